@@ -1,0 +1,57 @@
+// Installs and builds what is missing or out of date, so that a fresh clone needs no other step.
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+
+export const root = path.resolve(import.meta.dirname, '..');
+
+const sourceFolders = ['src', 'test', 'bench'];
+const buildInputs = ['package.json', 'tsconfig.json', 'scripts/copy-assets.mjs'];
+
+export function ensureBuilt() {
+  ensureInstalled();
+  const newest = Math.max(...sourceFolders.map(newestIn), ...buildInputs.map(changedAt));
+  if (changedAt('dist/.built') > newest) return;
+  const started = new Date();
+  say('Building…');
+  npm('run', '--silent', 'build');
+  // The stamp says when the build began: what was edited meanwhile may not be in it.
+  const stamp = path.join(root, 'dist/.built');
+  fs.writeFileSync(stamp, '');
+  fs.utimesSync(stamp, started, started);
+}
+
+function ensureInstalled() {
+  // npm writes this file at the end of an installation that succeeded.
+  if (changedAt('node_modules/.package-lock.json') >= changedAt('package-lock.json')) return;
+  say('Installing dependencies…');
+  npm('ci', '--no-audit', '--no-fund', '--loglevel=error');
+  const now = new Date();
+  fs.utimesSync(path.join(root, 'node_modules/.package-lock.json'), now, now);
+}
+
+function npm(...args) {
+  // What they print goes to standard error: standard output belongs to the program that is started.
+  const { status } = spawnSync('npm', args, {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    shell: process.platform === 'win32',
+  });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+function newestIn(folder) {
+  const absolute = path.join(root, folder);
+  if (!fs.existsSync(absolute)) return 0;
+  const names = fs.readdirSync(absolute, { recursive: true });
+  // A folder's own time tells of files that were removed.
+  return Math.max(changedAt(folder), ...names.map((name) => changedAt(path.join(folder, name))));
+}
+
+function changedAt(name) {
+  return fs.statSync(path.join(root, name), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+function say(message) {
+  process.stderr.write(`${message}\n`);
+}

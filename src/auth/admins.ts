@@ -1,0 +1,45 @@
+import { badRequest } from '../base/errors.js';
+import type { ChangeOptions, Config } from '../config/config.js';
+import { hashPassword, parseHash } from './passwords.js';
+
+export interface SetAdminOptions extends ChangeOptions {
+  /** The text given is a hash, to be stored as it is. */
+  raw?: boolean;
+}
+
+export function hasAdmin(config: Config): boolean {
+  return Object.values(config.section('admins')).some((value) => value !== '');
+}
+
+/** Makes a server admin or changes the password of one. Gives the old hash, or the empty text for a new admin. */
+export async function setAdmin(
+  config: Config,
+  name: string,
+  password: string,
+  { raw = false, ...change }: SetAdminOptions = {},
+): Promise<string> {
+  if (password === '') throw badRequest('The password must not be empty.');
+  // What is no hash is hashed even when it was called one, so that no password is ever kept in clear text.
+  const ready = raw && parseHash(password) !== undefined;
+  return config.set('admins', name, ready ? password : await hash(config, password), change);
+}
+
+/**
+ * Replaces admin passwords in clear text by their hashes: in hand-written files in place, in what the command line and
+ * the environment gave in memory. To be called before the first request. Gives the files that could not be changed.
+ */
+export async function hashPlainAdmins(config: Config): Promise<{ unwritable: string[] }> {
+  return config.rewriteSection('admins', async (value) =>
+    value === '' || parseHash(value) !== undefined ? undefined : hash(config, value),
+  );
+}
+
+/** Reads the configuration files again, with the passwords somebody may have written into them meanwhile. */
+export async function reloadConfig(config: Config): Promise<{ unwritable: string[] }> {
+  config.reload();
+  return hashPlainAdmins(config);
+}
+
+function hash(config: Config, password: string): Promise<string> {
+  return hashPassword(password, config.number('chttpd_auth/iterations'));
+}

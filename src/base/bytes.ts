@@ -1,0 +1,117 @@
+/**
+ * Byte strings: JavaScript strings whose character codes are bytes. `storage/store.ts` says why keys and values have
+ * this form. Numbers in keys are big-endian and of fixed width, so that byte order is number order.
+ */
+declare global {
+  interface Buffer {
+    /** Node's own fast path of `toString('latin1', start, end)`. */
+    latin1Slice(start: number, end: number): string;
+    /** Node's own fast path of `write(text, offset, 'latin1')`. */
+    latin1Write(text: string, offset: number): number;
+  }
+}
+
+export type Bytes = string;
+
+const { fromCharCode } = String;
+
+export const u8 = (value: number): Bytes => fromCharCode(value);
+
+export const u16 = (value: number): Bytes => fromCharCode(value >> 8, value & 0xff);
+
+export const u32 = (value: number): Bytes =>
+  fromCharCode((value >>> 24) & 0xff, (value >>> 16) & 0xff, (value >>> 8) & 0xff, value & 0xff);
+
+/** Six bytes: enough for one write a microsecond for nine years. */
+export function u48(value: number): Bytes {
+  const high = Math.floor(value / 0x1_0000_0000);
+  return fromCharCode(
+    (high >>> 8) & 0xff,
+    high & 0xff,
+    (value >>> 24) & 0xff,
+    (value >>> 16) & 0xff,
+    (value >>> 8) & 0xff,
+    value & 0xff,
+  );
+}
+
+export const readU16 = (bytes: Bytes, at: number): number => (bytes.charCodeAt(at) << 8) | bytes.charCodeAt(at + 1);
+
+export const readU32 = (bytes: Bytes, at: number): number => readU16(bytes, at) * 0x1_0000 + readU16(bytes, at + 2);
+
+export const readU48 = (bytes: Bytes, at: number): number => readU16(bytes, at) * 0x1_0000_0000 + readU32(bytes, at + 2);
+
+/** Seven bits a byte, the lowest first; the eighth says that more follow. */
+export function varint(value: number): Bytes {
+  if (value < 0x80) return fromCharCode(value);
+  let bytes = '';
+  let rest = value;
+  while (rest >= 0x80) {
+    bytes += fromCharCode((rest % 0x80) | 0x80);
+    rest = Math.floor(rest / 0x80);
+  }
+  return bytes + fromCharCode(rest);
+}
+
+/** Reads the parts of a record one after the other. */
+export class ByteReader {
+  at = 0;
+
+  constructor(readonly bytes: Bytes) {}
+
+  u8(): number {
+    return this.bytes.charCodeAt(this.at++);
+  }
+
+  u48(): number {
+    this.at += 6;
+    return readU48(this.bytes, this.at - 6);
+  }
+
+  varint(): number {
+    let value = 0;
+    for (let factor = 1; ; factor *= 0x80) {
+      const byte = this.bytes.charCodeAt(this.at++);
+      if (byte < 0x80) return value + byte * factor;
+      // Also where the record ends too soon, and the byte is no number.
+      if (!(factor <= 2 ** 49)) throw new Error('a stored record is damaged: a number has no end');
+      value += (byte - 0x80) * factor;
+    }
+  }
+
+  take(length: number): Bytes {
+    this.at += length;
+    if (this.at > this.bytes.length) throw new Error('a stored record is damaged: it ends too soon');
+    return this.bytes.slice(this.at - length, this.at);
+  }
+
+  rest(): Bytes {
+    return this.take(this.bytes.length - this.at);
+  }
+
+  get done(): boolean {
+    return this.at >= this.bytes.length;
+  }
+}
+
+/** A text with its length before it. */
+export const lengthPrefixed = (bytes: Bytes): Bytes => varint(bytes.length) + bytes;
+
+/** The UTF-8 of a text. */
+export function toBytes(text: string): Bytes {
+  for (let i = 0; i < text.length; i++) {
+    if (text.charCodeAt(i) > 0x7f) {
+      const utf8 = Buffer.from(text);
+      return utf8.latin1Slice(0, utf8.length);
+    }
+  }
+  return text;
+}
+
+/** The text of UTF-8 bytes. */
+export function fromBytes(bytes: Bytes): string {
+  for (let i = 0; i < bytes.length; i++) {
+    if (bytes.charCodeAt(i) > 0x7f) return Buffer.from(bytes, 'latin1').toString();
+  }
+  return bytes;
+}

@@ -1,0 +1,79 @@
+import { pino, type DestinationStream } from 'pino';
+
+/** CouchDB's names of the levels, as pino calls them. */
+const pinoLevels: Readonly<Record<string, string>> = {
+  debug: 'debug',
+  info: 'info',
+  notice: 'info',
+  warning: 'warn',
+  error: 'error',
+  critical: 'fatal',
+  none: 'silent',
+};
+
+/** Messages with facts beside them. Facts must never hold a password, a cookie or an `Authorization` header. */
+export interface Logger {
+  trace(facts: object, message: string): void;
+  debug(facts: object, message: string): void;
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+  /** Whether a message of this level would be written: ask before facts that are costly to gather. */
+  isLevelEnabled(level: string): boolean;
+  /** Takes CouchDB's level names. */
+  setLevel(level: string): void;
+}
+
+export interface LoggerOptions {
+  level?: string;
+  format?: 'text' | 'json';
+  /** Takes whole lines; standard error unless given. */
+  destination?: DestinationStream;
+}
+
+/**
+ * A logger whose writes never wait: lines are buffered and written in the background, and what is left is written when
+ * the process exits.
+ */
+export function createLogger({ level = 'info', format = 'text', destination }: LoggerOptions = {}): Logger {
+  const output = destination ?? pino.destination({ fd: 2, sync: false });
+  const stream = format === 'json' ? output : { write: (line: string) => output.write(readable(line)) };
+  const log = pino({ level: pinoLevel(level), base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
+  return {
+    trace: (facts, message) => log.trace(facts, message),
+    debug: (facts, message) => log.debug(facts, message),
+    info: (facts, message) => log.info(facts, message),
+    warn: (facts, message) => log.warn(facts, message),
+    error: (facts, message) => log.error(facts, message),
+    isLevelEnabled: (name) => log.isLevelEnabled(pinoLevel(name)),
+    setLevel: (name) => {
+      log.level = pinoLevel(name);
+    },
+  };
+}
+
+function pinoLevel(name: string): string {
+  return pinoLevels[name] ?? (name in pino.levels.values ? name : 'info');
+}
+
+/** `2026-01-01T00:00:00.000Z INFO  message key=value …` out of one of pino's JSON lines. */
+function readable(line: string): string {
+  const { time, level, msg, err, ...facts } = JSON.parse(line) as Record<string, unknown>;
+  const name = (pino.levels.labels[Number(level)] ?? 'info').toUpperCase().padEnd(5);
+  const pairs = Object.entries(facts).map(([key, value]) => ` ${key}=${readableValue(value)}`);
+  const head = `${String(time)} ${name} ${oneLine(String(msg ?? ''))}${pairs.join('')}`;
+  const { stack, message } = (err ?? {}) as { stack?: unknown; message?: unknown };
+  const trace = stack ?? message;
+  return trace === undefined ? `${head}\n` : `${head}\n${String(trace).replace(/^/gm, '    ')}\n`;
+}
+
+function readableValue(value: unknown): string {
+  return typeof value === 'string' && /^[^\s"=\u0000-\u001f\u007f]+$/.test(value)
+    ? value
+    : JSON.stringify(value);
+}
+
+/** Line breaks in a message would let a request forge lines of the log. */
+function oneLine(message: string): string {
+  return message.replace(/[\u0000-\u001f\u007f]/g, (character) => JSON.stringify(character).slice(1, -1));
+}

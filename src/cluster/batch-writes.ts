@@ -1,0 +1,65 @@
+import type { Logger } from '../base/logger.js';
+import type { Config } from '../config/config.js';
+import type { Cluster } from './cluster.js';
+import type { Database } from './database.js';
+import { updateDocs, type NamedInput } from './update-docs.js';
+
+interface Batch {
+  database: Database;
+  docs: NamedInput[];
+  timer: NodeJS.Timeout;
+}
+
+/**
+ * Documents that came with `batch=ok`: kept in memory per database and user, and saved together after a while, when
+ * there are many, or when somebody asks for a full commit. What the save refuses is only logged.
+ */
+export class BatchWrites {
+  readonly #batches = new Map<string, Batch>();
+  readonly #saving = new Set<Promise<void>>();
+
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly config: Config,
+    private readonly logger: Logger,
+  ) {}
+
+  add(database: Database, user: string | null, doc: NamedInput): void {
+    const key = `${database.record.instance} ${user ?? ''}`;
+    let batch = this.#batches.get(key);
+    if (batch === undefined) {
+      const timer = setTimeout(() => this.#save(key), this.config.number('tuffet/batch_save_interval_ms'));
+      this.#batches.set(key, (batch = { database, docs: [], timer }));
+    }
+    batch.docs.push(doc);
+    if (batch.docs.length >= this.config.number('tuffet/batch_save_size')) this.#save(key);
+  }
+
+  /** Saves what is waiting, of one database or of all. */
+  async flush(database?: Database): Promise<void> {
+    for (const [key, batch] of this.#batches) {
+      if (database === undefined || batch.database.record.instance === database.record.instance) this.#save(key);
+    }
+    await Promise.all(this.#saving);
+  }
+
+  #save(key: string): void {
+    const batch = this.#batches.get(key);
+    if (batch === undefined) return;
+    clearTimeout(batch.timer);
+    this.#batches.delete(key);
+    const work = this.#saveDocs(batch).catch((error: unknown) => {
+      this.logger.warn({ err: error, database: batch.database.name, docs: batch.docs.length }, 'a batch of documents was not saved');
+    });
+    this.#saving.add(work);
+    void work.finally(() => this.#saving.delete(work));
+  }
+
+  async #saveDocs({ database, docs }: Batch): Promise<void> {
+    const current = this.cluster.database(database.name);
+    if (current.record.instance !== database.record.instance) return;
+    const saved = await updateDocs(current, docs, true);
+    const conflicts = saved.filter((rev) => rev === undefined).length;
+    if (conflicts > 0) this.logger.info({ database: database.name, conflicts }, 'documents of a batch were in conflict');
+  }
+}

@@ -1,0 +1,138 @@
+import { notFound, Refusal } from '../base/errors.js';
+import type { Logger } from '../base/logger.js';
+import type { Config } from '../config/config.js';
+import { Collection } from '../shard/collection.js';
+import { DatabaseKeys } from '../shard/keys.js';
+import type { Touched } from '../shard/write-view.js';
+import { LmdbStore } from '../storage/lmdb-store.js';
+import { MemoryStore } from '../storage/memory-store.js';
+import { Catalogue, type DatabaseRecord, type Erasure } from './catalogue.js';
+import type { DataFolder } from './data-folder.js';
+import { Database } from './database.js';
+import { TaskList } from './task-list.js';
+import { Volumes } from './volumes.js';
+
+/** Databases kept open; the rest are opened again from the catalogue when they are asked for. */
+const openDatabasesMax = 1_000;
+/** Keys of a removed database erased in one commit: few, so that writers hardly notice. */
+const eraseKeysMax = 2_000;
+
+/** All databases of this node, which is a cluster of one. */
+export class Cluster {
+  readonly tasks = new TaskList();
+  readonly nodeName = 'tuffet@127.0.0.1';
+  readonly #catalogue: Catalogue;
+  readonly #volumes: Volumes;
+  /** Open databases by name, the longest open first. */
+  readonly #open = new Map<string, Database>();
+  readonly #byInstance = new Map<number, Database>();
+  readonly #erasing = new Set<Promise<void>>();
+  #closing = false;
+
+  constructor(
+    readonly config: Config,
+    readonly logger: Logger,
+    folder: DataFolder | undefined,
+  ) {
+    const store = folder === undefined ? new MemoryStore() : new LmdbStore(folder.path('catalogue'));
+    this.#catalogue = new Catalogue(store, (name) => this.#changed(name));
+    this.#volumes = new Volumes(folder?.path('documents'), this.#catalogue, (touched) => this.#publish(touched));
+    for (const erasure of this.#catalogue.erasures()) this.#erase(erasure);
+  }
+
+  /** The database of that name; refuses where there is none. */
+  database(name: string): Database {
+    const open = this.#open.get(name);
+    if (open !== undefined) return open;
+    const record = this.#catalogue.get(name);
+    if (record === undefined) throw notFound('Database does not exist.');
+    return this.#remember(name, record);
+  }
+
+  exists(name: string): boolean {
+    return this.#open.has(name) || this.#catalogue.get(name) !== undefined;
+  }
+
+  names(range: Parameters<Catalogue['names']>[0]): Iterable<string> {
+    return this.#catalogue.names(range);
+  }
+
+  async createDatabase(name: string, settings: Pick<DatabaseRecord, 'q' | 'partitioned' | 'security'>): Promise<void> {
+    if (this.exists(name)) throw new Refusal('file_exists', 'The database could not be created, the file already exists.');
+    const slot = await this.#volumes.slotForNew();
+    await this.#catalogue.create(name, { ...settings, slot });
+  }
+
+  async deleteDatabase(name: string): Promise<void> {
+    const database = this.database(name);
+    const erasure = await this.#catalogue.remove(name);
+    database.markGone();
+    this.#erase(erasure);
+  }
+
+  async setDatabase(database: Database, settings: Parameters<Catalogue['set']>[1]): Promise<void> {
+    await this.#catalogue.set(database.name, settings);
+  }
+
+  /** Gives back the disk space that a database's volume no longer needs. */
+  async reclaim(database: Database): Promise<void> {
+    await this.#volumes.reclaim(database.record.slot);
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    await Promise.allSettled(this.#erasing);
+    await this.#volumes.close();
+    await this.#catalogue.close();
+  }
+
+  #remember(name: string, record: DatabaseRecord): Database {
+    if (this.#open.size >= openDatabasesMax) this.#forget(this.#open.keys().next().value!);
+    const collection = new Collection(this.#volumes.get(record.slot), record.instance, record.q);
+    const database = new Database(name, record, collection);
+    this.#open.set(name, database);
+    this.#byInstance.set(record.instance, database);
+    return database;
+  }
+
+  #forget(name: string): void {
+    const database = this.#open.get(name);
+    if (database === undefined) return;
+    this.#open.delete(name);
+    this.#byInstance.delete(database.record.instance);
+  }
+
+  /** The catalogue has something new on a name. */
+  #changed(name: string): void {
+    const database = this.#open.get(name);
+    if (database === undefined) return;
+    const record = this.#catalogue.get(name);
+    if (record !== undefined && record.instance === database.record.instance) database.record = record;
+    else {
+      database.markGone();
+      this.#forget(name);
+    }
+  }
+
+  #publish(touched: readonly Touched[]): void {
+    for (const each of touched) this.#byInstance.get(each.instance)?.collection.publish(each);
+  }
+
+  #erase(erasure: Erasure): void {
+    const work = this.#eraseAll(erasure).catch((error: unknown) => {
+      this.logger.error({ err: error, instance: erasure.instance }, 'removing a deleted database failed; it is tried again at the next start');
+    });
+    this.#erasing.add(work);
+    void work.finally(() => this.#erasing.delete(work));
+  }
+
+  async #eraseAll({ instance, slot }: Erasure): Promise<void> {
+    const keys = new DatabaseKeys(instance);
+    // A name that was just given away may have writers that have not heard of it yet.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (!this.#closing && (await this.#volumes.get(slot).erase(keys, eraseKeysMax)));
+    if (this.#closing) return;
+    await this.#catalogue.erased(instance);
+    await this.#volumes.reclaim(slot);
+  }
+}

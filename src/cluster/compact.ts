@@ -1,0 +1,65 @@
+import { decodeDocRecord } from '../shard/doc-record.js';
+import type { Bytes } from '../base/bytes.js';
+import type { Cluster } from './cluster.js';
+import type { Database } from './database.js';
+
+/** Documents looked at in one turn, and sent in one command. */
+const stepDocs = 500;
+
+/**
+ * Forgets the bodies of superseded revisions, then gives disk space back if the volume has enough to spare. Runs
+ * beside readers and writers, in small commands.
+ */
+export async function compact(cluster: Cluster, database: Database): Promise<void> {
+  if (database.compacting > 0) return;
+  database.compacting++;
+  const total = database.total('doc_count') + database.total('doc_del_count');
+  const task = cluster.tasks.begin('database_compaction', database.name, cluster.nodeName, total);
+  try {
+    const { keys } = database.collection;
+    for (const prefix of [keys.livePrefix, keys.deletedPrefix]) {
+      await compactTable(database, prefix, (count) => task.advance(count));
+    }
+    await trimPurges(database);
+    await cluster.reclaim(database);
+  } finally {
+    database.compacting--;
+    task.end();
+  }
+}
+
+async function compactTable(database: Database, prefix: Bytes, advance: (count: number) => void): Promise<void> {
+  const end = prefix + '\xff\xff\xff\xff';
+  let start = prefix;
+  for (;;) {
+    const byShard = new Map<number, Bytes[]>();
+    let seen = 0;
+    for (const { key, value } of database.collection.store.entries({ start, end, limit: stepDocs })) {
+      start = key + '\0';
+      seen++;
+      const doc = decodeDocRecord(value);
+      if (!doc.tree.some((node) => !node.leaf && node.body !== 0)) continue;
+      const id = doc.longId ?? key.slice(prefix.length);
+      const shard = database.shardOf(id);
+      const ids = byShard.get(shard);
+      if (ids === undefined) byShard.set(shard, [id]);
+      else ids.push(id);
+    }
+    await Promise.all([...byShard].map(([shard, ids]) => submit(database, shard, ids)));
+    advance(seen);
+    if (seen < stepDocs) return;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Purges beyond the limit go too, also in shards that had no body to forget. */
+async function trimPurges(database: Database): Promise<void> {
+  for (const [shard, state] of database.collection.states.entries()) {
+    if (state.purge_seq - state.purges_from + 1 > database.purgedInfosLimit) await submit(database, shard, []);
+  }
+}
+
+function submit(database: Database, shard: number, ids: Bytes[]): Promise<undefined> {
+  const { instance } = database.record;
+  return database.submit({ type: 'compact', instance, shard, ids, purged_infos_limit: database.purgedInfosLimit });
+}

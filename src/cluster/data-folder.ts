@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { StartupError } from '../base/startup-error.js';
+
+/** Raised when a folder written by this version can no longer be read by the one before. */
+export const folderFormat = 1;
+
+/** Folders in use by servers of this very process, which a look at process numbers could not tell apart. */
+const lockedHere = new Set<string>();
+
+/**
+ * The folder that holds a server's data: `tuffet.json` (format and server id), `lock` while it is in use, and the
+ * stores. Nothing is touched before it is clear that the folder is ours.
+ */
+export class DataFolder {
+  private constructor(
+    readonly folder: string,
+    readonly uuid: string,
+  ) {}
+
+  static open(folder: string): DataFolder {
+    const full = path.resolve(folder);
+    checkFormat(full);
+    makeFolder(full);
+    lock(full);
+    try {
+      return new DataFolder(full, identity(full));
+    } catch (error) {
+      unlock(full);
+      throw error;
+    }
+  }
+
+  path(...names: string[]): string {
+    return path.join(this.folder, ...names);
+  }
+
+  release(): void {
+    unlock(this.folder);
+  }
+}
+
+interface Identity {
+  format: number;
+  uuid: string;
+}
+
+function readIdentity(folder: string): Identity | undefined {
+  const file = path.join(folder, 'tuffet.json');
+  let text: string;
+  try {
+    text = fs.readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new StartupError(`The data folder ${folder} cannot be read: ${(error as Error).message}`);
+  }
+  try {
+    return JSON.parse(text) as Identity;
+  } catch {
+    throw new StartupError(`The file ${file} is damaged: it should hold the format and the id of the server.`);
+  }
+}
+
+function checkFormat(folder: string): void {
+  const format = readIdentity(folder)?.format ?? folderFormat;
+  if (format > folderFormat) {
+    throw new StartupError(
+      `The data folder ${folder} has format ${format}, written by a newer version; this one reads up to ${folderFormat}.`,
+    );
+  }
+}
+
+function makeFolder(folder: string): void {
+  try {
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    fs.accessSync(folder, fs.constants.R_OK | fs.constants.W_OK);
+  } catch (error) {
+    throw new StartupError(`The data folder ${folder} cannot be written: ${(error as Error).message}`);
+  }
+}
+
+function identity(folder: string): string {
+  const known = readIdentity(folder);
+  if (known !== undefined) return known.uuid;
+  const uuid = randomBytes(16).toString('hex');
+  const file = path.join(folder, 'tuffet.json');
+  fs.writeFileSync(`${file}.new`, `${JSON.stringify({ format: folderFormat, uuid })}\n`, { flush: true });
+  fs.renameSync(`${file}.new`, file);
+  return uuid;
+}
+
+/** The lock names its holder by process number and time of start, so that a reused number is not taken for it. */
+function lock(folder: string): void {
+  const file = path.join(folder, 'lock');
+  if (lockedHere.has(folder)) throw inUse(folder, process.pid);
+  const mine = `${process.pid} ${startOf(process.pid)}\n`;
+  for (let attempt = 0; attempt < 3; attempt++) {
+    try {
+      fs.writeFileSync(file, mine, { flag: 'wx' });
+      lockedHere.add(folder);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+        throw new StartupError(`The data folder ${folder} cannot be written: ${(error as Error).message}`);
+      }
+    }
+    const holder = holderOf(file);
+    if (holder !== undefined) throw inUse(folder, holder);
+    fs.rmSync(file, { force: true });
+  }
+  throw inUse(folder, holderOf(file));
+}
+
+function unlock(folder: string): void {
+  lockedHere.delete(folder);
+  fs.rmSync(path.join(folder, 'lock'), { force: true });
+}
+
+const inUse = (folder: string, pid: number | undefined): StartupError =>
+  new StartupError(`The data folder ${folder} is in use by another server${pid === undefined ? '' : ` (process ${pid})`}.`);
+
+/** The process that holds a lock, or undefined where it is gone. */
+function holderOf(file: string): number | undefined {
+  let text: string;
+  try {
+    text = fs.readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+  const [pid = NaN, start] = text.trim().split(' ').map(Number);
+  if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return undefined;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return undefined;
+  }
+  return startOf(pid) === start ? pid : undefined;
+}
+
+/** When a process began, in the kernel's ticks; 0 where the system does not tell. */
+function startOf(pid: number): number {
+  try {
+    const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,56 @@
+import { notFound } from '../base/errors.js';
+import type { Bytes } from '../base/bytes.js';
+import type { Collection } from '../shard/collection.js';
+import type { Command, ResultOf } from '../shard/commands.js';
+import type { ShardState } from '../shard/shard-state.js';
+import type { DatabaseRecord } from './catalogue.js';
+import { shardOf } from './shard-ranges.js';
+
+export const defaultRevsLimit = 1_000;
+export const defaultPurgedInfosLimit = 1_000;
+
+/** An open database: what the catalogue says of it, and the way to its documents. */
+export class Database {
+  #gone = false;
+  /** Compactions under way. */
+  compacting = 0;
+
+  constructor(
+    readonly name: string,
+    public record: DatabaseRecord,
+    readonly collection: Collection,
+  ) {}
+
+  get q(): number {
+    return this.record.q;
+  }
+
+  get revsLimit(): number {
+    return this.record.revs_limit ?? defaultRevsLimit;
+  }
+
+  get purgedInfosLimit(): number {
+    return this.record.purged_infos_limit ?? defaultPurgedInfosLimit;
+  }
+
+  shardOf(id: Bytes): number {
+    return shardOf(id, this.record.q);
+  }
+
+  /** One of the shards' counters, added up. */
+  total(counter: keyof ShardState): number {
+    let total = 0;
+    for (const state of this.collection.states) total += state[counter];
+    return total;
+  }
+
+  submit<C extends Command>(command: C): Promise<ResultOf<C>> {
+    // Nothing may be written behind the erasure of a database that is gone.
+    if (this.#gone) return Promise.reject(notFound('Database does not exist.'));
+    return this.collection.volume.submit(command);
+  }
+
+  markGone(): void {
+    this.#gone = true;
+  }
+}

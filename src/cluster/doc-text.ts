@@ -1,0 +1,48 @@
+import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { formatRev, type Rev } from '../revisions/rev.js';
+import type { RevNode } from '../revisions/tree.js';
+
+/** Documents as JSON text, put together from stored pieces: nothing is parsed, nothing is written anew. */
+export function docText(id: Bytes, rev: Rev, body: Bytes, extra: Bytes): Bytes {
+  const head = `{"_id":${quoteId(id)},"_rev":${quoteRev(rev)}`;
+  if (body.length === 2) return `${head}${extra}}`;
+  return extra === '' ? `${head},${body.slice(1)}` : `${head},${body.slice(1, -1)}${extra}}`;
+}
+
+/** An id, which is UTF-8, as a JSON string. */
+export function quoteId(id: Bytes): Bytes {
+  for (let i = 0; i < id.length; i++) {
+    const code = id.charCodeAt(i);
+    if (code < 0x20 || code > 0x7e || code === 0x22 || code === 0x5c) return toBytes(JSON.stringify(fromBytes(id)));
+  }
+  return `"${id}"`;
+}
+
+const hashText = /^[\w.-]*$/;
+
+export function quoteRev(rev: Rev): Bytes {
+  const text = formatRev(rev);
+  return rev.hash.length === 32 || hashText.test(rev.hash) ? `"${toBytes(text)}"` : toBytes(JSON.stringify(text));
+}
+
+export const deletedMember = ',"_deleted":true';
+
+/** `_revisions` of a path, the newest first. */
+export function revisionsMember(path: readonly RevNode[]): Bytes {
+  const ids = path.map(({ hash }) => JSON.stringify(hash)).join(',');
+  return `,"_revisions":{"start":${path[0]?.pos ?? 0},"ids":[${toBytes(ids)}]}`;
+}
+
+export function revsInfoMember(path: readonly RevNode[]): Bytes {
+  const rows = path.map((node) => `{"rev":${quoteRev(node)},"status":"${statusOf(node)}"}`);
+  return `,"_revs_info":[${rows.join(',')}]`;
+}
+
+function statusOf({ body, deleted }: RevNode): string {
+  if (body === 0) return 'missing';
+  return deleted ? 'deleted' : 'available';
+}
+
+export function revsMember(name: string, revs: readonly Rev[]): Bytes {
+  return revs.length === 0 ? '' : `,"${name}":[${revs.map(quoteRev).join(',')}]`;
+}

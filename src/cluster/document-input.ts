@@ -1,0 +1,110 @@
+import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { badRequest, Refusal } from '../base/errors.js';
+import { canonicalBody } from '../json/canonical.js';
+import { parseValue, type Member, type ScannedObject, type ScannedValue } from '../json/scan.js';
+import { parseHash, parseRev, type Rev } from '../revisions/rev.js';
+import type { RevPath } from '../revisions/tree.js';
+
+/** A document as a client sent it: its own members as canonical text, the service's as values. */
+export interface DocumentInput {
+  id: Bytes | undefined;
+  rev: Rev | undefined;
+  revisions: RevPath | undefined;
+  deleted: boolean;
+  body: Bytes;
+}
+
+export interface InputLimits {
+  document_bytes_max: number;
+  id_bytes_max: number;
+}
+
+/** Reads one document out of scanned text. What is wrong with it is refused by name. */
+export function readDocument(scanned: ScannedValue, limits: InputLimits): DocumentInput {
+  if (scanned.kind !== 'object') throw badRequest('Document must be a JSON object');
+  const input: DocumentInput = { id: undefined, rev: undefined, revisions: undefined, deleted: false, body: '' };
+  for (const member of scanned.special) readSpecial(input, scanned, member, limits);
+  input.body = canonicalBody(scanned, isDropped);
+  if (input.body.length > limits.document_bytes_max) {
+    throw new Refusal('document_too_large', input.id === undefined ? 'The document is too large.' : fromBytes(input.id));
+  }
+  return input;
+}
+
+/** Members that a read may have added; clients send them back, and they mean nothing. */
+const ignored = new Set(['_revs_info', '_local_seq', '_conflicts', '_deleted_conflicts']);
+/** Members with an underscore that belong to the document all the same. */
+const kept = new Set([
+  '_access',
+  '_replication_id',
+  '_replication_state',
+  '_replication_state_time',
+  '_replication_state_reason',
+  '_replication_stats',
+]);
+const isDropped = (name: string): boolean => name.startsWith('_') && !kept.has(name);
+
+function readSpecial(input: DocumentInput, { bytes }: ScannedObject, member: Member, limits: InputLimits): void {
+  const { name, valueStart, valueEnd } = member;
+  if (kept.has(name) || ignored.has(name)) return;
+  const value = parseValue(bytes, valueStart, valueEnd);
+  switch (name) {
+    case '_id':
+      if (typeof value !== 'string') throw new Refusal('illegal_docid', 'Document id must be a string');
+      input.id = toBytes(value.toWellFormed());
+      checkId(input.id, limits.id_bytes_max);
+      return;
+    case '_rev':
+      if (typeof value !== 'string') throw badRequest('Invalid rev format');
+      input.rev = parseRev(value);
+      return;
+    case '_revisions':
+      input.revisions = readRevisions(value);
+      return;
+    case '_deleted':
+      if (typeof value !== 'boolean') throw new Refusal('doc_validation', '`_deleted` must be a boolean.');
+      input.deleted = value;
+      return;
+    case '_attachments':
+      refuseAttachments(value);
+      return;
+    default:
+      throw new Refusal('doc_validation', `Bad special document member: ${name}`);
+  }
+}
+
+function refuseAttachments(value: unknown): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw badRequest('Attachments must be a JSON object');
+  }
+  if (Object.keys(value).length > 0) throw new Refusal('not_implemented', 'Attachments are not supported yet.');
+}
+
+function readRevisions(value: unknown): RevPath {
+  const { start, ids } = (typeof value === 'object' && value !== null ? value : {}) as { start?: unknown; ids?: unknown };
+  if (typeof start !== 'number' || !Number.isSafeInteger(start) || start < 0) {
+    throw new Refusal('doc_validation', '_revisions.start isn\'t an integer.');
+  }
+  if (!Array.isArray(ids)) throw new Refusal('doc_validation', '_revisions.ids isn\'t a array.');
+  const hashes = ids.map((id) => {
+    if (typeof id !== 'string') throw new Refusal('doc_validation', 'RevId isn\'t a string');
+    return parseHash(id);
+  });
+  if (hashes.length === 0 || hashes.length > start) throw new Refusal('doc_validation', 'Invalid rev format');
+  return { start, hashes };
+}
+
+export const designPrefix = '_design/';
+export const localPrefix = '_local/';
+export const isDesignId = (id: Bytes): boolean => id.startsWith(designPrefix);
+export const isLocalId = (id: Bytes): boolean => id.startsWith(localPrefix);
+
+export function checkId(id: Bytes, bytesMax: number): void {
+  if (id === '') throw new Refusal('illegal_docid', 'Document id must not be empty');
+  if (id.length > bytesMax) throw new Refusal('illegal_docid', 'Document id is too long');
+  if (!id.startsWith('_')) return;
+  if (id.length > designPrefix.length && isDesignId(id)) return;
+  if (id.length > localPrefix.length && isLocalId(id)) return;
+  if (id === designPrefix || id === localPrefix) throw new Refusal('illegal_docid', 'Illegal document id `' + id + '`');
+  throw new Refusal('illegal_docid', 'Only reserved document ids may start with underscore.');
+}

@@ -1,0 +1,194 @@
+import type { Bytes } from '../base/bytes.js';
+import { decodeDocRecord, decodeWinner } from '../shard/doc-record.js';
+import { decodeLocal } from '../shard/local-record.js';
+import { idKey } from '../shard/keys.js';
+import { prefixEnd, type Entry } from '../storage/store.js';
+import type { Database } from './database.js';
+import { designPrefix, localPrefix } from './document-input.js';
+import { docText, quoteId, quoteRev } from './doc-text.js';
+import { winnerText } from './open-doc.js';
+
+/** Which documents a listing shows. */
+export type ListingKind = 'all' | 'design' | 'local';
+
+/** A bound of a listing: an id, or null for a key that is no text, which stands before every id. */
+export type Bound = Bytes | null;
+
+export interface ListQuery {
+  start?: Bound | undefined;
+  end?: Bound | undefined;
+  inclusiveEnd: boolean;
+  descending: boolean;
+  skip: number;
+  limit: number;
+  includeDocs: boolean;
+  conflicts: boolean;
+}
+
+/** Rows are handed on in pieces of about this size, and for no longer than this at a time. */
+const pieceBytes = 64 * 1024;
+const pieceMs = 8;
+const pieceRows = 2_000;
+
+interface KeyRange {
+  start: Bytes;
+  end: Bytes;
+}
+
+/**
+ * The rows of a listing, as text, piece by piece. Each piece is read at one moment; the next goes on behind the last
+ * key, so a document saved meanwhile is seen if it lies ahead. No read is held open while the client is waited for.
+ */
+export class Listing {
+  readonly #range: KeyRange;
+  readonly #prefix: Bytes;
+
+  constructor(
+    private readonly database: Database,
+    private readonly kind: ListingKind,
+    private readonly query: ListQuery,
+  ) {
+    const { keys } = database.collection;
+    this.#prefix = kind === 'local' ? keys.localPrefix : keys.livePrefix;
+    this.#range = keyRange(this.#prefix, spaceOf(this.#prefix, kind), query);
+  }
+
+  /** Documents that the listing could show without bounds. */
+  total(): number {
+    if (this.kind === 'all') return this.database.total('doc_count');
+    return this.database.collection.store.count(spaceOf(this.#prefix, this.kind));
+  }
+
+  /** Rows before the first one shown, in the order of the listing. */
+  async offset(): Promise<number> {
+    const { rank } = this.database.collection;
+    const space = spaceOf(this.#prefix, this.kind);
+    const edge = this.query.descending ? this.#range.end : this.#range.start;
+    let before: number;
+    if (this.query.descending) before = (await rank.before(space.end)) - (await rank.before(edge));
+    else if (edge <= space.start) before = 0;
+    else before = (await rank.before(edge)) - (await rank.before(space.start));
+    if (this.query.skip === 0) return before;
+    const inside = (await rank.before(this.#range.end)) - (await rank.before(this.#range.start));
+    return before + Math.min(this.query.skip, Math.max(0, inside));
+  }
+
+  *pieces(): Generator<Bytes> {
+    const { descending, limit } = this.query;
+    const range = { ...this.#range };
+    let skip = this.query.skip;
+    let left = limit;
+    let separator = '\n';
+    while (left > 0 && range.start < range.end) {
+      const until = performance.now() + pieceMs;
+      let text = '';
+      let rows = 0;
+      let last: Bytes | undefined;
+      const most = Math.min(left, pieceRows);
+      const found = this.database.collection.store.entries({ ...range, reverse: descending, offset: skip, limit: most });
+      for (const entry of found) {
+        text += separator + this.#row(entry);
+        separator = ',\n';
+        last = entry.key;
+        rows++;
+        if (text.length >= pieceBytes || ((rows & 63) === 0 && performance.now() > until)) break;
+      }
+      skip = 0;
+      left -= rows;
+      if (last === undefined) return;
+      if (descending) range.end = last;
+      else range.start = last + '\0';
+      yield text;
+    }
+  }
+
+  #row({ key, value }: Entry): Bytes {
+    if (this.kind === 'local') return localRow(key.slice(this.#prefix.length), value, this.query.includeDocs);
+    const { includeDocs, conflicts } = this.query;
+    const view = decodeWinner(value);
+    const id = view.longId ?? key.slice(this.#prefix.length);
+    const quoted = quoteId(id);
+    const row = `{"id":${quoted},"key":${quoted},"value":{"rev":${quoteRev(view)}}`;
+    if (!includeDocs) return row + '}';
+    if (conflicts && view.conflicted) return `${row},"doc":${winnerText(this.database, id, decodeDocRecord(value), true)}}`;
+    const body = view.body ?? this.database.collection.winnerBody(this.database.shardOf(id), view);
+    return `${row},"doc":${docText(id, view, body, '')}}`;
+  }
+}
+
+/** One row for each key that was asked for, in that order, also where there is no such document. */
+export function* rowsForKeys(
+  database: Database,
+  kind: ListingKind,
+  keys: readonly { text: Bytes; id: Bytes | undefined }[],
+  { includeDocs, conflicts }: Pick<ListQuery, 'includeDocs' | 'conflicts'>,
+): Generator<Bytes> {
+  let text = '';
+  let separator = '\n';
+  for (const { text: key, id } of keys) {
+    const row = keyRow(database, kind, key, id, includeDocs, conflicts);
+    if (row === undefined) continue;
+    text += separator + row;
+    separator = ',\n';
+    if (text.length < pieceBytes) continue;
+    yield text;
+    text = '';
+  }
+  if (text !== '') yield text;
+}
+
+function keyRow(
+  database: Database,
+  kind: ListingKind,
+  key: Bytes,
+  id: Bytes | undefined,
+  includeDocs: boolean,
+  conflicts: boolean,
+): Bytes | undefined {
+  if (kind === 'local') {
+    if (!id?.startsWith(localPrefix)) return undefined;
+    const value = database.collection.store.get(database.collection.keys.local(id));
+    return value === undefined ? missingRow(key) : localRow(id, value, includeDocs);
+  }
+  if (kind === 'design' && !id?.startsWith(designPrefix)) return undefined;
+  const doc = id === undefined ? undefined : database.collection.doc(id);
+  if (id === undefined || doc === undefined) return missingRow(key);
+  const row = `{"id":${key},"key":${key},"value":{"rev":${quoteRev(doc.rev)}${doc.deleted ? ',"deleted":true' : ''}}`;
+  if (!includeDocs) return row + '}';
+  return `${row},"doc":${doc.deleted ? 'null' : winnerText(database, id, doc, conflicts)}}`;
+}
+
+const missingRow = (key: Bytes): Bytes => `{"key":${key},"error":"not_found"}`;
+
+function localRow(idOrKey: Bytes, value: Bytes, includeDocs: boolean): Bytes {
+  const { rev, longId, body } = decodeLocal(value);
+  const id = longId ?? idOrKey;
+  const quoted = quoteId(id);
+  const row = `{"id":${quoted},"key":${quoted},"value":{"rev":"0-${rev}"}`;
+  return includeDocs ? `${row},"doc":${docText(id, { pos: 0, hash: String(rev) }, body, '')}}` : row + '}';
+}
+
+function spaceOf(prefix: Bytes, kind: ListingKind): KeyRange {
+  if (kind !== 'design') return { start: prefix, end: prefixEnd(prefix) };
+  return { start: prefix + designPrefix, end: prefixEnd(prefix + designPrefix) };
+}
+
+function keyRange(prefix: Bytes, space: KeyRange, { start, end, inclusiveEnd, descending }: ListQuery): KeyRange {
+  const at = (bound: Bound, after: boolean): Bytes =>
+    clamp(bound === null ? space.start : prefix + idKey(bound) + (after ? '\0' : ''), space);
+  if (!descending) {
+    return {
+      start: start === undefined ? space.start : at(start, false),
+      end: end === undefined ? space.end : at(end, inclusiveEnd),
+    };
+  }
+  return {
+    start: end === undefined ? space.start : at(end, !inclusiveEnd),
+    end: start === undefined ? space.end : at(start, true),
+  };
+}
+
+function clamp(key: Bytes, { start, end }: KeyRange): Bytes {
+  if (key < start) return start;
+  return key > end ? end : key;
+}

@@ -1,0 +1,116 @@
+import type { Bytes } from '../base/bytes.js';
+import { notFound } from '../base/errors.js';
+import type { Rev } from '../revisions/rev.js';
+import { find, leaves, leavesBelow, pathOf, winner, type RevNode } from '../revisions/tree.js';
+import type { DocRecord } from '../shard/doc-record.js';
+import type { Database } from './database.js';
+import { deletedMember, docText, revisionsMember, revsInfoMember, revsMember } from './doc-text.js';
+
+/** What a read may ask for beside the document itself. */
+export interface DocOptions {
+  rev?: Rev | undefined;
+  /** With `rev`: the winning revision in its place, if there is such a revision. */
+  latest?: boolean;
+  revs?: boolean;
+  revsInfo?: boolean;
+  conflicts?: boolean;
+  deletedConflicts?: boolean;
+  localSeq?: boolean;
+}
+
+export interface OpenedDoc {
+  text: Bytes;
+  rev: Rev;
+  /** Whether the text is the document's alone: then its revision can stand for it in an ETag. */
+  plain: boolean;
+}
+
+/** One revision of a document as JSON text: the winner, or the one that is asked for. */
+export function openDoc(database: Database, id: Bytes, options: DocOptions): OpenedDoc {
+  if (options.rev !== undefined) return openRev(database, id, options.rev, options);
+  if (options.revs || options.revsInfo || options.conflicts || options.deletedConflicts || options.localSeq) {
+    return openWithMeta(database, id, options);
+  }
+  const { collection } = database;
+  const found = collection.winner(id);
+  if (found === undefined) throw notFound('missing');
+  if (found.deleted) throw notFound('deleted');
+  const body = found.body ?? collection.winnerBody(database.shardOf(id), found);
+  return { text: docText(id, found, body, ''), rev: found, plain: true };
+}
+
+/** The text of a document that is known to be kept, for listings. */
+export function winnerText(database: Database, id: Bytes, doc: DocRecord, conflicts: boolean): Bytes {
+  const body = database.collection.winnerBody(database.shardOf(id), doc);
+  const extra = (doc.deleted ? deletedMember : '') + (conflicts ? conflictsOf(doc) : '');
+  return docText(id, doc.rev, body, extra);
+}
+
+function openWithMeta(database: Database, id: Bytes, options: DocOptions): OpenedDoc {
+  const doc = database.collection.doc(id);
+  if (doc === undefined) throw notFound('missing');
+  if (doc.deleted) throw notFound('deleted');
+  const best = winner(doc.tree);
+  const path = options.revs || options.revsInfo ? pathOf(doc.tree, best).slice(0, database.revsLimit) : [];
+  let meta = '';
+  if (options.revsInfo) meta += revsInfoMember(path);
+  if (options.localSeq) meta += `,"_local_seq":${doc.seq}`;
+  if (options.conflicts) meta += conflictsOf(doc);
+  if (options.deletedConflicts) meta += deletedConflictsOf(doc);
+  const extra = (options.revs ? revisionsMember(path) : '') + meta;
+  const body = database.collection.winnerBody(database.shardOf(id), doc);
+  return { text: docText(id, best, body, extra), rev: best, plain: meta === '' };
+}
+
+function openRev(database: Database, id: Bytes, rev: Rev, { latest, revs }: DocOptions): OpenedDoc {
+  const doc = database.collection.doc(id);
+  const named = doc && find(doc.tree, rev);
+  if (doc === undefined || named === undefined) throw notFound('missing');
+  const text = revText(database, id, doc, latest ? winner(doc.tree) : named, revs ?? false);
+  if (text === undefined) throw notFound('missing');
+  return { text, rev: latest ? winner(doc.tree) : named, plain: true };
+}
+
+/** One revision as text, or undefined where its body is no longer kept. */
+function revText(database: Database, id: Bytes, doc: DocRecord, node: RevNode, revs: boolean): Bytes | undefined {
+  const body = database.collection.body(database.shardOf(id), doc, node);
+  if (body === undefined) return undefined;
+  const path = revs ? revisionsMember(pathOf(doc.tree, node).slice(0, database.revsLimit)) : '';
+  return docText(id, node, body, (node.deleted ? deletedMember : '') + path);
+}
+
+/** A revision that was asked for by name: its text, or that it is missing. */
+export type OpenedRev = { ok: Bytes; rev: Rev } | { missing: Rev };
+
+/** Several revisions of a document, or all its leaves. Undefined where there is no such document. */
+export function openRevs(
+  database: Database,
+  id: Bytes,
+  wanted: readonly Rev[] | 'all',
+  { latest = false, revs = false }: DocOptions,
+): OpenedRev[] | undefined {
+  const doc = database.collection.doc(id);
+  if (doc === undefined) return wanted === 'all' ? undefined : wanted.map((rev) => ({ missing: rev }));
+  const open = (node: RevNode): OpenedRev => {
+    const text = revText(database, id, doc, node, revs);
+    return text === undefined ? { missing: node } : { ok: text, rev: node };
+  };
+  if (wanted === 'all') return leaves(doc.tree).map(open);
+  return wanted.flatMap((rev): OpenedRev[] => {
+    const node = find(doc.tree, rev);
+    if (node === undefined) return [{ missing: rev }];
+    return latest ? leavesBelow(doc.tree, node).map(open) : [open(node)];
+  });
+}
+
+function conflictsOf(doc: DocRecord): Bytes {
+  if (!doc.conflicted) return '';
+  return revsMember('_conflicts', otherLeaves(doc).filter(({ deleted }) => !deleted));
+}
+
+function deletedConflictsOf(doc: DocRecord): Bytes {
+  if (!doc.conflicted) return '';
+  return revsMember('_deleted_conflicts', otherLeaves(doc).filter(({ deleted }) => deleted));
+}
+
+const otherLeaves = (doc: DocRecord): RevNode[] => leaves(doc.tree).slice(1);

@@ -1,0 +1,57 @@
+/** A piece of work in the background, as `/_active_tasks` shows it. */
+export interface Task {
+  type: string;
+  pid: string;
+  database: string;
+  node: string;
+  status: string;
+  task: string;
+  changes_done: number;
+  total_changes: number;
+  progress: number;
+  started_on: number;
+  updated_on: number;
+}
+
+const seconds = (): number => Math.floor(Date.now() / 1000);
+
+/** What this node is busy with. */
+export class TaskList {
+  readonly #tasks = new Set<Task>();
+  #numbers = 0;
+
+  list(): Task[] {
+    return [...this.#tasks];
+  }
+
+  begin(type: string, database: string, node: string, total: number): RunningTask {
+    const now = seconds();
+    const task: Task = {
+      type,
+      pid: `<0.${++this.#numbers}.0>`,
+      database,
+      node,
+      status: 'running',
+      task: type,
+      changes_done: 0,
+      total_changes: total,
+      progress: 0,
+      started_on: now,
+      updated_on: now,
+    };
+    this.#tasks.add(task);
+    return {
+      advance: (by) => {
+        task.changes_done += by;
+        task.progress = total === 0 ? 100 : Math.min(100, Math.floor((task.changes_done / total) * 100));
+        task.updated_on = seconds();
+      },
+      end: () => this.#tasks.delete(task),
+    };
+  }
+}
+
+export interface RunningTask {
+  advance(by: number): void;
+  end(): void;
+}

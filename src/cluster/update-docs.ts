@@ -1,0 +1,77 @@
+import type { Bytes } from '../base/bytes.js';
+import { badRequest } from '../base/errors.js';
+import type { Rev } from '../revisions/rev.js';
+import type { Edit, LocalEdit } from '../shard/commands.js';
+import type { Database } from './database.js';
+import { isLocalId, type DocumentInput } from './document-input.js';
+
+/** A document with an id, ready to be saved. */
+export type NamedInput = DocumentInput & { id: Bytes };
+
+/** What became of each document, in the order they were given: its new revision, or undefined for a conflict. */
+export type SavedRev = Rev | undefined;
+
+/**
+ * Saves documents, each on its own: there is no transaction over several. Every shard gets one command with the
+ * documents that are its own; all reach the disk in the same commit.
+ */
+export async function updateDocs(database: Database, inputs: readonly NamedInput[], newEdits: boolean): Promise<SavedRev[]> {
+  const edits = new Map<number, { at: number[]; edits: Edit[] }>();
+  const locals = new Map<number, LocalEdit[]>();
+  const results: SavedRev[] = new Array<SavedRev>(inputs.length).fill(undefined);
+  for (const [at, input] of inputs.entries()) {
+    const shard = database.shardOf(input.id);
+    if (isLocalId(input.id)) {
+      const local = localEdit(input, newEdits);
+      results[at] = { pos: 0, hash: String(local.rev) };
+      const list = locals.get(shard);
+      if (list === undefined) locals.set(shard, [local]);
+      else list.push(local);
+      continue;
+    }
+    let group = edits.get(shard);
+    if (group === undefined) edits.set(shard, (group = { at: [], edits: [] }));
+    group.at.push(at);
+    group.edits.push(newEdits ? interactiveEdit(input) : replicatedEdit(input));
+  }
+  const { instance } = database.record;
+  const work: Promise<unknown>[] = [];
+  for (const [shard, group] of edits) {
+    const command = { type: 'edit', instance, shard, edits: group.edits, revs_limit: database.revsLimit } as const;
+    work.push(
+      database.submit(command).then((saved) => {
+        for (const [i, at] of group.at.entries()) results[at] = saved[i];
+      }),
+    );
+  }
+  for (const [shard, list] of locals) work.push(database.submit({ type: 'local', instance, shard, edits: list }));
+  await Promise.all(work);
+  return results;
+}
+
+/** A history given by `_revisions` names the same parent as `_rev` would; `_revisions` prevails. */
+function interactiveEdit({ id, rev, revisions, deleted, body }: NamedInput): Edit {
+  const parent = revisions === undefined ? rev : { pos: revisions.start, hash: revisions.hashes[0]! };
+  return { id, parent, path: undefined, deleted, body };
+}
+
+function replicatedEdit({ id, rev, revisions, deleted, body }: NamedInput): Edit {
+  const path = revisions ?? (rev && { start: rev.pos, hashes: [rev.hash] });
+  if (path === undefined) {
+    throw badRequest('When `new_edits: false`, the document needs `_rev` or `_revisions` specified');
+  }
+  return { id, parent: undefined, path, deleted, body };
+}
+
+/** Nothing is checked: the number follows the one that was given, and the last writer wins. */
+function localEdit({ id, rev, deleted, body }: NamedInput, newEdits: boolean): LocalEdit {
+  if (deleted) return { id, rev: 0, body };
+  const number = localNumber(rev);
+  return { id, rev: newEdits ? number + 1 : Math.max(1, number), body };
+}
+
+function localNumber(rev: Rev | undefined): number {
+  if (rev === undefined) return 0;
+  if (rev.pos !== 0 || !/^\d{1,15}$/.test(rev.hash)) throw badRequest('Invalid rev format');
+  return Number(rev.hash);
+}

@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import type { Config } from '../config/config.js';
+
+/**
+ * Makes ids by the configured algorithm. `sequential` ids begin with 26 random digits and count up in the last six by
+ * random steps, so that documents saved together stand together; the beginning changes when the count runs out.
+ */
+export class Uuids {
+  #prefix = '';
+  #count = 0;
+  #lastMicros = 0;
+
+  constructor(private readonly config: Config) {}
+
+  next(): string {
+    switch (this.config.choice('uuids/algorithm')) {
+      case 'random':
+        return randomHex(32);
+      case 'utc_random':
+        return this.#utc() + randomHex(18);
+      case 'utc_id':
+        return this.#utc() + this.config.text('uuids/utc_id_suffix');
+      case 'sequential':
+        return this.#sequential();
+    }
+  }
+
+  #sequential(): string {
+    this.#count += 1 + (randomByte() << 3) + (randomByte() & 7);
+    if (this.#prefix === '' || this.#count >= 0xff_ff00) {
+      this.#prefix = randomHex(26);
+      this.#count = 1 + randomByte();
+    }
+    return this.#prefix + this.#count.toString(16).padStart(6, '0');
+  }
+
+  /** Microseconds since 1970 in 14 digits, never the same twice. */
+  #utc(): string {
+    const now = Math.floor((performance.timeOrigin + performance.now()) * 1000);
+    this.#lastMicros = Math.max(now, this.#lastMicros + 1);
+    return this.#lastMicros.toString(16).padStart(14, '0');
+  }
+}
+
+/** Random bytes are costly to ask for one by one: a pool of them is used up first. */
+const pool = { bytes: Buffer.alloc(0), at: 0 };
+
+function randomByte(): number {
+  if (pool.at >= pool.bytes.length) {
+    pool.bytes = randomBytes(4_096);
+    pool.at = 0;
+  }
+  return pool.bytes[pool.at++]!;
+}
+
+const randomHex = (digits: number): string => randomBytes(digits / 2).toString('hex');

@@ -1,0 +1,116 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { Volume } from '../shard/volume.js';
+import type { Touched } from '../shard/write-view.js';
+import { LmdbStore } from '../storage/lmdb-store.js';
+import { MemoryStore } from '../storage/memory-store.js';
+import type { Store } from '../storage/store.js';
+import type { Catalogue } from './catalogue.js';
+
+/** New databases go into a new volume once the newest is this large. */
+const volumeBytesMax = 4 * 1024 ** 3;
+/** A volume is replaced by a compact copy when it could give back this much, and this share of its size. */
+const reclaimBytesMin = 8 * 1024 * 1024;
+const reclaimShareMin = 0.4;
+
+/**
+ * The volumes that hold documents: few stores of bounded size, each with the shards of many databases. A store of this
+ * kind never shrinks by itself; so one that is mostly free is copied into a fresh folder, which then takes its place,
+ * and the old folder is removed. The catalogue says which folder counts: a copy that was broken off is swept away at
+ * the next start.
+ */
+export class Volumes {
+  readonly #volumes: (Volume | undefined)[] = [];
+  readonly #reclaiming = new Map<number, Promise<boolean>>();
+
+  constructor(
+    /** Undefined for an in-memory server. */
+    private readonly folder: string | undefined,
+    private readonly catalogue: Catalogue,
+    private readonly onCommit: (touched: readonly Touched[]) => void,
+  ) {
+    if (folder !== undefined) this.#sweep(folder);
+  }
+
+  get(slot: number): Volume {
+    return (this.#volumes[slot] ??= new Volume(slot, this.#open(slot), this.onCommit));
+  }
+
+  /** The slot for a new database. */
+  async slotForNew(): Promise<number> {
+    const newest = this.catalogue.generations().length - 1;
+    if (newest < 0) return await this.#begin(0);
+    if (this.get(newest).store.size().file_bytes < volumeBytesMax) return newest;
+    return await this.#begin(newest + 1);
+  }
+
+  /** Gives disk space back where that is worth the copying. Of several who ask for the same, one does it. */
+  reclaim(slot: number): Promise<boolean> {
+    const underWay = this.#reclaiming.get(slot);
+    if (underWay !== undefined) return underWay;
+    const work = this.#reclaim(slot).finally(() => this.#reclaiming.delete(slot));
+    this.#reclaiming.set(slot, work);
+    return work;
+  }
+
+  async #reclaim(slot: number): Promise<boolean> {
+    const { folder } = this;
+    const volume = this.get(slot);
+    const { file_bytes, used_bytes } = volume.store.size();
+    const free = file_bytes - used_bytes;
+    if (folder === undefined || free < reclaimBytesMin || free < reclaimShareMin * file_bytes) return false;
+    const old = this.#folderOf(slot, this.catalogue.generations()[slot]!);
+    const generation = this.catalogue.generations()[slot]! + 1;
+    const fresh = this.#folderOf(slot, generation);
+    await volume.replaceStore(
+      async (store) => {
+        await fs.promises.rm(fresh, { recursive: true, force: true });
+        await fs.promises.mkdir(fresh, { recursive: true });
+        await store.copyTo(fresh);
+        syncFolder(fresh);
+        return new LmdbStore(fresh);
+      },
+      () => this.catalogue.setGeneration(slot, generation),
+    );
+    await fs.promises.rm(old, { recursive: true, force: true });
+    return true;
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#reclaiming.values());
+    for (const volume of this.#volumes) await volume?.close();
+  }
+
+  async #begin(slot: number): Promise<number> {
+    await this.catalogue.setGeneration(slot, 1);
+    return slot;
+  }
+
+  #open(slot: number): Store {
+    if (this.folder === undefined) return new MemoryStore();
+    return new LmdbStore(this.#folderOf(slot, this.catalogue.generations()[slot]!));
+  }
+
+  #folderOf(slot: number, generation: number): string {
+    return path.join(this.folder!, `${slot}.${generation}`);
+  }
+
+  #sweep(folder: string): void {
+    const kept = new Set(this.catalogue.generations().map((generation, slot) => `${slot}.${generation}`));
+    for (const name of fs.existsSync(folder) ? fs.readdirSync(folder) : []) {
+      if (!kept.has(name)) fs.rmSync(path.join(folder, name), { recursive: true, force: true });
+    }
+  }
+}
+
+/** A copied file is only there for good when its folder is on disk too. */
+function syncFolder(folder: string): void {
+  for (const name of [...fs.readdirSync(folder).map((file) => path.join(folder, file)), folder, path.dirname(folder)]) {
+    const handle = fs.openSync(name, 'r');
+    try {
+      fs.fsyncSync(handle);
+    } finally {
+      fs.closeSync(handle);
+    }
+  }
+}

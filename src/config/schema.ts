@@ -1,0 +1,181 @@
+/**
+ * Every option the server reads: its name (`section/key`), type, default, bounds and meaning. The names are CouchDB's
+ * wherever CouchDB has the option; what is this server's own stands in `[tuffet]`. `docs/configuration.md` lists the
+ * same options, and a test holds the two together. Options that are not listed here may still be set: clients and
+ * scripts keep values of their own in the configuration.
+ */
+export interface IntegerOption {
+  type: 'integer';
+  default: number;
+  min: number;
+  max: number;
+  /** Whether the word `infinity` (no limit) is a value too. */
+  infinity: boolean;
+  meaning: string;
+}
+
+export interface BooleanOption {
+  type: 'boolean';
+  default: boolean;
+  meaning: string;
+}
+
+export interface ChoiceOption<Choice extends string = string> {
+  type: 'choice';
+  default: Choice;
+  choices: readonly Choice[];
+  meaning: string;
+}
+
+export interface TextOption {
+  type: 'text';
+  default: string;
+  meaning: string;
+}
+
+export type Option = IntegerOption | BooleanOption | ChoiceOption | TextOption;
+
+const integer = (standard: number, min: number, max: number, meaning: string): IntegerOption => ({
+  type: 'integer',
+  default: standard,
+  min,
+  max,
+  infinity: false,
+  meaning,
+});
+
+/** A limit that can be lifted. */
+const limit = (standard: number, min: number, meaning: string): IntegerOption => ({
+  type: 'integer',
+  default: standard,
+  min,
+  max: Number.MAX_SAFE_INTEGER,
+  infinity: true,
+  meaning,
+});
+
+const boolean = (standard: boolean, meaning: string): BooleanOption => ({
+  type: 'boolean',
+  default: standard,
+  meaning,
+});
+
+const choice = <const Choice extends string>(
+  standard: NoInfer<Choice>,
+  choices: readonly Choice[],
+  meaning: string,
+): ChoiceOption<Choice> => ({ type: 'choice', default: standard, choices, meaning });
+
+const text = (standard: string, meaning: string): TextOption => ({
+  type: 'text',
+  default: standard,
+  meaning,
+});
+
+const millions = 1_000_000;
+
+export const schema = {
+  'couchdb/max_document_size': limit(
+    8 * millions,
+    1,
+    'Largest document body, in bytes, without attachments.',
+  ),
+  'couchdb/max_document_id_length': limit(Infinity, 1, 'Longest document id, in bytes.'),
+  'couchdb/max_attachment_size': limit(1_073_741_824, 1, 'Largest attachment, in bytes.'),
+  'couchdb/default_security': choice(
+    'everyone',
+    ['everyone', 'admin_local', 'admin_only'],
+    'Who may use a database whose security object was never set. `admin_local` closes only the port of a single ' +
+      'node, which this server does not have, and so means `everyone`.',
+  ),
+  'couchdb/maintenance_mode': choice(
+    'false',
+    ['false', 'true', 'nolb'],
+    '`true` or `nolb`: `/_up` answers 404, so that a load balancer turns elsewhere.',
+  ),
+  'cluster/q': integer(8, 1, 256, 'Shards of a new database.'),
+  'cluster/n': integer(1, 1, 3, 'Copies of each shard of a new database.'),
+  'chttpd/port': integer(5984, 0, 65_535, 'Port to listen on; 0 takes a free one. Read at start.'),
+  'chttpd/bind_address': text('127.0.0.1', 'Address to listen on; `0.0.0.0` or `::` for all. Read at start.'),
+  'chttpd/max_db_number_for_dbs_info_req': integer(100, 0, millions, 'Most names in one `POST /_dbs_info`.'),
+  'chttpd/max_http_request_size': limit(4_294_967_296, 1, 'Largest request body, in bytes.'),
+  'chttpd/require_valid_user': boolean(false, 'Refuse anonymous requests.'),
+  'chttpd/require_valid_user_except_for_up': boolean(false, 'Refuse anonymous requests except to `/_up`.'),
+  'chttpd/admin_only_all_dbs': boolean(true, 'Only server admins may list databases.'),
+  'chttpd/allow_jsonp': boolean(false, 'Wrap answers in the function that the `callback` parameter names.'),
+  'chttpd_auth/iterations': integer(10_000, 1, 1000 * millions, 'PBKDF2 iterations of new password hashes.'),
+  'chttpd_auth/min_iterations': integer(1, 1, 1000 * millions, 'Hashes with fewer iterations are refused.'),
+  'chttpd_auth/max_iterations': integer(
+    1000 * millions,
+    1,
+    1000 * millions,
+    'Hashes with more iterations are refused.',
+  ),
+  'chttpd_auth/auth_cache_size': integer(50, 0, millions, 'Verified credentials kept in memory, as digests.'),
+  'purge/max_document_id_number': limit(100, 1, 'Most documents in one `_purge`.'),
+  'purge/max_revisions_number': limit(Infinity, 1, 'Most revisions in one `_purge`.'),
+  'uuids/algorithm': choice(
+    'sequential',
+    ['random', 'sequential', 'utc_random', 'utc_id'],
+    'How ids are made, for `/_uuids` and for documents that come without one.',
+  ),
+  'uuids/utc_id_suffix': text('', 'Ending of ids made with `utc_id`; each server needs its own.'),
+  'uuids/max_count': integer(1000, 0, millions, 'Most ids in one `/_uuids`.'),
+  'attachments/compression_level': integer(
+    8,
+    0,
+    9,
+    'Effort of gzip on attachments; 0 stores them as they come.',
+  ),
+  'attachments/compressible_types': text(
+    'text/*, application/javascript, application/json, application/xml',
+    'Types of attachments that are stored compressed, separated by commas.',
+  ),
+  'log/level': choice(
+    'info',
+    ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'none'],
+    'The least severe messages that are logged.',
+  ),
+  'log/format': choice(
+    'text',
+    ['text', 'json'],
+    'One readable line a message, or one JSON object. Read at start.',
+  ),
+  'vendor/name': text('tuffet', 'The vendor that `GET /` names.'),
+  'vendor/version': text('', 'The vendor version that `GET /` shows; empty for the version of the server.'),
+  'tuffet/bulk_docs_max': integer(100_000, 1, 100 * millions, 'Most documents in one bulk request.'),
+  'tuffet/json_depth_max': integer(1000, 1, 10_000, 'Deepest nesting of a JSON body.'),
+  'tuffet/batch_save_size': integer(
+    1000,
+    1,
+    millions,
+    'Documents of `batch=ok` kept in memory before they are saved.',
+  ),
+  'tuffet/batch_save_interval_ms': integer(
+    1000,
+    1,
+    3_600_000,
+    'Milliseconds after which waiting documents of `batch=ok` are saved.',
+  ),
+} satisfies Record<string, Option>;
+
+/** Sections whose keys are names that the user chooses. */
+export const openSections = {
+  admins: 'Server admins: the key is the name, the value the hash of the password.',
+} as const;
+
+type Schema = typeof schema;
+type NamesOf<Type> = { [Name in keyof Schema]: Schema[Name] extends Type ? Name : never }[keyof Schema];
+
+export type OptionName = keyof Schema;
+export type IntegerName = NamesOf<IntegerOption>;
+export type BooleanName = NamesOf<BooleanOption>;
+export type ChoiceName = NamesOf<{ type: 'choice' }>;
+export type TextName = NamesOf<TextOption>;
+export type ChoiceOf<Name extends ChoiceName> = Schema[Name]['choices'][number];
+
+/** Sections in which CouchDB's earlier versions kept the options, and where they are still found. */
+export const olderSections: Readonly<Record<string, readonly string[]>> = {
+  chttpd: ['httpd'],
+  chttpd_auth: ['couch_httpd_auth', 'svc_httpd_auth'],
+};

@@ -1,0 +1,86 @@
+/**
+ * The tokens of JSON without structure: each function takes the offset where a token begins and gives the offset
+ * behind it, or throws. They look no further than `end`, since the bytes may go on behind the text.
+ */
+import { invalidJson } from '../base/errors.js';
+
+/** The value of each hexadecimal digit, 255 for every other byte. */
+const hexDigits = new Uint8Array(256).fill(255);
+for (let digit = 0; digit < 16; digit++) {
+  const text = digit.toString(16);
+  hexDigits[text.charCodeAt(0)] = digit;
+  hexDigits[text.toUpperCase().charCodeAt(0)] = digit;
+}
+
+/** 1 for the bytes that may follow a backslash, except `u`. */
+const shortEscapes = new Uint8Array(256);
+for (const letter of '"\\/bfnrt') shortEscapes[letter.charCodeAt(0)] = 1;
+
+const highSurrogate = 0xd800;
+const lowSurrogate = 0xdc00;
+
+/** `[-]int[.frac][e[+-]exp]`. */
+export function numberEnd(bytes: Buffer, start: number, end: number): number {
+  let at = start;
+  if (bytes[at] === 0x2d) at++;
+  if (at < end && bytes[at] === 0x30) at++;
+  else at = digitsEnd(bytes, at, end);
+  if (at < end && bytes[at] === 0x2e) at = digitsEnd(bytes, at + 1, end);
+  if (at < end && (bytes[at]! | 0x20) === 0x65) {
+    at++;
+    if (at < end && (bytes[at] === 0x2b || bytes[at] === 0x2d)) at++;
+    at = digitsEnd(bytes, at, end);
+  }
+  return at;
+}
+
+/** One digit or more. */
+function digitsEnd(bytes: Buffer, start: number, end: number): number {
+  let at = start;
+  while (at < end && (bytes[at]! - 0x30) >>> 0 < 10) at++;
+  if (at === start) throw invalidJson();
+  return at;
+}
+
+const literals = ['true', 'false', 'null'].map((word) => Buffer.from(word));
+
+/** `true`, `false` or `null`; what may follow is the caller's business. */
+export function literalEnd(bytes: Buffer, start: number, end: number): number {
+  for (const word of literals) {
+    if (bytes[start] !== word[0] || end - start < word.length) continue;
+    for (let index = 1; index < word.length; index++) {
+      if (bytes[start + index] !== word[index]) throw invalidJson();
+    }
+    return start + word.length;
+  }
+  throw invalidJson();
+}
+
+/**
+ * One escape, or two that make a surrogate pair. Gives the complement (`~`) of the offset behind it when the escape is
+ * half a pair, so that the one caller can note it without a second look.
+ */
+export function escapeEnd(bytes: Buffer, start: number, end: number): number {
+  if (start + 1 >= end) throw invalidJson();
+  const letter = bytes[start + 1]!;
+  if (shortEscapes[letter] === 1) return start + 2;
+  if (letter !== 0x75) throw invalidJson();
+  const unit = codeUnit(bytes, start + 2, end);
+  const after = start + 6;
+  const half = unit & 0xfc00;
+  if (half !== highSurrogate && half !== lowSurrogate) return after;
+  if (half === lowSurrogate) return ~after;
+  if (after + 1 >= end || bytes[after] !== 0x5c || bytes[after + 1] !== 0x75) return ~after;
+  return (codeUnit(bytes, after + 2, end) & 0xfc00) === lowSurrogate ? after + 6 : ~after;
+}
+
+function codeUnit(bytes: Buffer, start: number, end: number): number {
+  if (start + 4 > end) throw invalidJson();
+  let unit = 0;
+  for (let at = start; at < start + 4; at++) {
+    const digit = hexDigits[bytes[at]!]!;
+    if (digit === 255) throw invalidJson();
+    unit = (unit << 4) | digit;
+  }
+  return unit;
+}

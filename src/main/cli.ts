@@ -1,0 +1,95 @@
+#!/usr/bin/env node
+import fs from 'node:fs';
+import { hasAdmin } from '../auth/admins.js';
+import { StartupError } from '../base/startup-error.js';
+import { Config } from '../config/config.js';
+import { createServer, type ServerOptions, type TuffetServer } from '../server/create-server.js';
+import { parseCommandLine, usage, type CommandLine } from './arguments.js';
+import { environmentAdmin } from './environment-admin.js';
+
+const defaultDataDir = './data';
+
+const firstSteps = `Tuffet needs a server admin, and none is known yet. Name one:
+
+    npm start -- --admin admin:PASSWORD        (or: npx tuffet --admin admin:PASSWORD)
+
+or set TUFFET_USER and TUFFET_PASSWORD, or write a line "admin = PASSWORD" under [admins] in DATA/local.ini; the
+server replaces the password in the file by its hash.
+`;
+
+async function main(): Promise<void> {
+  const line = parseCommandLine(process.argv.slice(2), process.env);
+  if (line.command === 'help') return void process.stdout.write(usage);
+  if (line.command === 'version') return void process.stdout.write(`${version()}\n`);
+  const options = serverOptions(line);
+  if (!knowsAnAdmin(options)) {
+    process.stderr.write(firstSteps.replace('DATA', options.dataDir ?? defaultDataDir));
+    process.exitCode = 1;
+    return;
+  }
+  await serve(options);
+}
+
+function serverOptions(line: CommandLine): ServerOptions {
+  const options: ServerOptions = { admins: { ...environmentAdmin(process.env), ...line.admins } };
+  if (line.inMemory) options.inMemory = true;
+  else options.dataDir = line.data ?? defaultDataDir;
+  if (line.port !== undefined) options.port = line.port;
+  if (line.bind !== undefined) options.bind = line.bind;
+  if (line.config !== undefined) options.configFile = line.config;
+  if (line.logLevel !== undefined) options.logLevel = line.logLevel;
+  if (line.logFormat !== undefined) options.logFormat = line.logFormat;
+  return options;
+}
+
+/** Looks without touching anything: a first run that is refused leaves no folder behind. */
+function knowsAnAdmin({ dataDir, configFile, admins = {} }: ServerOptions): boolean {
+  const files = {
+    ...(dataDir === undefined ? {} : { dataDir }),
+    ...(configFile === undefined ? {} : { configFile }),
+  };
+  return hasAdmin(new Config({ ...files, overrides: { admins } }));
+}
+
+async function serve(options: ServerOptions): Promise<void> {
+  const stopping = stopRequested();
+  const server = await createServer(options);
+  process.stdout.write(announcement(server));
+  await stopping;
+  await server.close();
+}
+
+function announcement({ url, dataDir }: TuffetServer): string {
+  const address = url.replace(/\/$/, '');
+  return `Tuffet ${version()} listens on ${address}/
+Admin page: ${address}/_utils/
+Data: ${dataDir ?? 'in memory, gone when the server stops'}
+`;
+}
+
+/** Resolves at the first signal to stop. A second one means that its sender won't wait for the requests under way. */
+function stopRequested(): Promise<void> {
+  return new Promise((resolve) => {
+    let stopping = false;
+    const stop = (exitCode: number) => () => {
+      if (stopping) process.exit(exitCode);
+      stopping = true;
+      resolve();
+    };
+    process.on('SIGINT', stop(130));
+    process.on('SIGTERM', stop(143));
+  });
+}
+
+function version(): string {
+  const file = new URL('../../../package.json', import.meta.url);
+  return (JSON.parse(fs.readFileSync(file, 'utf8')) as { version: string }).version;
+}
+
+main().catch((error: unknown) => {
+  const text =
+    error instanceof StartupError ? error.message : error instanceof Error ? error.stack : String(error);
+  process.stderr.write(`${text}\n`);
+  // Whatever a start that broke off has left open must not keep the process alive.
+  process.exit(1);
+});

@@ -1,0 +1,31 @@
+import { forgetInnerBodies } from '../revisions/prune.js';
+import type { CompactCommand } from './commands.js';
+import type { DatabaseKeys } from './keys.js';
+import { DocWriter, loadDoc } from './stored-doc.js';
+import { bodyKeyBytes } from './apply-edit.js';
+import type { WriteView } from './write-view.js';
+
+export function applyCompact(command: CompactCommand, keys: DatabaseKeys, view: WriteView): void {
+  const state = view.state(keys, command.shard);
+  const writer = new DocWriter(keys, view, command.shard, state);
+  for (const id of command.ids) {
+    const doc = loadDoc(keys, view, id);
+    if (doc === undefined) continue;
+    const { tree, forgotten } = forgetInnerBodies(doc.tree);
+    if (forgotten.length === 0) continue;
+    for (const ref of forgotten) {
+      const length = view.get(keys.body(command.shard, ref))?.length;
+      if (length === undefined) continue;
+      writer.removeBody(ref, length);
+      state.obsolete_bytes -= bodyKeyBytes + length;
+    }
+    writer.rewrite(id, doc, tree);
+  }
+  while (state.purge_seq - state.purges_from + 1 > command.purged_infos_limit) {
+    const key = keys.purge(command.shard, state.purges_from++);
+    const record = view.get(key);
+    if (record === undefined) continue;
+    view.remove(key);
+    state.stored_bytes -= key.length + record.length;
+  }
+}

@@ -1,0 +1,107 @@
+import { newRevHash } from '../revisions/rev-hash.js';
+import { extend, merge } from '../revisions/merge.js';
+import { lostBodies, stem } from '../revisions/prune.js';
+import { find, singleNode, winner, type RevNode, type RevTree } from '../revisions/tree.js';
+import type { Edit, EditCommand, EditResult, InteractiveEdit } from './commands.js';
+import type { DatabaseKeys } from './keys.js';
+import type { ShardState } from './shard-state.js';
+import { DocWriter, loadDoc, type StoredDoc } from './stored-doc.js';
+import type { WriteView } from './write-view.js';
+
+/** Adds revisions to documents. Within a command, a later edit sees what an earlier one has done. */
+export function applyEdit(command: EditCommand, keys: DatabaseKeys, view: WriteView): EditResult[] {
+  const state = view.state(keys, command.shard);
+  const writer = new DocWriter(keys, view, command.shard, state);
+  return command.edits.map((edit) => {
+    const old = loadDoc(keys, view, edit.id);
+    const grown = edit.path === undefined ? growByHand(edit, old, state.seq + 1) : growByHistory(edit, old, state.seq + 1);
+    if (grown === undefined) return undefined;
+    if (grown.tree !== old?.tree) store(writer, state, edit, old, grown, command.revs_limit);
+    return grown.rev;
+  });
+}
+
+interface Grown {
+  tree: RevTree;
+  rev: { pos: number; hash: string };
+  /** Whether the tree refers to the edit's body. */
+  stored: boolean;
+  /** The leaf that is none any more. */
+  superseded: RevNode | undefined;
+}
+
+/** An edit made here must name the leaf it continues; a deleted document is begun anew on its winning tombstone. */
+function growByHand(edit: InteractiveEdit, old: StoredDoc | undefined, seq: number): Grown | undefined {
+  const { parent, deleted, body } = edit;
+  if (old === undefined) {
+    if (parent !== undefined) return undefined;
+    const rev = { pos: 1, hash: newRevHash({ deleted, body }) };
+    return { tree: singleNode(rev, { deleted, body: seq }), rev, stored: true, superseded: undefined };
+  }
+  const leaf = continuedLeaf(edit, old);
+  if (leaf === undefined) return undefined;
+  const rev = { pos: leaf.pos + 1, hash: newRevHash({ deleted, parent: leaf, body }) };
+  const { tree, stored } = extend(old.tree, leaf, rev, { deleted, body: seq });
+  return { tree, rev, stored, superseded: leaf };
+}
+
+function continuedLeaf({ parent, deleted }: InteractiveEdit, old: StoredDoc): RevNode | undefined {
+  if (old.deleted) return parent === undefined && !deleted ? winner(old.tree) : undefined;
+  const node = parent && find(old.tree, parent);
+  return node?.leaf ? node : undefined;
+}
+
+function growByHistory(edit: Extract<Edit, { parent: undefined; path: object }>, old: StoredDoc | undefined, seq: number): Grown {
+  const { start, hashes } = edit.path;
+  const rev = { pos: start, hash: hashes[0]! };
+  const merged = merge(old?.tree, edit.path, { deleted: edit.deleted, body: seq });
+  const before = old && firstKnown(old.tree, edit.path);
+  const after = before && find(merged.tree, before);
+  const superseded = before?.leaf && after?.leaf === false ? before : undefined;
+  return { tree: merged.tree, rev, stored: merged.stored, superseded };
+}
+
+/** The newest revision of a history that the tree already had. */
+function firstKnown(tree: RevTree, { start, hashes }: { start: number; hashes: readonly string[] }): RevNode | undefined {
+  for (const [i, hash] of hashes.entries()) {
+    const node = find(tree, { pos: start - i, hash });
+    if (node !== undefined) return node;
+  }
+  return undefined;
+}
+
+function store(
+  writer: DocWriter,
+  state: ShardState,
+  edit: Edit,
+  old: StoredDoc | undefined,
+  grown: Grown,
+  revsLimit: number,
+): void {
+  const seq = ++state.seq;
+  const tree = stem(grown.tree, revsLimit);
+  const isLeaf = grown.stored && (find(tree, grown.rev)?.leaf ?? false);
+  if (isLeaf) state.external_bytes += edit.body.length;
+  else if (grown.stored) state.obsolete_bytes += bodyKeyBytes + edit.body.length;
+  if (old !== undefined && grown.superseded !== undefined) {
+    const length = writer.bodyLengthOf(old, grown.superseded);
+    state.external_bytes -= length;
+    state.obsolete_bytes += bodyKeyBytes + length;
+  }
+  if (tree !== grown.tree && old !== undefined) forgetStemmed(writer, state, old, lostBodies(grown.tree, tree));
+  writer.replace(edit.id, old, tree, seq, grown.stored ? { ref: seq, body: edit.body } : undefined);
+}
+
+/** Bodies of revisions that fell off the end of the history. The winner's may still be in its record. */
+function forgetStemmed(writer: DocWriter, state: ShardState, old: StoredDoc, refs: readonly number[]): void {
+  for (const ref of refs) {
+    const node = old.tree.find(({ body }) => body === ref);
+    if (node === undefined) continue;
+    const length = writer.bodyLengthOf(old, node);
+    state.obsolete_bytes -= bodyKeyBytes + length;
+    if (!writer.isInline(old, node)) writer.removeBody(ref, length);
+  }
+}
+
+/** The key of a body: instance, table, shard, number. */
+export const bodyKeyBytes = 5 + 1 + 2 + 6;

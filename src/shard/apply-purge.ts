@@ -1,0 +1,43 @@
+import type { Rev } from '../revisions/rev.js';
+import { lostBodies, removeLeaves } from '../revisions/prune.js';
+import { bodyKeyBytes } from './apply-edit.js';
+import type { PurgeCommand } from './commands.js';
+import type { DatabaseKeys } from './keys.js';
+import { encodePurge } from './purge-record.js';
+import { DocWriter, loadDoc, type StoredDoc } from './stored-doc.js';
+import type { ShardState } from './shard-state.js';
+import type { WriteView } from './write-view.js';
+
+/**
+ * Removes leaves without a trace, and the document with its last one. What was purged is remembered for a while, so
+ * that indexes can follow. Every named document is remembered, also one where there was nothing to remove: the purge
+ * may have come before the revision it names.
+ */
+export function applyPurge(command: PurgeCommand, keys: DatabaseKeys, view: WriteView): Rev[][] {
+  const state = view.state(keys, command.shard);
+  const writer = new DocWriter(keys, view, command.shard, state);
+  return command.purges.map(({ id, revs }) => {
+    const old = loadDoc(keys, view, id);
+    const purged = old === undefined ? undefined : removeLeaves(old.tree, revs);
+    if (old === undefined || purged === undefined || purged.removed.length === 0) return [];
+    const key = keys.purge(command.shard, ++state.purge_seq);
+    const record = encodePurge({ uuid: command.uuid, id, revs: purged.removed });
+    view.put(key, record);
+    state.stored_bytes += key.length + record.length;
+    forgetBodies(writer, state, old, lostBodies(old.tree, purged.tree));
+    const seq = ++state.seq;
+    if (purged.tree === undefined) writer.erase(id, old);
+    else writer.replace(id, old, purged.tree, seq, undefined, false);
+    return purged.removed;
+  });
+}
+
+function forgetBodies(writer: DocWriter, state: ShardState, old: StoredDoc, refs: readonly number[]): void {
+  for (const ref of refs) {
+    const node = old.tree.find(({ body }) => body === ref)!;
+    const length = writer.bodyLengthOf(old, node);
+    if (node.leaf) state.external_bytes -= length;
+    else state.obsolete_bytes -= bodyKeyBytes + length;
+    if (!writer.isInline(old, node)) writer.removeBody(ref, length);
+  }
+}

@@ -1,0 +1,31 @@
+import { ByteReader, u8, varint, type Bytes } from '../base/bytes.js';
+import type { Rev } from '../revisions/rev.js';
+import { leaves, type RevTree } from '../revisions/tree.js';
+import { encodeRev, readRev } from './doc-record.js';
+
+/**
+ * One entry of the changes table: all that a feed shows of a document's last change, so that following a database
+ * touches no document.
+ *
+ *   flags(1) leafCount(varint) leaf revisions, the winner first  id
+ */
+export interface ChangeRecord {
+  id: Bytes;
+  deleted: boolean;
+  leaves: Rev[];
+}
+
+export function encodeChange(id: Bytes, deleted: boolean, tree: RevTree): Bytes {
+  const head = u8(deleted ? 1 : 0);
+  if (tree.length === 1) return `${head}\x01${encodeRev(tree[0]!)}${id}`;
+  const all = leaves(tree);
+  return head + varint(all.length) + all.map(encodeRev).join('') + id;
+}
+
+export function decodeChange(bytes: Bytes): ChangeRecord {
+  const reader = new ByteReader(bytes);
+  const deleted = (reader.u8() & 1) !== 0;
+  const revs: Rev[] = [];
+  for (let left = reader.varint(); left > 0; left--) revs.push(readRev(reader));
+  return { id: reader.rest(), deleted, leaves: revs };
+}

@@ -1,0 +1,66 @@
+import type { Bytes } from '../base/bytes.js';
+import { prefixEnd, type Store } from '../storage/store.js';
+import type { RevNode } from '../revisions/tree.js';
+import { decodeDocRecord, decodeWinner, type DocRecord, type WinnerView } from './doc-record.js';
+import { DatabaseKeys } from './keys.js';
+import { LiveRank } from './live-rank.js';
+import { decodeLocal, type LocalRecord } from './local-record.js';
+import { decodeState, type ShardState } from './shard-state.js';
+import type { Volume } from './volume.js';
+import type { Touched } from './write-view.js';
+
+/** What is on disk of one database, for readers: its documents, and the counters of its shards. */
+export class Collection {
+  readonly keys: DatabaseKeys;
+  readonly rank: LiveRank;
+  /** The counters as of the last commit. */
+  readonly states: ShardState[];
+
+  constructor(
+    readonly volume: Volume,
+    instance: number,
+    readonly q: number,
+  ) {
+    this.keys = new DatabaseKeys(instance);
+    this.states = Array.from({ length: q }, (_, shard) => decodeState(this.store.get(this.keys.state(shard))));
+    const { livePrefix } = this.keys;
+    this.rank = new LiveRank(() => this.store, livePrefix, prefixEnd(livePrefix));
+  }
+
+  get store(): Store {
+    return this.volume.store;
+  }
+
+  /** Takes over what a commit changed. */
+  publish(touched: Touched): void {
+    for (const [shard, state] of touched.states) this.states[shard] = state;
+    this.rank.apply(touched.live);
+  }
+
+  /** The winning revision of a document, live or deleted. */
+  winner(id: Bytes): WinnerView | undefined {
+    const bytes = this.store.get(this.keys.live(id)) ?? this.store.get(this.keys.deleted(id));
+    return bytes === undefined ? undefined : decodeWinner(bytes);
+  }
+
+  doc(id: Bytes): DocRecord | undefined {
+    const bytes = this.store.get(this.keys.live(id)) ?? this.store.get(this.keys.deleted(id));
+    return bytes === undefined ? undefined : decodeDocRecord(bytes);
+  }
+
+  /** The winner's body, wherever it stands. */
+  winnerBody(shard: number, { body, bodyRef }: Pick<WinnerView, 'body' | 'bodyRef'>): Bytes {
+    return body ?? this.store.get(this.keys.body(shard, bodyRef)) ?? '{}';
+  }
+
+  /** The body of a revision, or undefined where it is no longer kept. */
+  body(shard: number, doc: DocRecord, node: RevNode): Bytes | undefined {
+    if (doc.body !== undefined && node.pos === doc.rev.pos && node.hash === doc.rev.hash) return doc.body;
+    return node.body === 0 ? undefined : this.store.get(this.keys.body(shard, node.body));
+  }
+
+  local(id: Bytes): LocalRecord | undefined {
+    const bytes = this.store.get(this.keys.local(id));
+    return bytes === undefined ? undefined : decodeLocal(bytes);
+  }
+}

@@ -1,0 +1,83 @@
+import type { Bytes } from '../base/bytes.js';
+import type { Rev } from '../revisions/rev.js';
+import type { RevPath } from '../revisions/tree.js';
+
+/**
+ * Every change to a shard is one of these, applied by one deterministic function (`apply.ts`). Whatever is random,
+ * timed or asked of somebody else has happened before; a command holds all that its outcome depends on, beside the
+ * shard itself. `command-codec.ts` has their stored form.
+ */
+export type Command = EditCommand | LocalCommand | PurgeCommand | CompactCommand;
+
+interface ShardCommand {
+  /** The database's instance number. */
+  instance: number;
+  shard: number;
+}
+
+/** A new revision made here: it continues a leaf, or begins the document. */
+export interface InteractiveEdit {
+  id: Bytes;
+  /** The revision the client had. */
+  parent: Rev | undefined;
+  path: undefined;
+  deleted: boolean;
+  body: Bytes;
+}
+
+/** A revision made elsewhere, with its history. */
+export interface ReplicatedEdit {
+  id: Bytes;
+  parent: undefined;
+  path: RevPath;
+  deleted: boolean;
+  body: Bytes;
+}
+
+export type Edit = InteractiveEdit | ReplicatedEdit;
+
+export interface EditCommand extends ShardCommand {
+  type: 'edit';
+  edits: Edit[];
+  revs_limit: number;
+}
+
+/** Local documents have no history: the last writer wins. */
+export interface LocalEdit {
+  id: Bytes;
+  /** The number behind `0-`; 0 removes the document. */
+  rev: number;
+  body: Bytes;
+}
+
+export interface LocalCommand extends ShardCommand {
+  type: 'local';
+  edits: LocalEdit[];
+}
+
+export interface PurgeCommand extends ShardCommand {
+  type: 'purge';
+  /** Names the request, so that the same purge is recognised. */
+  uuid: string;
+  purges: { id: Bytes; revs: Rev[] }[];
+}
+
+/** Forgets the bodies of superseded revisions of these documents, and purges beyond the limit. */
+export interface CompactCommand extends ShardCommand {
+  type: 'compact';
+  ids: Bytes[];
+  purged_infos_limit: number;
+}
+
+/** What became of an edit: the new revision, or undefined where it conflicts. */
+export type EditResult = Rev | undefined;
+
+export interface Results {
+  edit: EditResult[];
+  local: undefined;
+  /** The revisions removed, for each document in the order of the command. */
+  purge: Rev[][];
+  compact: undefined;
+}
+
+export type ResultOf<C extends Command> = Results[C['type']];

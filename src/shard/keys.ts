@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { u16, u32, u48, u8, type Bytes } from '../base/bytes.js';
+import { keyBytesMax, prefixEnd } from '../storage/store.js';
+
+/**
+ * Every key of a database in a volume: five bytes of instance number, one of table, and the rest as the table has it.
+ * `docs/formats/volume.md` describes them all.
+ *
+ * Documents of all shards of a database stand in one order, by id: a listing is one range and not a merge of `q`
+ * (measured, see `docs/decisions/003-one-order-of-documents.md`). Whatever is ordered by sequence has the shard in its key.
+ */
+export const tables = {
+  live: 1,
+  deleted: 2,
+  changes: 3,
+  bodies: 4,
+  local: 5,
+  purges: 6,
+  state: 7,
+} as const;
+
+export class DatabaseKeys {
+  readonly prefix: Bytes;
+  readonly livePrefix: Bytes;
+  readonly deletedPrefix: Bytes;
+  readonly localPrefix: Bytes;
+  readonly #changes: Bytes;
+  readonly #bodies: Bytes;
+  readonly #purges: Bytes;
+  readonly #state: Bytes;
+
+  constructor(readonly instance: number) {
+    this.prefix = u8(Math.floor(instance / 0x1_0000_0000)) + u32(instance);
+    this.livePrefix = this.prefix + u8(tables.live);
+    this.deletedPrefix = this.prefix + u8(tables.deleted);
+    this.localPrefix = this.prefix + u8(tables.local);
+    this.#changes = this.prefix + u8(tables.changes);
+    this.#bodies = this.prefix + u8(tables.bodies);
+    this.#purges = this.prefix + u8(tables.purges);
+    this.#state = this.prefix + u8(tables.state);
+  }
+
+  /** Everything of the database. */
+  get range(): { start: Bytes; end: Bytes } {
+    return { start: this.prefix, end: prefixEnd(this.prefix) };
+  }
+
+  live(id: Bytes): Bytes {
+    return this.livePrefix + idKey(id);
+  }
+
+  deleted(id: Bytes): Bytes {
+    return this.deletedPrefix + idKey(id);
+  }
+
+  local(id: Bytes): Bytes {
+    return this.localPrefix + idKey(id);
+  }
+
+  change(shard: number, seq: number): Bytes {
+    return this.#changes + u16(shard) + u48(seq);
+  }
+
+  body(shard: number, ref: number): Bytes {
+    return this.#bodies + u16(shard) + u48(ref);
+  }
+
+  purge(shard: number, purgeSeq: number): Bytes {
+    return this.#purges + u16(shard) + u48(purgeSeq);
+  }
+
+  state(shard: number): Bytes {
+    return this.#state + u16(shard);
+  }
+}
+
+/** Ids up to here are their own keys. */
+const idKeyBytesMax = 1_900;
+const separator = '\xff\xff';
+
+/**
+ * The key of an id. Where the store has no room for the whole id, its beginning stands with a hash of all of it; as
+ * 0xff is in no UTF-8 text, such a key is never that of another id. Ids of that length that begin alike are listed in
+ * the order of their hashes.
+ */
+export function idKey(id: Bytes): Bytes {
+  if (id.length <= idKeyBytesMax) return id;
+  const digest = createHash('sha256').update(id, 'latin1').digest('latin1');
+  return id.slice(0, idKeyBytesMax) + separator + digest;
+}
+
+/** Whether the id must be kept in the record, since its key does not tell it. */
+export const isHashedKey = (id: Bytes): boolean => id.length > idKeyBytesMax;
+
+/** The lowest key of an id that is not below `id`: for the ends of ranges. */
+export const idBound = (id: Bytes): Bytes => (id.length < keyBytesMax - 16 ? id : id.slice(0, idKeyBytesMax));

@@ -1,0 +1,68 @@
+import { ByteReader, u48, u8, type Bytes } from '../base/bytes.js';
+
+/** The counters of one shard, kept in one record and written with every commit that changes them. */
+export interface ShardState {
+  /** Commands applied so far: the shard's place in its log. */
+  position: number;
+  /** The last sequence given to a change. */
+  seq: number;
+  /** The last sequence given to a purge. */
+  purge_seq: number;
+  /** The oldest purge still remembered. */
+  purges_from: number;
+  doc_count: number;
+  doc_del_count: number;
+  /** Keys and values, in bytes. */
+  stored_bytes: number;
+  /** The part of that which compaction would remove: bodies of superseded revisions. */
+  obsolete_bytes: number;
+  /** JSON text of all leaf revisions, in bytes. */
+  external_bytes: number;
+  /** Changes when the shard was put back to an earlier state, so that old sequences are recognised. */
+  epoch: number;
+}
+
+const fields = [
+  'position',
+  'seq',
+  'purge_seq',
+  'purges_from',
+  'doc_count',
+  'doc_del_count',
+  'stored_bytes',
+  'obsolete_bytes',
+  'external_bytes',
+  'epoch',
+] as const satisfies readonly (keyof ShardState)[];
+
+const version = 1;
+
+export function emptyState(): ShardState {
+  return {
+    position: 0,
+    seq: 0,
+    purge_seq: 0,
+    purges_from: 1,
+    doc_count: 0,
+    doc_del_count: 0,
+    stored_bytes: 0,
+    obsolete_bytes: 0,
+    external_bytes: 0,
+    epoch: 1,
+  };
+}
+
+export function encodeState(state: ShardState): Bytes {
+  let bytes = u8(version);
+  for (const field of fields) bytes += u48(Math.max(0, state[field]));
+  return bytes;
+}
+
+export function decodeState(bytes: Bytes | undefined): ShardState {
+  const state = emptyState();
+  if (bytes === undefined) return state;
+  const reader = new ByteReader(bytes);
+  if (reader.u8() !== version) throw new Error('a shard state has a format this version does not know');
+  for (const field of fields) state[field] = reader.u48();
+  return state;
+}

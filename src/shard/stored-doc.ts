@@ -1,0 +1,154 @@
+import type { Bytes } from '../base/bytes.js';
+import { leaves, winner, type RevNode, type RevTree } from '../revisions/tree.js';
+import { encodeChange } from './change-record.js';
+import { decodeDocRecord, encodeDocRecord, inlineBodyBytesMax, type DocRecord } from './doc-record.js';
+import type { DatabaseKeys } from './keys.js';
+import type { ShardState } from './shard-state.js';
+import type { WriteView } from './write-view.js';
+
+/** A document as the commands see it, with the key and size of its record. */
+export interface StoredDoc extends DocRecord {
+  key: Bytes;
+  recordBytes: number;
+}
+
+/** Live and deleted documents stand in tables of their own, so that no listing ever walks over tombstones. */
+export function loadDoc(keys: DatabaseKeys, view: WriteView, id: Bytes): StoredDoc | undefined {
+  for (const key of [keys.live(id), keys.deleted(id)]) {
+    const bytes = view.get(key);
+    if (bytes !== undefined) return { ...decodeDocRecord(bytes), key, recordBytes: key.length + bytes.length };
+  }
+  return undefined;
+}
+
+/** A body that comes with a change: not in the store yet. */
+export interface NewBody {
+  ref: number;
+  body: Bytes;
+}
+
+/** Reads and writes a document's records and keeps the shard's counters in step with them. */
+export class DocWriter {
+  constructor(
+    private readonly keys: DatabaseKeys,
+    private readonly view: WriteView,
+    private readonly shard: number,
+    private readonly state: ShardState,
+  ) {}
+
+  /** Whether the revision's body stands in the document's record. */
+  isInline(doc: StoredDoc, node: RevNode): boolean {
+    return doc.body !== undefined && isWinner(doc, node);
+  }
+
+  /** The body of a revision the document has. */
+  bodyOf(doc: StoredDoc, node: RevNode): Bytes {
+    if (doc.body !== undefined && isWinner(doc, node)) return doc.body;
+    return this.view.get(this.keys.body(this.shard, node.body)) ?? '{}';
+  }
+
+  bodyLengthOf(doc: StoredDoc, node: RevNode): number {
+    return isWinner(doc, node) ? doc.bodyLength : this.bodyOf(doc, node).length;
+  }
+
+  putBody(ref: number, body: Bytes): void {
+    const key = this.keys.body(this.shard, ref);
+    this.view.put(key, body);
+    this.state.stored_bytes += key.length + body.length;
+  }
+
+  removeBody(ref: number, length: number): void {
+    const key = this.keys.body(this.shard, ref);
+    this.view.remove(key);
+    this.state.stored_bytes -= key.length + length;
+  }
+
+  /** Gives the document a new tree under a new sequence; bodies that lose their place in the record move out of it. */
+  replace(id: Bytes, old: StoredDoc | undefined, tree: RevTree, seq: number, added: NewBody | undefined, recount = true): void {
+    const best = tree.length === 1 ? tree[0]! : winner(tree);
+    const leafCount = tree.length === 1 ? 1 : leaves(tree).length;
+    const body = this.#placeBodies(old, tree, best, added);
+    const counted = recount ? !best.deleted : (old?.countsAsLive ?? !best.deleted);
+    const bytes = encodeDocRecord(id, {
+      seq,
+      rev: best,
+      deleted: best.deleted,
+      leafCount,
+      countsAsLive: counted,
+      bodyLength: body.length,
+      body: body.text,
+      bodyRef: best.body,
+      tree,
+    });
+    const key = best.deleted ? this.keys.deleted(id) : this.keys.live(id);
+    if (old !== undefined) this.#drop(id, old, old.key !== key);
+    this.#count(counted, 1);
+    this.view.put(key, bytes);
+    const change = encodeChange(id, best.deleted, tree);
+    const changeKey = this.keys.change(this.shard, seq);
+    this.view.put(changeKey, change);
+    this.state.stored_bytes += key.length + bytes.length + changeKey.length + change.length;
+    if (!best.deleted && (old === undefined || old.deleted)) this.#live(key, 1);
+    if (best.deleted && old !== undefined && !old.deleted) this.#live(old.key, -1);
+  }
+
+  /** Takes the document away without a trace, bodies included. */
+  erase(id: Bytes, old: StoredDoc): void {
+    this.#drop(id, old, true);
+    if (!old.deleted) this.#live(old.key, -1);
+  }
+
+  /** Rewrites the record in place: the same winner, sequence and counters, another tree. */
+  rewrite(id: Bytes, old: StoredDoc, tree: RevTree): void {
+    const bytes = encodeDocRecord(id, { ...old, leafCount: old.conflicted ? 2 : 1, tree });
+    this.view.put(old.key, bytes);
+    this.state.stored_bytes += old.key.length + bytes.length - old.recordBytes;
+  }
+
+  /**
+   * Decides where the winner's body stands. A small one stands in the record; whatever stood there and is no longer
+   * the winner's goes to the table of bodies, as does every body that did not win.
+   */
+  #placeBodies(
+    old: StoredDoc | undefined,
+    tree: RevTree,
+    best: RevNode,
+    added: NewBody | undefined,
+  ): { text: Bytes | undefined; length: number } {
+    const oldRef = old?.tree.length === 1 ? old.tree[0]!.body : old && winner(old.tree).body;
+    const isNew = added !== undefined && added.ref === best.body;
+    if (old?.body !== undefined && oldRef !== best.body && tree.some((node) => node.body === oldRef)) {
+      this.putBody(oldRef!, old.body);
+    }
+    if (isNew) {
+      if (added.body.length <= inlineBodyBytesMax) return { text: added.body, length: added.body.length };
+      this.putBody(added.ref, added.body);
+      return { text: undefined, length: added.body.length };
+    }
+    if (added !== undefined) this.putBody(added.ref, added.body);
+    if (old !== undefined && oldRef === best.body) return { text: old.body, length: old.bodyLength };
+    const stored = this.view.get(this.keys.body(this.shard, best.body)) ?? '{}';
+    if (stored.length > inlineBodyBytesMax) return { text: undefined, length: stored.length };
+    this.removeBody(best.body, stored.length);
+    return { text: stored, length: stored.length };
+  }
+
+  #drop(id: Bytes, old: StoredDoc, removeRecord: boolean): void {
+    if (removeRecord) this.view.remove(old.key);
+    const changeKey = this.keys.change(this.shard, old.seq);
+    this.view.remove(changeKey);
+    this.state.stored_bytes -= old.recordBytes + changeKey.length + encodeChange(id, old.deleted, old.tree).length;
+    this.#count(old.countsAsLive, -1);
+  }
+
+  #count(live: boolean, by: 1 | -1): void {
+    if (live) this.state.doc_count += by;
+    else this.state.doc_del_count += by;
+  }
+
+  #live(key: Bytes, by: 1 | -1): void {
+    this.view.live(this.keys, { key, by });
+  }
+}
+
+const isWinner = (doc: StoredDoc, node: RevNode): boolean => node.pos === doc.rev.pos && node.hash === doc.rev.hash;

@@ -1,0 +1,65 @@
+import type { Bytes } from '../base/bytes.js';
+import { Overlay } from '../storage/overlay.js';
+import type { DatabaseKeys } from './keys.js';
+import { decodeState, encodeState, type ShardState } from './shard-state.js';
+
+/** A document that began or ceased to be live, by its key: what listings count by. */
+export interface LiveDelta {
+  key: Bytes;
+  by: 1 | -1;
+}
+
+/** What a batch of commands did to one database, told to its readers when it is committed. */
+export interface Touched {
+  instance: number;
+  states: Map<number, ShardState>;
+  live: LiveDelta[];
+}
+
+/** What commands read and write: the overlay of their volume, and the counters of the shards they touch. */
+export class WriteView extends Overlay {
+  #touched = new Map<number, Touched>();
+
+  /** A shard's counters, to be changed in place by the command under way. */
+  state(keys: DatabaseKeys, shard: number): ShardState {
+    const { states } = this.#touch(keys.instance);
+    let state = states.get(shard);
+    if (state === undefined) {
+      state = decodeState(this.get(keys.state(shard)));
+      states.set(shard, state);
+    }
+    return state;
+  }
+
+  /** Lets a command change a shard's counters; they are written with it, or put back when it throws. */
+  counting<T>(keys: DatabaseKeys, shard: number, command: (state: ShardState) => T): T {
+    const state = this.state(keys, shard);
+    const before = { ...state };
+    this.onUndo(() => Object.assign(state, before));
+    const result = command(state);
+    this.put(keys.state(shard), encodeState(state));
+    return result;
+  }
+
+  live(keys: DatabaseKeys, delta: LiveDelta): void {
+    const { live } = this.#touch(keys.instance);
+    live.push(delta);
+    this.onUndo(() => live.pop());
+  }
+
+  /** Whom the batch that ends here concerns. */
+  takeTouched(): Touched[] {
+    const touched = [...this.#touched.values()];
+    this.#touched = new Map();
+    return touched;
+  }
+
+  #touch(instance: number): Touched {
+    let touched = this.#touched.get(instance);
+    if (touched === undefined) {
+      touched = { instance, states: new Map(), live: [] };
+      this.#touched.set(instance, touched);
+    }
+    return touched;
+  }
+}

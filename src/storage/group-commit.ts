@@ -1,0 +1,116 @@
+import type { Overlay } from './overlay.js';
+import type { Store, Write } from './store.js';
+
+/** A batch takes no more steps once it has this many bytes; they wait for the next. */
+const batchBytesMax = 32 * 1024 * 1024;
+
+interface Waiting {
+  step: () => unknown;
+  resolve: (result: never) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Runs steps that write to an overlay, one after the other, and commits them in groups: whatever arrives while a
+ * commit is on its way to the disk is run at once and goes into the next. A step's promise resolves when its batch is
+ * on disk, and by then `onSeal`'s answer has been called: the place to tell readers.
+ */
+export class GroupCommit {
+  #batch: { waiting: Waiting; result: unknown }[] = [];
+  #waiting: Waiting[] = [];
+  #committing = false;
+  #scheduled = false;
+  #held: Promise<void> | undefined;
+  #idle: (() => void)[] = [];
+
+  constructor(
+    private readonly store: () => Store,
+    private readonly overlay: Overlay,
+    /** Called with each batch when it is closed; what it gives is called when that batch is on disk. */
+    private readonly onSeal: (writes: readonly Write[]) => () => void = () => () => {},
+  ) {}
+
+  submit<T>(step: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = { step, resolve, reject };
+      if (this.#held !== undefined || this.overlay.bytes > batchBytesMax) this.#waiting.push(waiting);
+      else this.#run(waiting);
+    });
+  }
+
+  /**
+   * Lets what has begun reach the disk, keeps everything else waiting, and runs `work` alone: the moment in which the
+   * store itself is replaced.
+   */
+  async hold<T>(work: () => Promise<T>): Promise<T> {
+    while (this.#held !== undefined) await this.#held;
+    let release!: () => void;
+    this.#held = new Promise((resolve) => (release = resolve));
+    try {
+      await this.drained();
+      return await work();
+    } finally {
+      this.#held = undefined;
+      release();
+      this.#admit();
+    }
+  }
+
+  /** Resolves when everything that was run so far is on disk. */
+  async drained(): Promise<void> {
+    if (!this.#committing && this.#batch.length === 0) return;
+    await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  #run(waiting: Waiting): void {
+    try {
+      this.#batch.push({ waiting, result: this.overlay.atomically(waiting.step) });
+    } catch (error) {
+      waiting.reject(error);
+      return;
+    }
+    this.#schedule();
+  }
+
+  /** Waits for the end of this turn, so that all requests that came in with it share one commit. */
+  #schedule(): void {
+    if (this.#committing || this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      void this.#commit();
+    });
+  }
+
+  async #commit(): Promise<void> {
+    if (this.#committing || this.#batch.length === 0) return;
+    this.#committing = true;
+    const batch = this.#batch;
+    this.#batch = [];
+    try {
+      const writes = this.overlay.seal();
+      const onCommit = this.onSeal(writes);
+      await this.store().write(writes).flushed;
+      this.overlay.committed();
+      onCommit();
+      for (const { waiting, result } of batch) waiting.resolve(result as never);
+    } catch (error) {
+      // The batch being put together was built on this one: it goes too.
+      this.onSeal([]);
+      this.overlay.failed();
+      const voided = this.#batch;
+      this.#batch = [];
+      for (const { waiting } of [...batch, ...voided]) waiting.reject(error);
+    }
+    this.#committing = false;
+    if (this.#batch.length > 0) this.#schedule();
+    else for (const resolve of this.#idle.splice(0)) resolve();
+    this.#admit();
+  }
+
+  #admit(): void {
+    while (this.#held === undefined && this.#waiting.length > 0 && this.overlay.bytes <= batchBytesMax) {
+      this.#run(this.#waiting.shift()!);
+    }
+  }
+}

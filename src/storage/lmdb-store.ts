@@ -1,0 +1,100 @@
+import { open, type RootDatabase } from 'lmdb';
+import '../base/bytes.js';
+import type { Bytes, Commit, Entry, Range, Store, StoreSize, Write } from './store.js';
+
+/**
+ * A store in one LMDB environment (one folder).
+ *
+ * Reads go straight to the memory map on the calling thread. Writes are queued by the library and carried out by its
+ * writer thread, so that the B-tree work of a commit runs beside the serving thread. Commit and flush are one step
+ * here (`overlappingSync: false`): what a reader can see is on disk, which is what feeds and 201 answers rely on.
+ */
+export class LmdbStore implements Store {
+  readonly #db: RootDatabase<Bytes, Bytes>;
+
+  constructor(folder: string) {
+    this.#db = open<Bytes, Bytes>({
+      path: folder,
+      noSubdir: false,
+      keyEncoder,
+      encoder,
+      cache: false,
+      overlappingSync: false,
+      // Pages handed to a transaction are filled before they are written: clearing them first is wasted work.
+      noMemInit: true,
+      maxReaders: 512,
+    } as never);
+  }
+
+  get(key: Bytes): Bytes | undefined {
+    const bytes = this.#db.getBinaryFast(key) as Buffer | undefined;
+    return bytes === undefined ? undefined : bytes.latin1Slice(0, bytes.length);
+  }
+
+  entries(range: Range): Iterable<Entry> {
+    return this.#db.getRange(lmdbRange(range) as never);
+  }
+
+  keys(range: Range): Iterable<Bytes> {
+    return this.#db.getKeys(lmdbRange(range) as never);
+  }
+
+  count(range: { start: Bytes; end: Bytes }): number {
+    return range.start < range.end ? this.#db.getKeysCount(range) : 0;
+  }
+
+  write(batch: readonly Write[]): Commit {
+    const committed = this.#db.batch(() => {
+      for (const { key, value } of batch) {
+        // One await for the batch stands for all of them: the library commits it as a whole.
+        if (value === undefined) void this.#db.remove(key);
+        else void this.#db.put(key, value);
+      }
+    });
+    const done = committed.then(() => {
+      // The reader that this turn has already opened must not go on showing the state before the commit.
+      this.#db.resetReadTxn();
+    });
+    return { committed: done, flushed: done };
+  }
+
+  size(): StoreSize {
+    const stats = this.#db.getStats() as LmdbStats;
+    const pages = stats.treeBranchPageCount + stats.treeLeafPageCount + stats.overflowPages;
+    return { file_bytes: (stats.lastPageNumber + 1) * stats.pageSize, used_bytes: pages * stats.pageSize };
+  }
+
+  async copyTo(folder: string): Promise<void> {
+    await this.#db.backup(folder, true);
+  }
+
+  async close(): Promise<void> {
+    await this.#db.close();
+  }
+}
+
+interface LmdbStats {
+  pageSize: number;
+  treeBranchPageCount: number;
+  treeLeafPageCount: number;
+  overflowPages: number;
+  lastPageNumber: number;
+}
+
+const keyEncoder = {
+  writeKey: (key: Bytes, target: Buffer, position: number): number => position + target.latin1Write(key, position),
+  readKey: (source: Buffer, start: number, end: number): Bytes => source.latin1Slice(start, end),
+};
+
+const encoder = {
+  encode: (value: Bytes): Buffer => Buffer.from(value, 'latin1'),
+  // A range read passes the length, a single read a buffer of the right length.
+  decode: (bytes: Buffer, length?: number | { end: number }): Bytes =>
+    bytes.latin1Slice(0, length === undefined ? bytes.length : typeof length === 'number' ? length : length.end),
+};
+
+/** LMDB walks backwards from `start`, which belongs to the range, down to `end`, which does not. */
+function lmdbRange({ start, end, reverse, offset, limit }: Range): object {
+  const bounds = reverse ? { start: end, end: start, reverse, exclusiveStart: true, inclusiveEnd: true } : { start, end };
+  return { ...bounds, ...(offset === undefined ? {} : { offset }), ...(limit === undefined ? {} : { limit }) };
+}

@@ -1,0 +1,76 @@
+import type { Bytes } from '../base/bytes.js';
+
+/**
+ * What the rest of the database asks of a place that keeps bytes: an ordered map with atomic, durable batches.
+ *
+ * Keys and values are *byte strings*: JavaScript strings whose character codes are bytes (0 to 255). V8 keeps them as
+ * one byte per character, cuts and joins them without copying, compares them in byte order, and uses them as map keys;
+ * a document travels from the disk to the socket without ever being decoded. `json/` has the helpers.
+ *
+ * Reads see every batch whose `committed` has resolved and nothing of any other. An iteration sees one moment for as
+ * long as it runs; it must be finished or left within the same turn of the event loop, so that no read transaction
+ * outlives a turn or waits on a socket. Long listings resume by key.
+ */
+export type { Bytes };
+
+export interface Entry {
+  key: Bytes;
+  value: Bytes;
+}
+
+export interface Range {
+  /** First key that belongs to the range. */
+  start: Bytes;
+  /** First key that no longer does. */
+  end: Bytes;
+  /** Walk from the end to the start. */
+  reverse?: boolean;
+  /** Entries to pass over first. */
+  offset?: number;
+  limit?: number;
+}
+
+/** A put, or a removal where `value` is undefined. */
+export interface Write {
+  key: Bytes;
+  value: Bytes | undefined;
+}
+
+/** What has become of a batch, and when. `flushed` never resolves before `committed`. */
+export interface Commit {
+  /** Readers see it. */
+  committed: Promise<void>;
+  /** It survives the loss of power. */
+  flushed: Promise<void>;
+}
+
+export interface StoreSize {
+  /** Bytes the store takes on disk (or in memory). */
+  file_bytes: number;
+  /** Bytes of that in use; the rest can only be given back by copying the store. */
+  used_bytes: number;
+}
+
+export interface Store {
+  get(key: Bytes): Bytes | undefined;
+  entries(range: Range): Iterable<Entry>;
+  keys(range: Range): Iterable<Bytes>;
+  count(range: { start: Bytes; end: Bytes }): number;
+  /** All of the writes or none; batches are committed in the order of the calls. */
+  write(batch: readonly Write[]): Commit;
+  size(): StoreSize;
+  /** Writes a compact copy of what is committed now into an empty folder. */
+  copyTo(folder: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The longest key every store takes. */
+export const keyBytesMax = 1978;
+
+/** The first key that does not begin with `prefix`. */
+export function prefixEnd(prefix: Bytes): Bytes {
+  let n = prefix.length;
+  while (n > 0 && prefix.charCodeAt(n - 1) === 0xff) n--;
+  if (n === 0) return '\xff'.repeat(keyBytesMax);
+  return prefix.slice(0, n - 1) + String.fromCharCode(prefix.charCodeAt(n - 1) + 1);
+}

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+
+const program = path.resolve(import.meta.dirname, '../src/main/cli.js');
+const startTimeoutMs = 30_000;
+
+interface Run {
+  child: ChildProcess;
+  output: { stdout: string; stderr: string };
+  ended: Promise<number | null>;
+}
+
+function start(
+  t: TestContext,
+  args: string[],
+  environment: NodeJS.ProcessEnv = {},
+  cwd = temporaryFolder(),
+): Run {
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd,
+    env: { PATH: process.env['PATH'], ...environment },
+  });
+  t.after(() => child.kill('SIGKILL'));
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (data) => (output.stdout += String(data)));
+  child.stderr.on('data', (data) => (output.stderr += String(data)));
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  return { child, output, ended };
+}
+
+/** Waits for the lines that the server prints when it listens, and gives its address. */
+async function listening({ output, child }: Run): Promise<string> {
+  const deadline = Date.now() + startTimeoutMs;
+  while (Date.now() < deadline) {
+    const address = /listens on (http:\S+)/.exec(output.stdout)?.[1];
+    if (address !== undefined && output.stdout.includes('Data:')) return address;
+    if (child.exitCode !== null) break;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assert.fail(`The server did not start: ${output.stderr}`);
+}
+
+function temporaryFolder(): string {
+  return fs.mkdtempSync(path.join(os.tmpdir(), 'tuffet-cli-'));
+}
+
+function authorization(credentials: string): { headers: { authorization: string } } {
+  return { headers: { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` } };
+}
+
+test('--help and --version print and end well', async (t) => {
+  const help = start(t, ['--help']);
+  assert.equal(await help.ended, 0);
+  assert.match(help.output.stdout, /^Usage: tuffet[^]*--in-memory/);
+  const version = start(t, ['--version']);
+  assert.equal(await version.ended, 0);
+  assert.match(version.output.stdout, /^\d+\.\d+\.\d+\S*\n$/);
+});
+
+test('without a server admin it says what to do, ends with 1 and leaves no trace', async (t) => {
+  const cwd = temporaryFolder();
+  const run = start(t, ['--port', '0'], {}, cwd);
+  assert.equal(await run.ended, 1);
+  assert.match(run.output.stderr, /npm start -- --admin admin:PASSWORD/);
+  assert.deepEqual(fs.readdirSync(cwd), []);
+});
+
+test('a wrong command line gives one line and a hint', async (t) => {
+  const wrong: [string[], RegExp][] = [
+    [['--prot', '1'], /'--prot'/],
+    [['--port'], /--port/],
+    [['--port', 'x'], /"x" is not a port/],
+    [['--port', '65536'], /not a port/],
+    [['--admin', 'onlyname'], /NAME:PASSWORD/],
+    [['--log-level', 'loud'], /not a log level/],
+    [['dance'], /no command "dance"/],
+    [['--in-memory', '--data', 'x'], /exclude each other/],
+  ];
+  for (const [args, message] of wrong) {
+    const run = start(t, args);
+    assert.equal(await run.ended, 1, args.join(' '));
+    assert.match(run.output.stderr, message);
+    assert.match(run.output.stderr, /^[^\n]* See tuffet --help\.\n$/);
+  }
+});
+
+test('a password without a name in the environment is pointed out', async (t) => {
+  const run = start(t, [], { TUFFET_PASSWORD: 'x' });
+  assert.equal(await run.ended, 1);
+  assert.equal(run.output.stderr, 'TUFFET_PASSWORD is set, but not TUFFET_USER.\n');
+});
+
+test('a configuration file that does not exist is pointed out', async (t) => {
+  const run = start(t, ['--admin', 'a:b', '--config', '/nowhere/x.ini']);
+  assert.equal(await run.ended, 1);
+  assert.match(run.output.stderr, /^[^\n]*\/nowhere\/x\.ini[^\n]*\n$/);
+});
+
+test('it serves, says where, and ends well when told to stop', async (t) => {
+  const cwd = temporaryFolder();
+  const run = start(t, ['serve', '--admin', 'ann:secret', '--port', '0'], {}, cwd);
+  const address = await listening(run);
+  assert.ok(run.output.stdout.includes(`Admin page: ${address}_utils/`));
+  assert.match(run.output.stdout, /Data: .*data/);
+  assert.equal((await fetch(address)).status, 200);
+  assert.equal((await fetch(`${address}_all_dbs`, authorization('ann:secret'))).status, 200);
+  assert.equal((await fetch(`${address}_all_dbs`, authorization('ann:wrong'))).status, 401);
+  run.child.kill('SIGTERM');
+  assert.equal(await run.ended, 0);
+  assert.equal(fs.existsSync(path.join(cwd, 'data')), true);
+});
+
+test('the admin may come from a secret file, and nothing is written in memory', async (t) => {
+  const cwd = temporaryFolder();
+  const secret = path.join(temporaryFolder(), 'password');
+  fs.writeFileSync(secret, 'from file\n');
+  const environment = { COUCHDB_USER: 'ann', COUCHDB_PASSWORD_FILE: secret, TUFFET_PORT: '0' };
+  const run = start(t, ['--in-memory'], environment, cwd);
+  const address = await listening(run);
+  assert.equal((await fetch(`${address}_all_dbs`, authorization('ann:from file'))).status, 200);
+  run.child.kill('SIGINT');
+  assert.equal(await run.ended, 0);
+  assert.deepEqual(fs.readdirSync(cwd), []);
+});
+
+test('a port in use and a folder that cannot be used each give one line', async (t) => {
+  const taken = net.createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  t.after(() => taken.close());
+  const { port } = taken.address() as net.AddressInfo;
+  const busy = start(t, ['--in-memory', '--admin', 'a:b', '--port', String(port), '--log-level', 'none']);
+  assert.equal(await busy.ended, 1);
+  assert.match(busy.output.stderr, new RegExp(`^[^\\n]*${port}[^\\n]*\\n$`));
+
+  const file = path.join(temporaryFolder(), 'a-file');
+  fs.writeFileSync(file, '');
+  const blocked = start(t, ['--data', file, '--admin', 'a:b', '--port', '0', '--log-level', 'none']);
+  assert.equal(await blocked.ended, 1);
+  assert.match(blocked.output.stderr, /^[^\n]*a-file[^\n]*\n$/);
+});
