@@ -9,6 +9,8 @@ import { shardOf } from './shard-ranges.js';
 export const defaultRevsLimit = 1_000;
 export const defaultPurgedInfosLimit = 1_000;
 
+const noSecurity = Object.freeze({});
+
 /** An open database: what the catalogue says of it, and the way to its documents. */
 export class Database {
   #gone = false;
@@ -23,6 +25,11 @@ export class Database {
 
   get q(): number {
     return this.record.q;
+  }
+
+  /** One that was never set reads as empty. */
+  get security(): Readonly<Record<string, unknown>> {
+    return this.record.security ?? noSecurity;
   }
 
   get revsLimit(): number {

@@ -1,0 +1,55 @@
+import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { badRequest, Refusal } from '../base/errors.js';
+
+const gunzipAsync = promisify(gunzip);
+const noBytes = Buffer.alloc(0);
+
+/** The whole body of a request, unpacked. Refuses as soon as it is known to be larger than `bytesMax`. */
+export async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity' && encoding !== 'gzip') {
+    throw new Refusal('bad_content_type', `${encoding} is not a supported content encoding.`);
+  }
+  const bytes = await readRaw(request, bytesMax);
+  if (encoding === 'identity') return bytes;
+  try {
+    return await gunzipAsync(bytes, { maxOutputLength: Math.min(bytesMax, unpackedBytesMax) });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(bytesMax);
+    throw badRequest('Request body is not properly gzipped.');
+  }
+}
+
+/** A packed body may hold this much at most, whatever larger plain bodies are allowed. */
+const unpackedBytesMax = 256 * 1024 * 1024;
+
+const tooLarge = (bytesMax: number): Refusal =>
+  new Refusal('too_large', `The request body is larger than ${bytesMax} bytes.`);
+
+function readRaw(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  const declared = Number(request.headers['content-length'] ?? 0);
+  if (declared > bytesMax) return Promise.reject(tooLarge(bytesMax));
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > bytesMax) {
+        request.removeAllListeners('data');
+        reject(tooLarge(bytesMax));
+      } else chunks.push(chunk);
+    });
+    request.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : length === 0 ? noBytes : Buffer.concat(chunks, length)));
+    request.on('error', reject);
+    request.on('close', () => reject(badRequest('The request was broken off.')));
+  });
+}
+
+/** Endpoints that take JSON by POST insist on its type being named. */
+export function requireJson(request: IncomingMessage): void {
+  const type = request.headers['content-type'];
+  if (type === 'application/json' || type?.startsWith('application/json;')) return;
+  throw new Refusal('bad_content_type', 'Content-Type must be application/json');
+}

@@ -1,0 +1,88 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { UserContext } from '../auth/user-context.js';
+import { toBytes, type Bytes } from '../base/bytes.js';
+import { invalidJson, notAnObject } from '../base/errors.js';
+import { parseJson } from '../json/scan.js';
+import { readBody, requireJson } from './body.js';
+import { contentTypeFor } from './negotiate.js';
+import type { Query } from './query.js';
+import type { Services } from './services.js';
+
+/** One request and its answer. Handlers read from it and answer through it, once. */
+export class Exchange {
+  user!: UserContext;
+  /** Kept for the log: what has been answered. */
+  status = 0;
+
+  constructor(
+    readonly services: Services,
+    readonly request: IncomingMessage,
+    readonly response: ServerResponse,
+    readonly method: string,
+    /** The path's parts, unescaped. */
+    readonly parts: readonly Bytes[],
+    /** The path and the query as they came. */
+    readonly rawPath: string,
+    readonly query: Query,
+    readonly id: string,
+  ) {}
+
+  header(name: string): string | undefined {
+    const value = this.request.headers[name];
+    return Array.isArray(value) ? value[0] : value;
+  }
+
+  body(): Promise<Buffer> {
+    return readBody(this.request, this.services.config.number('chttpd/max_http_request_size'));
+  }
+
+  /** The body of a POST that must be a JSON object, and say so. */
+  async jsonObject({ typed = true } = {}): Promise<Record<string, unknown>> {
+    if (typed) requireJson(this.request);
+    const bytes = await this.body();
+    if (bytes.length === 0) throw invalidJson();
+    const value = parseJson(bytes);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
+    return value as Record<string, unknown>;
+  }
+
+  /** Answers with a value. */
+  json(status: number, value: unknown, headers?: OutgoingHttpHeaders): void {
+    this.text(status, toBytes(JSON.stringify(value)), headers);
+  }
+
+  /** Answers with JSON that is text already. */
+  text(status: number, text: Bytes, headers?: OutgoingHttpHeaders): void {
+    this.send(status, contentTypeFor(this.request.headers.accept), `${text}\n`, headers);
+  }
+
+  send(status: number, type: string, text: Bytes, headers?: OutgoingHttpHeaders): void {
+    this.head(status, { 'Content-Type': type, 'Content-Length': text.length, ...headers });
+    this.response.end(text, 'latin1');
+  }
+
+  /** An answer without a body. */
+  empty(status: number, headers?: OutgoingHttpHeaders): void {
+    this.head(status, { 'Content-Length': 0, ...headers });
+    this.response.end();
+  }
+
+  /** Sends the head; what follows is written to the response by the caller. */
+  head(status: number, headers: OutgoingHttpHeaders): void {
+    this.status = status;
+    this.response.writeHead(status, {
+      ...headers,
+      'Cache-Control': headers['Cache-Control'] ?? 'must-revalidate',
+      Server: this.services.serverName,
+      'X-Request-ID': this.id,
+      'X-Couch-Request-ID': this.id,
+    });
+  }
+
+  /** The address of a path of this server, as the client sees it. */
+  location(path: string): string {
+    const secure = this.header('x-forwarded-ssl') === 'on' || this.header('x-forwarded-proto') === 'https';
+    const host = this.header('x-forwarded-host') ?? this.header('host') ?? 'localhost';
+    return `${secure ? 'https' : 'http'}://${host}${path}`;
+  }
+}

@@ -1,0 +1,113 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { STATUS_CODES } from 'node:http';
+
+const methods = ['COPY', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT'];
+const codes = [200, 201, 202, 204, 206, 301, 304, 400, 401, 403, 404, 405, 406, 409, 412, 413, 414, 415, 416, 417, 500, 501, 503];
+const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/**
+ * What the server counts: for `_prometheus` through prom-client, and for `_stats` in the shape CouchDB's dashboards
+ * read. Plain numbers are kept on the way of a request; they are handed over when somebody looks.
+ */
+export class Metrics {
+  readonly #byMethod = new Map<string, number>(methods.map((method) => [method, 0]));
+  readonly #byStatus = new Map<number, number>(codes.map((code) => [code, 0]));
+  readonly #registry = new Registry();
+  readonly #requestTime = new Histogram({
+    name: 'couchdb_request_time_seconds',
+    help: 'duration of requests',
+    buckets: secondsBuckets,
+    registers: [this.#registry],
+  });
+  #requests = 0;
+  #times: number[] = [];
+  documentReads = 0;
+  documentWrites = 0;
+  bulkRequests = 0;
+
+  constructor() {
+    this.#collected('couchdb_httpd_requests_total', 'number of HTTP requests', () => [[{}, this.#requests]]);
+    this.#collected('couchdb_httpd_request_methods', 'number of HTTP requests by method', () =>
+      [...this.#byMethod].map(([method, count]) => [{ method }, count]),
+    );
+    this.#collected('couchdb_httpd_status_codes', 'number of HTTP answers by status', () =>
+      [...this.#byStatus].map(([code, count]) => [{ code: String(code) }, count]),
+    );
+    this.#collected('couchdb_document_writes_total', 'number of documents written', () => [[{}, this.documentWrites]]);
+    this.#collected('couchdb_database_reads_total', 'number of documents read', () => [[{}, this.documentReads]]);
+    const memory = { name: 'couchdb_memory_resident_bytes', help: 'resident memory', registers: [this.#registry] };
+    new Gauge({ ...memory, collect() { this.set(process.memoryUsage.rss()); } });
+    new Gauge({ name: 'couchdb_uptime_seconds', help: 'time since the start', registers: [this.#registry], collect() { this.set(process.uptime()); } });
+  }
+
+  request(method: string, status: number, milliseconds: number): void {
+    this.#requests++;
+    this.#byMethod.set(method, (this.#byMethod.get(method) ?? 0) + 1);
+    this.#byStatus.set(status, (this.#byStatus.get(status) ?? 0) + 1);
+    if (this.#times.length < timesMax) this.#times.push(milliseconds);
+    else this.#times[this.#requests % timesMax] = milliseconds;
+    this.#requestTime.observe(milliseconds / 1000);
+  }
+
+  prometheus(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  /** CouchDB's tree of statistics. */
+  stats(): Record<string, unknown> {
+    const byMethod = Object.fromEntries([...this.#byMethod].map(([method, count]) => [method, counter(count, `number of HTTP ${method} requests`)]));
+    const byStatus = Object.fromEntries(
+      [...this.#byStatus].map(([code, count]) => [code, counter(count, `number of HTTP ${code} ${STATUS_CODES[code] ?? ''} responses`)]),
+    );
+    return {
+      couchdb: {
+        httpd: {
+          requests: counter(this.#requests, 'number of HTTP requests'),
+          bulk_requests: counter(this.bulkRequests, 'number of bulk requests'),
+        },
+        httpd_request_methods: byMethod,
+        httpd_status_codes: byStatus,
+        request_time: { value: summary(this.#times), type: 'histogram', desc: 'length of a request inside the server, in milliseconds' },
+        database_reads: counter(this.documentReads, 'number of times a document was read from a database'),
+        database_writes: counter(this.documentWrites, 'number of times a database was changed'),
+      },
+    };
+  }
+
+  #collected(name: string, help: string, values: () => [Record<string, string>, number][]): void {
+    const labelNames = Object.keys(values()[0]?.[0] ?? {});
+    new Counter({
+      name,
+      help,
+      labelNames,
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        for (const [labels, value] of values()) this.inc(labels, value);
+      },
+    });
+  }
+}
+
+/** The durations that the summary is made of: the latest so many. */
+const timesMax = 1_024;
+
+const counter = (value: number, desc: string): object => ({ value, type: 'counter', desc });
+
+function summary(times: readonly number[]): Record<string, unknown> {
+  const sorted = [...times].sort((a, b) => a - b);
+  const n = sorted.length;
+  const at = (share: number): number => sorted[Math.min(n - 1, Math.floor(share * n))] ?? 0;
+  const mean = n === 0 ? 0 : sorted.reduce((sum, each) => sum + each, 0) / n;
+  const variance = n === 0 ? 0 : sorted.reduce((sum, each) => sum + (each - mean) ** 2, 0) / n;
+  return {
+    min: sorted[0] ?? 0,
+    max: sorted.at(-1) ?? 0,
+    arithmetic_mean: mean,
+    median: at(0.5),
+    standard_deviation: Math.sqrt(variance),
+    variance,
+    n,
+    percentile: [0.5, 0.75, 0.9, 0.95, 0.99, 0.999].map((share) => [share * 100, at(share)]),
+  };
+}

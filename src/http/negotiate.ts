@@ -1,0 +1,19 @@
+const json = 'application/json';
+const plain = 'text/plain; charset=utf-8';
+
+/**
+ * The type of a JSON answer. The interface has `text/plain` for whoever asks for it or takes anything, as `curl` and
+ * browsers do; everybody else gets `application/json`.
+ */
+export function contentTypeFor(accept: string | undefined): string {
+  if (accept === undefined || accept === json) return json;
+  if (accept === '*/*' || accept === 'text/plain') return plain;
+  if (accept.includes(json) || accept.includes('application/*')) return json;
+  return accept.includes('text/plain') || accept.includes('*/*') ? plain : json;
+}
+
+/** Whether a header of the `If-None-Match` kind names this tag. */
+export function namesTag(header: string | undefined, tag: string): boolean {
+  if (header === undefined) return false;
+  return header === '*' || header.split(',').some((each) => each.trim().replace(/^W\//, '') === tag);
+}

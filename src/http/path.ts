@@ -1,0 +1,48 @@
+import { isUtf8 } from 'node:buffer';
+import type { Bytes } from '../base/bytes.js';
+import { badRequest } from '../base/errors.js';
+
+/**
+ * The parts of a path as byte strings. Doubled and trailing slashes mean nothing, a bare `+` is a space, an escaped
+ * slash belongs to its part: as CouchDB reads paths.
+ */
+export function splitPath(path: string): Bytes[] {
+  const parts: Bytes[] = [];
+  for (const part of path.split('/')) if (part !== '') parts.push(decodeComponent(part));
+  return parts;
+}
+
+const escaped = /[%+]/;
+
+/** Percent escapes and pluses undone; gives bytes, which need not be UTF-8. */
+export function decodeComponent(text: string): Bytes {
+  // Node reads request lines as latin1: raw bytes beyond ASCII are bytes already.
+  if (!escaped.test(text)) return text;
+  let bytes = '';
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i]!;
+    if (character === '+') bytes += ' ';
+    else if (character !== '%') bytes += character;
+    else {
+      const hex = text.slice(i + 1, i + 3);
+      if (!/^[0-9a-fA-F]{2}$/.test(hex)) throw badRequest('invalid_url_encoding');
+      bytes += String.fromCharCode(parseInt(hex, 16));
+      i += 2;
+    }
+  }
+  return bytes;
+}
+
+export const isText = (bytes: Bytes): boolean => isUtf8(Buffer.from(bytes, 'latin1'));
+
+/** A path part for a `Location`: everything but the unreserved characters is escaped, slashes too. */
+export function encodePart(bytes: Bytes): string {
+  let text = '';
+  for (let i = 0; i < bytes.length; i++) {
+    const character = bytes[i]!;
+    text += unreserved.test(character) ? character : '%' + bytes.charCodeAt(i).toString(16).toUpperCase().padStart(2, '0');
+  }
+  return text;
+}
+
+const unreserved = /[A-Za-z0-9\-_.~!*'()]/;

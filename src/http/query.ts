@@ -1,0 +1,48 @@
+import { fromBytes } from '../base/bytes.js';
+import { invalidJson } from '../base/errors.js';
+import { parseJson } from '../json/scan.js';
+import { decodeComponent } from './path.js';
+
+/** The parameters of a request; of one given twice, the last counts. */
+export class Query {
+  readonly #values = new Map<string, string>();
+
+  constructor(text: string) {
+    for (const pair of text === '' ? [] : text.split('&')) {
+      if (pair === '') continue;
+      const equals = pair.indexOf('=');
+      const name = equals < 0 ? pair : pair.slice(0, equals);
+      const value = equals < 0 ? '' : pair.slice(equals + 1);
+      this.#values.set(fromBytes(decodeComponent(name)), fromBytes(decodeComponent(value)));
+    }
+  }
+
+  get size(): number {
+    return this.#values.size;
+  }
+
+  has(name: string): boolean {
+    return this.#values.has(name);
+  }
+
+  get(name: string): string | undefined {
+    return this.#values.get(name);
+  }
+
+  entries(): Iterable<[string, string]> {
+    return this.#values;
+  }
+
+  /** Anything but `true` is no: how reads of documents take their switches. */
+  isTrue(name: string): boolean {
+    return this.#values.get(name) === 'true';
+  }
+}
+
+export const emptyQuery = new Query('');
+
+/** A parameter that holds JSON. */
+export function parseJsonText(text: string): unknown {
+  if (text === '') throw invalidJson();
+  return parseJson(Buffer.from(text));
+}

@@ -1,0 +1,183 @@
+import { fromBytes } from '../../base/bytes.js';
+import { badRequest, notAnObject, Refusal, invalidJson } from '../../base/errors.js';
+import { checkDbAdmin, requireServerAdmin } from '../../auth/rights.js';
+import { compact } from '../../cluster/compact.js';
+import type { Database } from '../../cluster/database.js';
+import { databaseInfo } from '../../cluster/database-info.js';
+import { rangeName } from '../../cluster/shard-ranges.js';
+import { parseJson } from '../../json/scan.js';
+import { requireJson } from '../body.js';
+import type { Exchange } from '../exchange.js';
+import { encodePart } from '../path.js';
+import type { DatabaseRoute } from '../route.js';
+
+/** A database as a whole: its settings, its shards, its upkeep. */
+export const databaseRoutes: readonly DatabaseRoute[] = [
+  { path: '/{db}/_security', allow: 'PUT,GET', access: 'member', methods: { GET: getSecurity, PUT: putSecurity } },
+  { path: '/{db}/_revs_limit', allow: 'PUT,GET', access: 'member', methods: { GET: getRevsLimit, PUT: putRevsLimit } },
+  { path: '/{db}/_purged_infos_limit', allow: 'PUT,GET', access: 'member', methods: { GET: getPurgedInfosLimit, PUT: putPurgedInfosLimit } },
+  { path: '/{db}/_shards', allow: 'GET', access: 'member', methods: { GET: shards } },
+  { path: '/{db}/_shards/{docid}', allow: 'GET', access: 'member', methods: { GET: shardOfDoc } },
+  { path: '/{db}/_sync_shards', allow: 'POST', access: 'db_admin', methods: { POST: syncShards } },
+  { path: '/{db}/_compact', allow: 'POST', access: 'maintenance', methods: { POST: compactDatabase } },
+  { path: '/{db}/_view_cleanup', allow: 'POST', access: 'maintenance', methods: { POST: cleanUpViews } },
+  { path: '/{db}/_ensure_full_commit', allow: 'POST', access: 'member', methods: { POST: ensureFullCommit } },
+];
+
+const nameRule = /^[a-z][a-z0-9_$()+/-]*$/;
+const systemNames = new Set(['_users', '_replicator', '_global_changes']);
+const nameBytesMax = 238;
+
+export function checkDatabaseName(name: string): void {
+  if ((nameRule.test(name) && name.length <= nameBytesMax) || systemNames.has(name)) return;
+  throw new Refusal(
+    'illegal_database_name',
+    `Name: '${name}'. Only lowercase characters (a-z), digits (0-9), and any of the characters _, $, (, ), +, -, and / are allowed. Must begin with a letter.` +
+      (name.length > nameBytesMax ? ` A name has at most ${nameBytesMax} bytes.` : ''),
+  );
+}
+
+/** PUT /{db} */
+export async function createDatabase(exchange: Exchange): Promise<void> {
+  requireServerAdmin(exchange.user);
+  const { cluster, config } = exchange.services;
+  const name = fromBytes(exchange.parts[0]!);
+  checkDatabaseName(name);
+  const q = positiveInteger(exchange, 'q') ?? config.number('cluster/q');
+  positiveInteger(exchange, 'n');
+  if (q > shardsMax) throw badRequest(`The \`q\` value must not be greater than ${shardsMax}.`);
+  const partitioned = exchange.query.get('partitioned');
+  if (partitioned !== undefined && partitioned !== 'true' && partitioned !== 'false') {
+    throw badRequest('Invalid `partitioned` parameter');
+  }
+  const closed = config.choice('couchdb/default_security') === 'admin_only';
+  await cluster.createDatabase(name, {
+    q,
+    ...(partitioned === 'true' ? { partitioned: true } : {}),
+    ...(closed ? { security: { members: { roles: ['_admin'] }, admins: { roles: ['_admin'] } } } : {}),
+  });
+  exchange.json(201, { ok: true }, { Location: exchange.location(`/${encodePart(exchange.parts[0]!)}`) });
+}
+
+const shardsMax = 256;
+
+function positiveInteger(exchange: Exchange, name: string): number | undefined {
+  const text = exchange.query.get(name);
+  if (text === undefined) return undefined;
+  if (!/^[0-9]+$/.test(text) || Number(text) < 1) throw badRequest(`The \`${name}\` value should be a positive integer.`);
+  return Number(text);
+}
+
+/** DELETE /{db} */
+export async function deleteDatabase(exchange: Exchange): Promise<void> {
+  requireServerAdmin(exchange.user);
+  if (exchange.query.has('rev')) {
+    throw badRequest('You tried to DELETE a database with a ?=rev parameter. Did you mean to DELETE a document instead?');
+  }
+  await exchange.services.cluster.deleteDatabase(fromBytes(exchange.parts[0]!));
+  exchange.json(200, { ok: true });
+}
+
+/** GET /{db} */
+export function getDatabase(exchange: Exchange, database: Database): void {
+  exchange.json(200, databaseInfo(database));
+}
+
+function getSecurity(exchange: Exchange, database: Database): void {
+  exchange.json(200, database.security);
+}
+
+async function putSecurity(exchange: Exchange, database: Database): Promise<void> {
+  checkDbAdmin(exchange.user, database.security);
+  const value = await jsonBody(exchange);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
+  checkSecurity(value as Record<string, unknown>);
+  await exchange.services.cluster.setDatabase(database, { security: value as Record<string, unknown> });
+  exchange.json(200, { ok: true });
+}
+
+function checkSecurity(security: Record<string, unknown>): void {
+  for (const group of ['admins', 'members', 'readers']) {
+    const value = security[group];
+    if (value === undefined) continue;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest(`\`${group}\` must be a JSON object.`);
+    for (const list of ['names', 'roles']) {
+      const names = (value as Record<string, unknown>)[list];
+      if (names !== undefined && !(Array.isArray(names) && names.every((each) => typeof each === 'string'))) {
+        throw badRequest(`\`${group}.${list}\` must be a JSON list of strings.`);
+      }
+    }
+  }
+}
+
+async function jsonBody(exchange: Exchange): Promise<unknown> {
+  const bytes = await exchange.body();
+  if (bytes.length === 0) throw invalidJson();
+  return parseJson(bytes);
+}
+
+function getRevsLimit(exchange: Exchange, database: Database): void {
+  exchange.json(200, database.revsLimit);
+}
+
+async function putRevsLimit(exchange: Exchange, database: Database): Promise<void> {
+  const limit = await limitBody(exchange, database, '_revs_limit');
+  await exchange.services.cluster.setDatabase(database, { revs_limit: limit });
+  exchange.json(200, { ok: true });
+}
+
+function getPurgedInfosLimit(exchange: Exchange, database: Database): void {
+  exchange.json(200, database.purgedInfosLimit);
+}
+
+async function putPurgedInfosLimit(exchange: Exchange, database: Database): Promise<void> {
+  const limit = await limitBody(exchange, database, '_purged_infos_limit');
+  await exchange.services.cluster.setDatabase(database, { purged_infos_limit: limit });
+  exchange.json(200, { ok: true });
+}
+
+async function limitBody(exchange: Exchange, database: Database, name: string): Promise<number> {
+  checkDbAdmin(exchange.user, database.security);
+  const limit = await jsonBody(exchange);
+  if (typeof limit !== 'number' || !Number.isSafeInteger(limit) || limit < 1) {
+    throw badRequest(`\`${name}\` must be a positive integer.`);
+  }
+  return limit;
+}
+
+function shards(exchange: Exchange, database: Database): void {
+  const nodes = [exchange.services.cluster.nodeName];
+  const names = Array.from({ length: database.q }, (_, shard) => [rangeName(shard, database.q), nodes]);
+  exchange.json(200, { shards: Object.fromEntries(names) as unknown });
+}
+
+function shardOfDoc(exchange: Exchange, database: Database): void {
+  const range = rangeName(database.shardOf(exchange.parts[2]!), database.q);
+  exchange.json(200, { range, nodes: [exchange.services.cluster.nodeName] });
+}
+
+/** With one copy of each shard there is nothing to bring together. */
+function syncShards(exchange: Exchange): void {
+  exchange.json(202, { ok: true });
+}
+
+function compactDatabase(exchange: Exchange, database: Database): void {
+  requireJson(exchange.request);
+  const { cluster, logger } = exchange.services;
+  compact(cluster, database).catch((error: unknown) => {
+    logger.error({ err: error, database: database.name }, 'compaction failed');
+  });
+  exchange.json(202, { ok: true });
+}
+
+/** Indexes of views that are gone would be removed here; there are no indexes yet. */
+function cleanUpViews(exchange: Exchange): void {
+  exchange.json(202, { ok: true });
+}
+
+/** Writes are on disk when they are answered; only those of `batch=ok` may be waiting. */
+async function ensureFullCommit(exchange: Exchange, database: Database): Promise<void> {
+  requireJson(exchange.request);
+  await exchange.services.batches.flush(database);
+  exchange.json(201, { ok: true, instance_start_time: '0' });
+}

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { toBytes, type Bytes } from '../../base/bytes.js';
+import { badRequest } from '../../base/errors.js';
+import type { Database } from '../../cluster/database.js';
+import { Listing, rowsForKeys, type ListingKind } from '../../cluster/list-docs.js';
+import { encodeSequence } from '../../cluster/sequence.js';
+import type { Exchange } from '../exchange.js';
+import { listingRequest, type ListingRequest, type Parameter } from '../listing-query.js';
+import { contentTypeFor, namesTag } from '../negotiate.js';
+import type { DatabaseHandler, DatabaseRoute } from '../route.js';
+import { writePiece, writePieces } from '../stream.js';
+
+const listingRoutesOf = (name: string, kind: ListingKind): DatabaseRoute[] => [
+  { path: `/{db}/${name}`, allow: 'GET,HEAD,POST', access: 'member', methods: { GET: list(kind), POST: listByBody(kind) } },
+  { path: `/{db}/${name}/queries`, allow: 'POST', access: 'member', methods: { POST: listQueries(kind) } },
+];
+
+/** Documents in the order of their ids. */
+export const listingRoutes: readonly DatabaseRoute[] = [
+  ...listingRoutesOf('_all_docs', 'all'),
+  ...listingRoutesOf('_design_docs', 'design'),
+  ...listingRoutesOf('_local_docs', 'local'),
+];
+
+function list(kind: ListingKind): DatabaseHandler {
+  return (exchange, database) => answer(exchange, database, kind, listingRequest(queryParameters(exchange)));
+}
+
+/** Every parameter may stand in the body; where the query speaks too, the query counts. */
+function listByBody(kind: ListingKind): DatabaseHandler {
+  return async (exchange, database) => {
+    const body = await exchange.jsonObject();
+    const parameters = new Map<string, Parameter>(bodyParameters(body));
+    for (const [name, parameter] of queryParameters(exchange)) parameters.set(name, parameter);
+    await answer(exchange, database, kind, listingRequest(parameters));
+  };
+}
+
+/** Several listings in one answer; the query string holds what is the same for all. */
+function listQueries(kind: ListingKind): DatabaseHandler {
+  return async (exchange, database) => {
+    const { queries } = await exchange.jsonObject({ typed: false });
+    if (queries === undefined) throw badRequest('POST body must include `queries` parameter.');
+    if (!Array.isArray(queries)) throw badRequest('`queries` member must be an array.');
+    const requests = queries.map((query: unknown) => {
+      if (typeof query !== 'object' || query === null || Array.isArray(query)) throw badRequest('Each query must be a JSON object.');
+      const parameters = new Map<string, Parameter>(queryParameters(exchange));
+      for (const [name, parameter] of bodyParameters(query as Record<string, unknown>)) parameters.set(name, parameter);
+      return singleKey(listingRequest(parameters));
+    });
+    await answerAll(exchange, database, kind, requests);
+  };
+}
+
+/** Among several queries, a list of one key is that key: no row where it is missing. */
+function singleKey(request: ListingRequest): ListingRequest {
+  if (request.keys?.length !== 1) return request;
+  return { ...request, ...listingBounds(request.keys[0]), keys: undefined };
+}
+
+function listingBounds(key: unknown): Pick<ListingRequest, 'start' | 'end' | 'limit'> {
+  const { start, end, limit } = listingRequest([['key', { value: key }]]);
+  return { start, end, limit };
+}
+
+function* queryParameters(exchange: Exchange): Generator<[string, Parameter]> {
+  for (const [name, text] of exchange.query.entries()) yield [name, { text }];
+}
+
+function* bodyParameters(body: Record<string, unknown>): Generator<[string, Parameter]> {
+  for (const [name, value] of Object.entries(body)) yield [name, { value }];
+}
+
+/** The tag of a listing is made of what it shows and of where the database stands. */
+function etagOf(exchange: Exchange, database: Database, request: ListingRequest): string {
+  const facts = JSON.stringify([exchange.parts, request, database.record.instance, database.total('seq'), database.total('position')]);
+  return `"${createHash('md5').update(facts).digest('base64url')}"`;
+}
+
+async function answer(exchange: Exchange, database: Database, kind: ListingKind, request: ListingRequest): Promise<void> {
+  const etag = etagOf(exchange, database, request);
+  if (namesTag(exchange.header('if-none-match'), etag)) {
+    exchange.empty(304, { ETag: etag });
+    return;
+  }
+  const headers = { 'Content-Type': contentTypeFor(exchange.request.headers.accept), ETag: etag };
+  const opening = await openingOf(database, kind, request);
+  const rows = rowsOf(database, kind, request);
+  const first = rows.next();
+  const second = first.done ? first : rows.next();
+  if (second.done) {
+    exchange.text(200, `${opening}${first.done ? '' : first.value}\n]}`, { ETag: etag });
+    return;
+  }
+  exchange.head(200, headers);
+  const { response } = exchange;
+  if (exchange.method === 'HEAD') return void response.end();
+  if (!(await writePiece(response, opening + first.value + second.value))) return;
+  if (await writePieces(response, rows)) response.end('\n]}\n', 'latin1');
+}
+
+async function answerAll(exchange: Exchange, database: Database, kind: ListingKind, requests: ListingRequest[]): Promise<void> {
+  exchange.head(200, { 'Content-Type': contentTypeFor(exchange.request.headers.accept) });
+  const { response } = exchange;
+  let separator = '{"results":[\n';
+  for (const request of requests) {
+    if (!(await writePiece(response, separator + (await openingOf(database, kind, request))))) return;
+    if (!(await writePieces(response, rowsOf(database, kind, request)))) return;
+    separator = '\n]},\n';
+  }
+  response.end(requests.length === 0 ? '{"results":[]}\n' : '\n]}\n]}\n', 'latin1');
+}
+
+async function openingOf(database: Database, kind: ListingKind, request: ListingRequest): Promise<Bytes> {
+  const listing = new Listing(database, kind, request);
+  const local = kind === 'local';
+  const total = local ? 'null' : listing.total();
+  const offset = local || request.keys !== undefined ? 'null' : await listing.offset();
+  const seq = request.updateSeq ? `,"update_seq":${local || request.keys ? 'null' : `"${encodeSequence(database.collection.states)}"`}` : '';
+  return `{"total_rows":${total},"offset":${offset}${seq},"rows":[`;
+}
+
+function rowsOf(database: Database, kind: ListingKind, request: ListingRequest): Generator<Bytes> {
+  const { keys, skip, limit, descending } = request;
+  if (keys === undefined) return new Listing(database, kind, request).pieces();
+  const ordered = (descending ? [...keys].reverse() : keys).slice(skip, limit === Infinity ? undefined : skip + limit);
+  const named = ordered.map((key) => ({
+    text: toBytes(JSON.stringify(key)),
+    id: typeof key === 'string' ? toBytes(key.toWellFormed()) : undefined,
+  }));
+  return rowsForKeys(database, kind, named, request);
+}

@@ -1,0 +1,122 @@
+import { fromBytes } from '../../base/bytes.js';
+import { badRequest, invalidJson, notFound } from '../../base/errors.js';
+import { reloadConfig, setAdmin } from '../../auth/admins.js';
+import { parseJson } from '../../json/scan.js';
+import type { Exchange } from '../exchange.js';
+import type { ServerRoute } from '../route.js';
+
+/** What concerns one node: its figures and its configuration. `_local` is the node that is asked. */
+export const nodeRoutes: readonly ServerRoute[] = [
+  { path: '/_node', allow: 'GET', access: 'public', methods: { GET: incomplete } },
+  { path: '/_node/{node}', allow: 'GET', access: 'server_admin', methods: { GET: onNode(name) } },
+  { path: '/_node/{node}/_system', allow: 'GET', access: 'metrics', methods: { GET: onNode(system) } },
+  { path: '/_node/{node}/_versions', allow: 'GET', access: 'server_admin', methods: { GET: onNode(versions) } },
+  { path: '/_node/{node}/_stats/*', allow: 'GET', access: 'metrics', methods: { GET: onNode(stats) } },
+  { path: '/_node/{node}/_prometheus', allow: 'GET', access: 'metrics', methods: { GET: onNode(prometheus) } },
+  { path: '/_node/{node}/_config', allow: 'GET', access: 'server_admin', methods: { GET: onNode(wholeConfig) } },
+  { path: '/_node/{node}/_config/_reload', allow: 'POST', access: 'server_admin', methods: { POST: onNode(reload) } },
+  { path: '/_node/{node}/_config/{section}', allow: 'GET', access: 'server_admin', methods: { GET: onNode(section) } },
+  {
+    path: '/_node/{node}/_config/{section}/{key}',
+    allow: 'GET,PUT,DELETE',
+    access: 'server_admin',
+    methods: { GET: onNode(getOption), PUT: onNode(putOption), DELETE: onNode(deleteOption) },
+  },
+];
+
+type Handler = (exchange: Exchange) => void | Promise<void>;
+
+function onNode(handler: Handler): Handler {
+  return (exchange) => {
+    const node = fromBytes(exchange.parts[1]!);
+    if (node !== '_local' && node !== exchange.services.cluster.nodeName) throw notFound(`no such node: ${node}`);
+    return handler(exchange);
+  };
+}
+
+function incomplete(): void {
+  throw badRequest('Incomplete path to _node request');
+}
+
+function name(exchange: Exchange): void {
+  exchange.json(200, { name: exchange.services.cluster.nodeName });
+}
+
+function system(exchange: Exchange): void {
+  const { rss, heapTotal, heapUsed, external, arrayBuffers } = process.memoryUsage();
+  exchange.json(200, {
+    uptime: Math.floor(process.uptime()),
+    memory: { other: rss - heapTotal, rss, heap_total: heapTotal, heap_used: heapUsed, external, array_buffers: arrayBuffers },
+  });
+}
+
+function versions(exchange: Exchange): void {
+  const { icu = '', unicode = '', uv, v8, node } = process.versions as Record<string, string>;
+  exchange.json(200, {
+    javascript_engine: { name: 'v8', version: v8 },
+    // The key of the runtime is the one by which CouchDB's tools look for it.
+    erlang: { version: node, supported_hashes: ['sha', 'sha256'] },
+    runtime: { name: 'node', version: node, supported_hashes: ['sha', 'sha256'], uv },
+    collation_driver: { name: 'icu', library_version: icu, collator_version: icu, collation_algorithm_version: unicode },
+  });
+}
+
+function stats(exchange: Exchange): void {
+  let found: unknown = exchange.services.metrics.stats();
+  for (const part of exchange.parts.slice(3)) {
+    const key = fromBytes(part);
+    found = typeof found === 'object' && found !== null && Object.hasOwn(found, key) ? (found as Record<string, unknown>)[key] : null;
+  }
+  exchange.json(200, found);
+}
+
+async function prometheus(exchange: Exchange): Promise<void> {
+  const text = await exchange.services.metrics.prometheus();
+  exchange.send(200, 'text/plain; version=2.0', text);
+}
+
+function wholeConfig(exchange: Exchange): void {
+  exchange.json(200, exchange.services.config.all());
+}
+
+function section(exchange: Exchange): void {
+  exchange.json(200, exchange.services.config.section(fromBytes(exchange.parts[3]!)));
+}
+
+function optionOf(exchange: Exchange): [section: string, key: string] {
+  return [fromBytes(exchange.parts[3]!), fromBytes(exchange.parts[4]!)];
+}
+
+function getOption(exchange: Exchange): void {
+  const value = exchange.services.config.get(...optionOf(exchange));
+  if (value === undefined) throw notFound('unknown_config_value');
+  exchange.json(200, value);
+}
+
+/** Changes are kept in a file unless the client says that they are only for now. */
+const persists = (exchange: Exchange): boolean =>
+  (exchange.header('x-svc-persist') ?? exchange.header('x-couch-persist')) !== 'false';
+
+async function putOption(exchange: Exchange): Promise<void> {
+  const { config } = exchange.services;
+  const [sectionName, key] = optionOf(exchange);
+  const bytes = await exchange.body();
+  if (bytes.length === 0) throw invalidJson();
+  const value = parseJson(bytes);
+  if (typeof value !== 'string') throw badRequest('a JSON string expected');
+  const persist = persists(exchange);
+  const old =
+    sectionName === 'admins'
+      ? await setAdmin(config, key, value, { raw: exchange.query.isTrue('raw'), persist })
+      : config.set(sectionName, key, value, { persist });
+  exchange.json(200, old);
+}
+
+function deleteOption(exchange: Exchange): void {
+  exchange.json(200, exchange.services.config.delete(...optionOf(exchange), { persist: persists(exchange) }));
+}
+
+async function reload(exchange: Exchange): Promise<void> {
+  await reloadConfig(exchange.services.config);
+  exchange.json(200, { ok: true });
+}

@@ -1,0 +1,71 @@
+import { fromBytes, toBytes } from '../../base/bytes.js';
+import { badRequest } from '../../base/errors.js';
+import { requireServerAdmin } from '../../auth/rights.js';
+import type { Database } from '../../cluster/database.js';
+import { purgeDocs, purgedInfos } from '../../cluster/purge-docs.js';
+import { revsDiff } from '../../cluster/revs-diff.js';
+import { formatRev, type Rev } from '../../revisions/rev.js';
+import type { Exchange } from '../exchange.js';
+import { parseRevs } from '../open-revs-answer.js';
+import type { DatabaseRoute } from '../route.js';
+
+/** What concerns revisions rather than documents. */
+export const revisionRoutes: readonly DatabaseRoute[] = [
+  { path: '/{db}/_revs_diff', allow: 'POST', access: 'member', methods: { POST: postRevsDiff } },
+  { path: '/{db}/_missing_revs', allow: 'POST', access: 'member', methods: { POST: missingRevs } },
+  { path: '/{db}/_purge', allow: 'POST', access: 'member', methods: { POST: purge } },
+  { path: '/{db}/_purged_infos', allow: 'GET', access: 'member', methods: { GET: getPurgedInfos } },
+];
+
+interface Named {
+  id: string;
+  revs: Rev[];
+}
+
+/** A body that maps ids to lists of revisions. */
+async function revsById(exchange: Exchange): Promise<Named[]> {
+  const body = await exchange.jsonObject();
+  return Object.entries(body).map(([id, revs]) => ({ id: id.toWellFormed(), revs: parseRevs(revs) }));
+}
+
+/** Built entry by entry, so that an id called `__proto__` is one like any other. */
+function objectOf(entries: readonly (readonly [string, unknown])[]): string {
+  return `{${entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(',')}}`;
+}
+
+async function postRevsDiff(exchange: Exchange, database: Database): Promise<void> {
+  const rows: [string, unknown][] = [];
+  for (const { id, revs } of await revsById(exchange)) {
+    const { missing, possibleAncestors } = revsDiff(database, toBytes(id), revs);
+    if (missing.length === 0) continue;
+    const ancestors = possibleAncestors.length === 0 ? {} : { possible_ancestors: possibleAncestors.map(formatRev) };
+    rows.push([id, { missing: missing.map(formatRev), ...ancestors }]);
+  }
+  exchange.text(200, toBytes(objectOf(rows)));
+}
+
+async function missingRevs(exchange: Exchange, database: Database): Promise<void> {
+  const rows: [string, unknown][] = [];
+  for (const { id, revs } of await revsById(exchange)) {
+    const { missing } = revsDiff(database, toBytes(id), revs);
+    if (missing.length > 0) rows.push([id, missing.map(formatRev)]);
+  }
+  exchange.text(200, toBytes(`{"missing_revs":${objectOf(rows)}}`));
+}
+
+async function purge(exchange: Exchange, database: Database): Promise<void> {
+  requireServerAdmin(exchange.user);
+  const { config } = exchange.services;
+  const named = await revsById(exchange);
+  if (named.length > config.number('purge/max_document_id_number')) throw badRequest('Exceeded maximum number of documents.');
+  const revCount = named.reduce((sum, { revs }) => sum + revs.length, 0);
+  if (revCount > config.number('purge/max_revisions_number')) throw badRequest('Exceeded maximum number of revisions.');
+  const removed = await purgeDocs(database, named.map(({ id, revs }) => ({ id: toBytes(id), revs })));
+  const rows = named.map(({ id }, i) => [id, { purged: removed[i]!.map(formatRev) }] as const);
+  exchange.text(201, toBytes(`{"purge_seq":null,"purged":${objectOf(rows)}}`));
+}
+
+function getPurgedInfos(exchange: Exchange, database: Database): void {
+  const infos = purgedInfos(database).map(({ id, revs }) => ({ id: fromBytes(id), revs: revs.map(formatRev) }));
+  exchange.json(200, { purged_infos: infos });
+}

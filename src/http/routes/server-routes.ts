@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import { toBytes } from '../../base/bytes.js';
+import { badRequest, Refusal } from '../../base/errors.js';
+import { requireServerAdmin } from '../../auth/rights.js';
+import { databaseInfo } from '../../cluster/database-info.js';
+import type { Exchange } from '../exchange.js';
+import { listingRequest, type ListingRequest } from '../listing-query.js';
+import { namesTag } from '../negotiate.js';
+import type { ServerRoute } from '../route.js';
+
+/** The server as a whole: greeting, health, ids, and the list of databases. */
+export const serverRoutes: readonly ServerRoute[] = [
+  { path: '/', allow: 'GET,HEAD', access: 'public', methods: { GET: welcome } },
+  { path: '/_up', allow: 'GET,HEAD', access: 'public', methods: { GET: up } },
+  { path: '/_uuids', allow: 'GET,HEAD', access: 'public', methods: { GET: uuids } },
+  { path: '/_all_dbs', allow: 'GET,HEAD', access: 'public', methods: { GET: allDbs } },
+  { path: '/_dbs_info', allow: 'GET,HEAD,POST', access: 'public', methods: { GET: dbsInfo, POST: dbsInfoOf } },
+  { path: '/_active_tasks', allow: 'GET,HEAD', access: 'server_admin', methods: { GET: activeTasks } },
+  { path: '/_membership', allow: 'GET', access: 'server_admin', methods: { GET: membership } },
+  { path: '/_search_analyze', allow: 'POST', access: 'public', methods: { POST: searchAnalyze } },
+];
+
+function welcome(exchange: Exchange): void {
+  const { uuid, version, config } = exchange.services;
+  exchange.json(200, {
+    'the service': 'Welcome',
+    couchdb: 'Welcome',
+    version,
+    uuid,
+    features: [],
+    vendor: { name: config.text('vendor/name'), version: config.text('vendor/version') || version },
+  });
+}
+
+function up(exchange: Exchange): void {
+  const mode = exchange.services.config.choice('couchdb/maintenance_mode');
+  if (mode === 'false') exchange.json(200, { status: 'ok' });
+  else exchange.json(404, { status: mode === 'true' ? 'maintenance_mode' : mode });
+}
+
+function uuids(exchange: Exchange): void {
+  const { config, uuids: maker } = exchange.services;
+  const text = exchange.query.get('count') ?? '1';
+  const count = /^\d+$/.test(text) ? Number(text) : NaN;
+  if (Number.isNaN(count)) throw badRequest('count parameter must be a non-negative integer');
+  if (count > config.number('uuids/max_count')) throw badRequest('count parameter too large');
+  const made = Array.from({ length: count }, () => maker.next());
+  const etag = `"${createHash('md5').update(made.join()).digest('hex')}"`;
+  exchange.json(200, { uuids: made }, { ETag: etag, 'Cache-Control': 'must-revalidate, no-cache', Pragma: 'no-cache' });
+}
+
+/** Listing databases is for server admins unless the configuration opens it. */
+function checkListing(exchange: Exchange): void {
+  if (exchange.services.config.boolean('chttpd/admin_only_all_dbs')) requireServerAdmin(exchange.user);
+}
+
+function allDbs(exchange: Exchange): void {
+  checkListing(exchange);
+  tagged(exchange, JSON.stringify(listNames(exchange)));
+}
+
+function listNames(exchange: Exchange): string[] {
+  const parameters = [...exchange.query.entries()].map(([name, text]): [string, { text: string }] => [name, { text }]);
+  return [...exchange.services.cluster.names(namesRange(listingRequest(parameters)))];
+}
+
+function namesRange({ start, end, inclusiveEnd, descending, skip, limit }: ListingRequest): {
+  start: string;
+  end: string;
+  reverse: boolean;
+  offset: number;
+  limit?: number;
+} {
+  const low = descending ? end : start;
+  const high = descending ? start : end;
+  const at = (bound: string | null, after: boolean): string => (bound === null ? 'd' : `d${bound}${after ? '\0' : ''}`);
+  return {
+    start: low === undefined ? 'd' : at(low, descending && !inclusiveEnd),
+    end: high === undefined ? 'e' : at(high, descending || inclusiveEnd),
+    reverse: descending,
+    offset: skip,
+    ...(limit === Infinity ? {} : { limit }),
+  };
+}
+
+function tagged(exchange: Exchange, json: string): void {
+  const etag = `"${createHash('md5').update(json).digest('base64url')}"`;
+  if (namesTag(exchange.header('if-none-match'), etag)) exchange.empty(304, { ETag: etag });
+  else exchange.text(200, toBytes(json), { ETag: etag });
+}
+
+function dbsInfo(exchange: Exchange): void {
+  checkListing(exchange);
+  const { cluster } = exchange.services;
+  tagged(exchange, JSON.stringify(listNames(exchange).map((key) => ({ key, info: databaseInfo(cluster.database(key)) }))));
+}
+
+async function dbsInfoOf(exchange: Exchange): Promise<void> {
+  checkListing(exchange);
+  const { cluster, config } = exchange.services;
+  const { keys } = await exchange.jsonObject();
+  if (keys === undefined) throw badRequest('`keys` member must exist.');
+  if (!Array.isArray(keys)) throw badRequest('`keys` member must be an array.');
+  if (keys.length > config.number('chttpd/max_db_number_for_dbs_info_req')) {
+    throw badRequest('too many keys: `keys` may name `max_db_number_for_dbs_info_req` databases at most.');
+  }
+  exchange.json(
+    200,
+    keys.map((key: unknown) =>
+      typeof key === 'string' && cluster.exists(key)
+        ? { key, info: databaseInfo(cluster.database(key)) }
+        : { key, error: 'not_found' },
+    ),
+  );
+}
+
+function activeTasks(exchange: Exchange): void {
+  exchange.json(200, exchange.services.cluster.tasks.list());
+}
+
+function membership(exchange: Exchange): void {
+  const { nodeName } = exchange.services.cluster;
+  exchange.json(200, { all_nodes: [nodeName], cluster_nodes: [nodeName] });
+}
+
+async function searchAnalyze(exchange: Exchange): Promise<void> {
+  const { analyzer, text } = await exchange.jsonObject();
+  if (typeof analyzer !== 'string') throw badRequest('`analyzer` must be a string.');
+  if (typeof text !== 'string') throw badRequest('`text` must be a string.');
+  throw new Refusal('service_unavailable', 'Search is not available: this version has no text search.');
+}

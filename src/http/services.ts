@@ -1,0 +1,24 @@
+import type { Authenticator } from '../auth/authenticator.js';
+import type { Logger } from '../base/logger.js';
+import type { BatchWrites } from '../cluster/batch-writes.js';
+import type { Cluster } from '../cluster/cluster.js';
+import type { Uuids } from '../cluster/uuids.js';
+import type { Config } from '../config/config.js';
+import type { Metrics } from './metrics.js';
+
+/** All that handlers work with. */
+export interface Services {
+  config: Config;
+  cluster: Cluster;
+  authenticator: Authenticator;
+  batches: BatchWrites;
+  uuids: Uuids;
+  metrics: Metrics;
+  logger: Logger;
+  /** This server's id. */
+  uuid: string;
+  version: string;
+  /** What the `Server` header says. */
+  serverName: string;
+  startedAt: number;
+}

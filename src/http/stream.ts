@@ -1,0 +1,35 @@
+import type { ServerResponse } from 'node:http';
+import type { Bytes } from '../base/bytes.js';
+
+/**
+ * Writes pieces as fast as the client takes them and no faster: the next is only asked for when the socket has room,
+ * so a slow reader holds one piece in memory. Gives false when the client went away.
+ */
+export async function writePieces(response: ServerResponse, pieces: Iterable<Bytes>): Promise<boolean> {
+  for (const piece of pieces) {
+    if (!(await writePiece(response, piece))) return false;
+  }
+  return true;
+}
+
+export async function writePiece(response: ServerResponse, piece: Bytes): Promise<boolean> {
+  if (response.destroyed || response.closed) return false;
+  if (!response.write(piece, 'latin1')) return await drained(response);
+  // Even a client that takes everything must not keep the others waiting.
+  await new Promise((resolve) => setImmediate(resolve));
+  return true;
+}
+
+function drained(response: ServerResponse): Promise<boolean> {
+  return new Promise((resolve) => {
+    const done = (open: boolean) => () => {
+      response.off('drain', onDrain);
+      response.off('close', onClose);
+      resolve(open);
+    };
+    const onDrain = done(true);
+    const onClose = done(false);
+    response.on('drain', onDrain);
+    response.on('close', onClose);
+  });
+}

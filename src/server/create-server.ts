@@ -1,0 +1,127 @@
+import fs from 'node:fs';
+import { hashPlainAdmins, hasAdmin } from '../auth/admins.js';
+import { Authenticator } from '../auth/authenticator.js';
+import { createLogger, type Logger } from '../base/logger.js';
+import { StartupError } from '../base/startup-error.js';
+import { BatchWrites } from '../cluster/batch-writes.js';
+import { Cluster } from '../cluster/cluster.js';
+import { DataFolder } from '../cluster/data-folder.js';
+import { Uuids } from '../cluster/uuids.js';
+import { Config } from '../config/config.js';
+import { HttpServer } from '../http/http-server.js';
+import { Metrics } from '../http/metrics.js';
+
+export interface ServerOptions {
+  /** Where the data lies; made when it does not exist. Either this or `inMemory`. */
+  dataDir?: string;
+  /** Keeps everything in memory and forgets it on close. */
+  inMemory?: boolean;
+  /** Server admins: names and passwords, or hashes of them. */
+  admins?: Record<string, string>;
+  /** 0 takes a free one. */
+  port?: number;
+  bind?: string;
+  /** Options by section and key, over whatever files say. */
+  config?: Record<string, Record<string, string>>;
+  /** An ini file to read. */
+  configFile?: string;
+  logger?: Logger;
+  logLevel?: string;
+  logFormat?: 'text' | 'json';
+}
+
+export interface TuffetServer {
+  /** Without a slash at the end. */
+  url: string;
+  dataDir?: string;
+  /** Takes no new requests, lets those under way finish, and closes the data folder. */
+  close(): Promise<void>;
+}
+
+/** Starts a server inside this process. Many may run side by side, each with a data folder of its own. */
+export async function createServer(options: ServerOptions): Promise<TuffetServer> {
+  if (options.dataDir === undefined && !options.inMemory) {
+    throw new StartupError('A server needs a data folder (dataDir) or inMemory.');
+  }
+  const config = readConfig(options);
+  if (!hasAdmin(config)) throw new StartupError('A server needs at least one server admin.');
+  const folder = options.inMemory ? undefined : DataFolder.open(options.dataDir!);
+  try {
+    return await start(options, config, folder);
+  } catch (error) {
+    folder?.release();
+    throw error;
+  }
+}
+
+function readConfig({ inMemory, dataDir, configFile, admins, port, bind, config = {}, logLevel, logFormat }: ServerOptions): Config {
+  const section = (name: string, values: Record<string, string | undefined>): Record<string, string> => ({
+    ...config[name],
+    ...(Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Record<string, string>),
+  });
+  return new Config({
+    ...(inMemory || dataDir === undefined ? {} : { dataDir }),
+    ...(configFile === undefined ? {} : { configFile }),
+    overrides: {
+      ...config,
+      admins: section('admins', admins ?? {}),
+      chttpd: section('chttpd', { port: port?.toString(), bind_address: bind }),
+      log: section('log', { level: logLevel, format: logFormat }),
+    },
+  });
+}
+
+async function start(options: ServerOptions, config: Config, folder: DataFolder | undefined): Promise<TuffetServer> {
+  const logger = options.logger ?? createLogger({ level: config.choice('log/level'), format: config.choice('log/format') });
+  const stopListening = config.onChange('log', 'level', (level) => logger.setLevel(level ?? 'info'));
+  const { unwritable } = await hashPlainAdmins(config);
+  for (const file of unwritable) logger.warn({ file }, 'a password in clear text could not be replaced in its file');
+  for (const problem of config.problems()) logger.warn({}, problem);
+
+  const cluster = new Cluster(config, logger, folder);
+  const batches = new BatchWrites(cluster, config, logger);
+  const authenticator = new Authenticator(config);
+  const version = packageVersion();
+  const server = new HttpServer({
+    config,
+    cluster,
+    authenticator,
+    batches,
+    uuids: new Uuids(config),
+    metrics: new Metrics(),
+    logger,
+    uuid: folder?.uuid ?? randomId(),
+    version,
+    serverName: `Tuffet/${version}`,
+    startedAt: Date.now(),
+  });
+
+  const shutDown = async (): Promise<void> => {
+    await batches.flush();
+    await cluster.close();
+    authenticator.close();
+    stopListening();
+    folder?.release();
+  };
+  let url: string;
+  try {
+    url = await server.listen(config.number('chttpd/port'), config.text('chttpd/bind_address'));
+  } catch (error) {
+    await shutDown();
+    throw error;
+  }
+  logger.info({ url, data: folder?.folder ?? null }, 'listening');
+  let closing: Promise<void> | undefined;
+  return {
+    url,
+    ...(folder === undefined ? {} : { dataDir: folder.folder }),
+    close: () => (closing ??= server.close().then(shutDown)),
+  };
+}
+
+function packageVersion(): string {
+  const file = new URL('../../../package.json', import.meta.url);
+  return (JSON.parse(fs.readFileSync(file, 'utf8')) as { version: string }).version;
+}
+
+const randomId = (): string => Array.from({ length: 32 }, () => Math.floor(Math.random() * 16).toString(16)).join('');
