@@ -1,5 +1,5 @@
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
-import { formatRev, type Rev } from '../revisions/rev.js';
+import type { Rev } from '../revisions/rev.js';
 import type { RevNode } from '../revisions/tree.js';
 
 /** Documents as JSON text, put together from stored pieces: nothing is parsed, nothing is written anew. */
@@ -18,11 +18,10 @@ export function quoteId(id: Bytes): Bytes {
   return `"${id}"`;
 }
 
-const hashText = /^[\w.-]*$/;
+const plainHash = /^[\w.-]*$/;
 
-export function quoteRev(rev: Rev): Bytes {
-  const text = formatRev(rev);
-  return rev.hash.length === 32 || hashText.test(rev.hash) ? `"${toBytes(text)}"` : toBytes(JSON.stringify(text));
+export function quoteRev({ pos, hash }: Rev): Bytes {
+  return plainHash.test(hash) ? `"${pos}-${hash}"` : toBytes(JSON.stringify(`${pos}-${hash}`));
 }
 
 export const deletedMember = ',"_deleted":true';

@@ -59,18 +59,24 @@ export class Listing {
     return this.database.collection.store.count(spaceOf(this.#prefix, this.kind));
   }
 
-  /** Rows before the first one shown, in the order of the listing. */
-  async offset(): Promise<number> {
+  /** Resolves when `offset` can be asked. */
+  ready(): Promise<void> | undefined {
     const { rank } = this.database.collection;
+    return rank.isReady ? undefined : rank.ready();
+  }
+
+  /** Rows before the first one shown, in the order of the listing. */
+  offset(): number {
+    const { rank } = this.database.collection;
+    const { start, end } = this.#range;
     const space = spaceOf(this.#prefix, this.kind);
-    const edge = this.query.descending ? this.#range.end : this.#range.start;
-    let before: number;
-    if (this.query.descending) before = (await rank.before(space.end)) - (await rank.before(edge));
-    else if (edge <= space.start) before = 0;
-    else before = (await rank.before(edge)) - (await rank.before(space.start));
+    const before = this.query.descending
+      ? rank.before(space.end) - rank.before(end)
+      : start === space.start
+        ? 0
+        : rank.before(start) - rank.before(space.start);
     if (this.query.skip === 0) return before;
-    const inside = (await rank.before(this.#range.end)) - (await rank.before(this.#range.start));
-    return before + Math.min(this.query.skip, Math.max(0, inside));
+    return before + Math.min(this.query.skip, Math.max(0, rank.before(end) - rank.before(start)));
   }
 
   *pieces(): Generator<Bytes> {

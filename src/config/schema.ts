@@ -152,7 +152,7 @@ export const schema = {
     'Documents of `batch=ok` kept in memory before they are saved.',
   ),
   'tuffet/batch_save_interval_ms': integer(
-    1000,
+    100,
     1,
     3_600_000,
     'Milliseconds after which waiting documents of `batch=ok` are saved.',

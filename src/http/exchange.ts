@@ -11,8 +11,6 @@ import type { Services } from './services.js';
 /** One request and its answer. Handlers read from it and answer through it, once. */
 export class Exchange {
   user!: UserContext;
-  /** Kept for the log: what has been answered. */
-  status = 0;
 
   constructor(
     readonly services: Services,
@@ -57,26 +55,31 @@ export class Exchange {
   }
 
   send(status: number, type: string, text: Bytes, headers?: OutgoingHttpHeaders): void {
-    this.head(status, { 'Content-Type': type, 'Content-Length': text.length, ...headers });
+    this.#writeHead(status, ['Content-Type', type, 'Content-Length', text.length], headers);
     this.response.end(text, 'latin1');
   }
 
   /** An answer without a body. */
   empty(status: number, headers?: OutgoingHttpHeaders): void {
-    this.head(status, { 'Content-Length': 0, ...headers });
+    this.#writeHead(status, ['Content-Length', 0], headers);
     this.response.end();
   }
 
   /** Sends the head; what follows is written to the response by the caller. */
   head(status: number, headers: OutgoingHttpHeaders): void {
-    this.status = status;
-    this.response.writeHead(status, {
-      ...headers,
-      'Cache-Control': headers['Cache-Control'] ?? 'must-revalidate',
-      Server: this.services.serverName,
-      'X-Request-ID': this.id,
-      'X-Couch-Request-ID': this.id,
-    });
+    this.#writeHead(status, [], headers);
+  }
+
+  /** A flat list of names and values is what Node writes fastest. */
+  #writeHead(status: number, list: (string | number)[], headers: OutgoingHttpHeaders | undefined): void {
+    let cached = false;
+    for (const name in headers) {
+      list.push(name, headers[name] as string);
+      if (name === 'Cache-Control') cached = true;
+    }
+    if (!cached) list.push('Cache-Control', 'must-revalidate');
+    list.push('Server', this.services.serverName, 'X-Request-ID', this.id);
+    this.response.writeHead(status, list);
   }
 
   /** The address of a path of this server, as the client sees it. */

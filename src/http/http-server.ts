@@ -105,15 +105,17 @@ export class HttpServer {
     const ms = performance.now() - started;
     const method = request.method ?? 'GET';
     metrics.request(method, response.statusCode, ms);
-    if (!logger.isLevelEnabled('info')) return;
-    const facts = { id, method, path: pathOf(request), status: response.statusCode, user: exchange?.user?.name ?? null, ms: Math.round(ms * 1000) / 1000 };
-    if (response.writableFinished) logger.info(facts, 'request');
-    else logger.info(facts, 'request broken off');
+    const user = exchange?.user?.name ?? null;
+    const complete = response.writableFinished;
+    logger.request({ id, method, path: pathOf(request), status: response.statusCode, user, ms: Math.round(ms * 1000) / 1000, complete });
   }
 }
 
 /** The query is left out: it may hold what is nobody else's business. */
-const pathOf = (request: IncomingMessage): string => (request.url ?? '/').split('?', 1)[0]!;
+function pathOf({ url = '/' }: IncomingMessage): string {
+  const mark = url.indexOf('?');
+  return mark < 0 ? url : url.slice(0, mark);
+}
 
 const overridable = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'COPY']);
 

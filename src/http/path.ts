@@ -8,7 +8,13 @@ import { badRequest } from '../base/errors.js';
  */
 export function splitPath(path: string): Bytes[] {
   const parts: Bytes[] = [];
-  for (const part of path.split('/')) if (part !== '') parts.push(decodeComponent(part));
+  const plain = !escaped.test(path);
+  for (let from = 0; from < path.length; ) {
+    const slash = path.indexOf('/', from);
+    const to = slash < 0 ? path.length : slash;
+    if (to > from) parts.push(plain ? path.slice(from, to) : decodeComponent(path.slice(from, to)));
+    from = to + 1;
+  }
   return parts;
 }
 

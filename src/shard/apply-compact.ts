@@ -9,7 +9,7 @@ export function applyCompact(command: CompactCommand, keys: DatabaseKeys, view: 
   const state = view.state(keys, command.shard);
   const writer = new DocWriter(keys, view, command.shard, state);
   for (const id of command.ids) {
-    const doc = loadDoc(keys, view, id);
+    const doc = loadDoc(keys, view, state, id);
     if (doc === undefined) continue;
     const { tree, forgotten } = forgetInnerBodies(doc.tree);
     if (forgotten.length === 0) continue;

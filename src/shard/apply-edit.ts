@@ -13,7 +13,7 @@ export function applyEdit(command: EditCommand, keys: DatabaseKeys, view: WriteV
   const state = view.state(keys, command.shard);
   const writer = new DocWriter(keys, view, command.shard, state);
   return command.edits.map((edit) => {
-    const old = loadDoc(keys, view, edit.id);
+    const old = loadDoc(keys, view, state, edit.id);
     const grown = edit.path === undefined ? growByHand(edit, old, state.seq + 1) : growByHistory(edit, old, state.seq + 1);
     if (grown === undefined) return undefined;
     if (grown.tree !== old?.tree) store(writer, state, edit, old, grown, command.revs_limit);

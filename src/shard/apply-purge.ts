@@ -17,7 +17,7 @@ export function applyPurge(command: PurgeCommand, keys: DatabaseKeys, view: Writ
   const state = view.state(keys, command.shard);
   const writer = new DocWriter(keys, view, command.shard, state);
   return command.purges.map(({ id, revs }) => {
-    const old = loadDoc(keys, view, id);
+    const old = loadDoc(keys, view, state, id);
     const purged = old === undefined ? undefined : removeLeaves(old.tree, revs);
     if (old === undefined || purged === undefined || purged.removed.length === 0) return [];
     const key = keys.purge(command.shard, ++state.purge_seq);

@@ -15,9 +15,10 @@ export interface ChangeRecord {
   leaves: Rev[];
 }
 
-export function encodeChange(id: Bytes, deleted: boolean, tree: RevTree): Bytes {
+/** `winnerBytes` is the winner's revision, encoded. */
+export function encodeChange(id: Bytes, deleted: boolean, tree: RevTree, winnerBytes: Bytes): Bytes {
   const head = u8(deleted ? 1 : 0);
-  if (tree.length === 1) return `${head}\x01${encodeRev(tree[0]!)}${id}`;
+  if (tree.length === 1) return `${head}\x01${winnerBytes}${id}`;
   const all = leaves(tree);
   return head + varint(all.length) + all.map(encodeRev).join('') + id;
 }

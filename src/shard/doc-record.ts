@@ -48,8 +48,11 @@ export interface WinnerView {
   bodyRef: number;
 }
 
-export function encodeDocRecord(id: Bytes, record: Omit<DocRecord, 'longId' | 'conflicted'> & { leafCount: number }): Bytes {
-  const { tree, rev, body } = record;
+/** What a record is made of; the winner's revision comes encoded, as the change record has the same. */
+export type DocRecordParts = Omit<DocRecord, 'longId' | 'conflicted' | 'rev'> & { revBytes: Bytes; leafCount: number };
+
+export function encodeDocRecord(id: Bytes, record: DocRecordParts): Bytes {
+  const { tree, body } = record;
   const longId = isHashedKey(id);
   const needsTree = tree.length > 1 || tree[0]!.body !== record.seq;
   const flags =
@@ -59,7 +62,7 @@ export function encodeDocRecord(id: Bytes, record: Omit<DocRecord, 'longId' | 'c
     (record.countsAsLive ? flag.countsAsLive : 0) |
     (longId ? flag.longId : 0) |
     (needsTree ? flag.tree : 0);
-  let bytes = u8(flags) + u48(record.seq) + encodeRev(rev);
+  let bytes = u8(flags) + u48(record.seq) + record.revBytes;
   if (longId) bytes += lengthPrefixed(id);
   bytes += varint(record.bodyLength);
   bytes += body ?? u48(record.bodyRef);

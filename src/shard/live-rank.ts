@@ -30,15 +30,13 @@ export class LiveRank {
     this.#built = start;
   }
 
-  /** Documents with a key below `key`. */
-  async before(key: Bytes): Promise<number> {
+  /** Resolves when `before` can be asked. */
+  async ready(): Promise<void> {
     if (this.#built < this.end) await (this.#building ??= this.#build());
-    return this.#rank(key);
   }
 
-  /** The same at once, or undefined where the buckets are not there yet. */
-  beforeNow(key: Bytes): number | undefined {
-    return this.#built < this.end ? undefined : this.#rank(key);
+  get isReady(): boolean {
+    return this.#built >= this.end;
   }
 
   /** Takes over what a commit changed. */
@@ -56,7 +54,8 @@ export class LiveRank {
     this.#sums = undefined;
   }
 
-  #rank(key: Bytes): number {
+  /** Documents with a key below `key`. */
+  before(key: Bytes): number {
     if (key <= this.start || this.#starts.length === 0) return 0;
     const bucket = this.#bucketOf(key);
     const first = this.#starts[bucket]!;

@@ -12,6 +12,8 @@ export interface ShardState {
   purges_from: number;
   doc_count: number;
   doc_del_count: number;
+  /** Records in the table of deleted documents; differs from the counter above where a purge left it alone. */
+  tombstones: number;
   /** Keys and values, in bytes. */
   stored_bytes: number;
   /** The part of that which compaction would remove: bodies of superseded revisions. */
@@ -29,6 +31,7 @@ const fields = [
   'purges_from',
   'doc_count',
   'doc_del_count',
+  'tombstones',
   'stored_bytes',
   'obsolete_bytes',
   'external_bytes',
@@ -45,6 +48,7 @@ export function emptyState(): ShardState {
     purges_from: 1,
     doc_count: 0,
     doc_del_count: 0,
+    tombstones: 0,
     stored_bytes: 0,
     obsolete_bytes: 0,
     external_bytes: 0,

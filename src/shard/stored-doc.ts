@@ -1,7 +1,7 @@
 import type { Bytes } from '../base/bytes.js';
 import { leaves, winner, type RevNode, type RevTree } from '../revisions/tree.js';
 import { encodeChange } from './change-record.js';
-import { decodeDocRecord, encodeDocRecord, inlineBodyBytesMax, type DocRecord } from './doc-record.js';
+import { decodeDocRecord, encodeDocRecord, encodeRev, inlineBodyBytesMax, type DocRecord } from './doc-record.js';
 import type { DatabaseKeys } from './keys.js';
 import type { ShardState } from './shard-state.js';
 import type { WriteView } from './write-view.js';
@@ -12,9 +12,18 @@ export interface StoredDoc extends DocRecord {
   recordBytes: number;
 }
 
-/** Live and deleted documents stand in tables of their own, so that no listing ever walks over tombstones. */
-export function loadDoc(keys: DatabaseKeys, view: WriteView, id: Bytes): StoredDoc | undefined {
-  for (const key of [keys.live(id), keys.deleted(id)]) {
+/**
+ * Live and deleted documents stand in tables of their own, so that no listing ever walks over tombstones. Where the
+ * counters say that a table is empty, it is not looked into: a fresh database is filled without a single miss.
+ */
+export function loadDoc(keys: DatabaseKeys, view: WriteView, state: ShardState, id: Bytes): StoredDoc | undefined {
+  if (state.doc_count > 0) {
+    const key = keys.live(id);
+    const bytes = view.get(key);
+    if (bytes !== undefined) return { ...decodeDocRecord(bytes), key, recordBytes: key.length + bytes.length };
+  }
+  if (state.tombstones > 0) {
+    const key = keys.deleted(id);
     const bytes = view.get(key);
     if (bytes !== undefined) return { ...decodeDocRecord(bytes), key, recordBytes: key.length + bytes.length };
   }
@@ -69,9 +78,10 @@ export class DocWriter {
     const leafCount = tree.length === 1 ? 1 : leaves(tree).length;
     const body = this.#placeBodies(old, tree, best, added);
     const counted = recount ? !best.deleted : (old?.countsAsLive ?? !best.deleted);
+    const revBytes = encodeRev(best);
     const bytes = encodeDocRecord(id, {
       seq,
-      rev: best,
+      revBytes,
       deleted: best.deleted,
       leafCount,
       countsAsLive: counted,
@@ -81,10 +91,11 @@ export class DocWriter {
       tree,
     });
     const key = best.deleted ? this.keys.deleted(id) : this.keys.live(id);
+    if (best.deleted) this.state.tombstones++;
     if (old !== undefined) this.#drop(id, old, old.key !== key);
     this.#count(counted, 1);
     this.view.put(key, bytes);
-    const change = encodeChange(id, best.deleted, tree);
+    const change = encodeChange(id, best.deleted, tree, revBytes);
     const changeKey = this.keys.change(this.shard, seq);
     this.view.put(changeKey, change);
     this.state.stored_bytes += key.length + bytes.length + changeKey.length + change.length;
@@ -100,7 +111,7 @@ export class DocWriter {
 
   /** Rewrites the record in place: the same winner, sequence and counters, another tree. */
   rewrite(id: Bytes, old: StoredDoc, tree: RevTree): void {
-    const bytes = encodeDocRecord(id, { ...old, leafCount: old.conflicted ? 2 : 1, tree });
+    const bytes = encodeDocRecord(id, { ...old, revBytes: encodeRev(old.rev), leafCount: old.conflicted ? 2 : 1, tree });
     this.view.put(old.key, bytes);
     this.state.stored_bytes += old.key.length + bytes.length - old.recordBytes;
   }
@@ -135,9 +146,10 @@ export class DocWriter {
 
   #drop(id: Bytes, old: StoredDoc, removeRecord: boolean): void {
     if (removeRecord) this.view.remove(old.key);
+    if (old.deleted) this.state.tombstones--;
     const changeKey = this.keys.change(this.shard, old.seq);
     this.view.remove(changeKey);
-    this.state.stored_bytes -= old.recordBytes + changeKey.length + encodeChange(id, old.deleted, old.tree).length;
+    this.state.stored_bytes -= old.recordBytes + changeKey.length + encodeChange(id, old.deleted, old.tree, encodeRev(old.rev)).length;
     this.#count(old.countsAsLive, -1);
   }
 

@@ -1,16 +1,21 @@
 import type { Bytes } from '../base/bytes.js';
 import type { Store, Write } from './store.js';
 
+/** A value, or null for a key that is removed. */
+type Pending = Bytes | null;
+
 /**
  * A store as it will be: what is on disk, the batch on its way there, and the batch being put together. So a batch can
  * be filled while the one before it is still being committed. A step that fails leaves no trace.
  */
 export class Overlay {
-  #writing = new Map<Bytes, Bytes | undefined>();
-  #current = new Map<Bytes, Bytes | undefined>();
+  #writing = new Map<Bytes, Pending>();
+  #current = new Map<Bytes, Pending>();
   #bytes = 0;
-  /** What the step under way has replaced, newest last. */
-  #undo: (() => void)[] = [];
+  /** What the step under way has replaced: keys, and what the batch held for them before. */
+  #undoKeys: Bytes[] = [];
+  #undoValues: (Pending | undefined)[] = [];
+  #undoMore: (() => void)[] = [];
 
   constructor(private readonly store: () => Store) {}
 
@@ -20,9 +25,10 @@ export class Overlay {
   }
 
   get(key: Bytes): Bytes | undefined {
-    if (this.#current.has(key)) return this.#current.get(key);
-    if (this.#writing.has(key)) return this.#writing.get(key);
-    return this.store().get(key);
+    let pending = this.#current.get(key);
+    if (pending === undefined) pending = this.#writing.get(key);
+    if (pending === undefined) return this.store().get(key);
+    return pending ?? undefined;
   }
 
   put(key: Bytes, value: Bytes): void {
@@ -31,32 +37,33 @@ export class Overlay {
   }
 
   remove(key: Bytes): void {
-    this.#set(key, undefined);
+    this.#set(key, null);
     this.#bytes += key.length;
   }
 
   /** Registers how to take back something else that the step under way has done. */
   onUndo(undo: () => void): void {
-    this.#undo.push(undo);
+    this.#undoMore.push(undo);
   }
 
   /** Runs one step: all of it or, when it throws, nothing. */
   atomically<T>(step: () => T): T {
-    this.#undo = [];
     try {
       return step();
     } catch (error) {
-      for (const undo of this.#undo.reverse()) undo();
+      this.#takeBack();
       throw error;
     } finally {
-      this.#undo = [];
+      this.#undoKeys = [];
+      this.#undoValues = [];
+      this.#undoMore = [];
     }
   }
 
   /** Ends the batch and begins the next; until `committed` or `failed` its writes are read from here. */
   seal(): Write[] {
     const writes: Write[] = [];
-    for (const [key, value] of this.#current) writes.push({ key, value });
+    for (const [key, value] of this.#current) writes.push({ key, value: value ?? undefined });
     this.#writing = this.#current;
     this.#current = new Map();
     this.#bytes = 0;
@@ -75,14 +82,18 @@ export class Overlay {
     this.#bytes = 0;
   }
 
-  #set(key: Bytes, value: Bytes | undefined): void {
-    const current = this.#current;
-    if (current.has(key)) {
-      const old = current.get(key);
-      this.#undo.push(() => current.set(key, old));
-    } else {
-      this.#undo.push(() => current.delete(key));
+  #set(key: Bytes, value: Pending): void {
+    this.#undoKeys.push(key);
+    this.#undoValues.push(this.#current.get(key));
+    this.#current.set(key, value);
+  }
+
+  #takeBack(): void {
+    for (let i = this.#undoKeys.length - 1; i >= 0; i--) {
+      const old = this.#undoValues[i];
+      if (old === undefined) this.#current.delete(this.#undoKeys[i]!);
+      else this.#current.set(this.#undoKeys[i]!, old);
     }
-    current.set(key, value);
+    for (const undo of this.#undoMore.reverse()) undo();
   }
 }

@@ -1,0 +1,14 @@
+import type { BenchDocument } from './documents.js';
+import type { BenchOptions } from './options.js';
+import type { ServerProcess } from './processes.js';
+
+/** What all figures share: a running server with a database that holds the documents. */
+export interface BenchContext {
+  options: BenchOptions;
+  server: ServerProcess;
+  documents: readonly BenchDocument[];
+  /** The database that holds them, by name. */
+  database: string;
+  /** For files of the benchmark; gone in the end. */
+  folder: string;
+}

@@ -1,0 +1,65 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import type { BenchContext } from './context.js';
+import { bulkBodies, makeDocuments } from './documents.js';
+import { bulkInsert } from './figures/bulk-insert.js';
+import { listAll } from './figures/list-all.js';
+import { putDocument } from './figures/put-document.js';
+import { getDocument, listPage } from './figures/random-reads.js';
+import { postAll } from './load/http-client.js';
+import { ensureWrk } from './load/wrk.js';
+import { measure, type Result } from './measure.js';
+import { parseOptions, usage, type BenchOptions } from './options.js';
+import { ServerProcess } from './processes.js';
+import { report } from './report.js';
+
+/**
+ * Measures the server against floors taken in the same run: the rate alone says as much about the machine as about
+ * the server, their ratio says how much of what is possible the server reaches.
+ */
+const figures = [getDocument, listPage, listAll, bulkInsert, putDocument];
+const database = 'bench';
+
+async function main(): Promise<void> {
+  const options = parseOptions(
+    process.argv.slice(2),
+    figures.map(({ name }) => name),
+  );
+  if (options === undefined) {
+    const names = figures.map(({ name, title }) => `  ${name.padEnd(16)} ${title}\n`);
+    process.stdout.write(`${usage}\nFigures:\n${names.join('')}`);
+    return;
+  }
+  ensureWrk();
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tuffet-bench-'));
+  try {
+    await run(options, folder);
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function run(options: BenchOptions, folder: string): Promise<void> {
+  const server = await ServerProcess.start(folder, options.logLevel);
+  const documents = makeDocuments(options.docs);
+  await server.createDatabase(database);
+  await postAll(`${server.url}/${database}/_bulk_docs`, bulkBodies(documents));
+  const context: BenchContext = { options, server, documents, database, folder };
+  const results: Result[] = [];
+  for (const figure of figures) {
+    if (options.names.length > 0 && !options.names.includes(figure.name)) continue;
+    console.error(`${figure.title}…`);
+    results.push(await measure(figure, context));
+  }
+  await server.stop();
+  process.stdout.write(`${report(results, options)}\n`);
+  if (options.json !== undefined) {
+    fs.writeFileSync(options.json, `${JSON.stringify({ options, results }, null, 2)}\n`);
+  }
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+});

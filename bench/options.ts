@@ -1,0 +1,55 @@
+import { parseArgs } from 'node:util';
+
+export interface BenchOptions {
+  /** Documents in the database that is read. */
+  docs: number;
+  /** How long each sample takes, where it is a matter of time. */
+  seconds: number;
+  /** Samples of floor and figure each. */
+  rounds: number;
+  /** The server's; the default is its own. */
+  logLevel: string;
+  json: string | undefined;
+  names: string[];
+}
+
+export const usage = `Usage: npm run bench [-- options] [names]
+
+  --docs N         documents in the database (default 50000)
+  --seconds S      length of one sample (default 3)
+  --rounds R       samples of each figure and of its floor, taken in turn (default 3)
+  --log-level L    log level of the server (default info, as the server has it)
+  --json FILE      also keep the result there
+`;
+
+export function parseOptions(args: string[], known: readonly string[]): BenchOptions | undefined {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      docs: { type: 'string', default: '50000' },
+      seconds: { type: 'string', default: '3' },
+      rounds: { type: 'string', default: '3' },
+      'log-level': { type: 'string', default: 'info' },
+      json: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return undefined;
+  const stranger = positionals.find((name) => !known.includes(name));
+  if (stranger !== undefined) throw new Error(`There is no figure "${stranger}": use ${known.join(', ')}.`);
+  return {
+    docs: count('docs', values.docs),
+    seconds: count('seconds', values.seconds),
+    rounds: count('rounds', values.rounds),
+    logLevel: values['log-level'],
+    json: values.json,
+    names: positionals,
+  };
+}
+
+function count(name: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} must be a whole number above zero.`);
+  return value;
+}

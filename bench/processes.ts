@@ -1,0 +1,121 @@
+import { fork, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
+
+const startTimeoutMs = 60_000;
+const children = new Set<ChildProcess>();
+
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
+export const authorization = `Basic ${Buffer.from('admin:bench').toString('base64')}`;
+
+/** The server under test, in a process of its own with a data folder of its own. Its log goes to a file. */
+export class ServerProcess {
+  private constructor(
+    private readonly child: ChildProcess,
+    readonly url: string,
+  ) {}
+
+  static async start(folder: string, logLevel: string): Promise<ServerProcess> {
+    const program = path.resolve(import.meta.dirname, '../src/main/cli.js');
+    const args = [
+      '--port',
+      '0',
+      '--data',
+      path.join(folder, 'data'),
+      '--admin',
+      'admin:bench',
+      '--log-level',
+      logLevel,
+    ];
+    const log = path.join(folder, 'server.log');
+    const nodeOptions = (process.env['BENCH_SERVER_NODE_OPTIONS'] ?? '')
+      .split(' ')
+      .filter((option) => option !== '');
+    const child = spawn(process.execPath, [...nodeOptions, program, ...args], {
+      stdio: ['ignore', 'pipe', fs.openSync(log, 'w')],
+    });
+    children.add(child);
+    const url = await addressOf(child, log);
+    return new ServerProcess(child, url);
+  }
+
+  get host(): string {
+    return new URL(this.url).hostname;
+  }
+
+  get port(): number {
+    return Number(new URL(this.url).port);
+  }
+
+  async createDatabase(name: string): Promise<void> {
+    const answer = await fetch(`${this.url}/${name}`, { method: 'PUT', headers: { authorization } });
+    if (answer.status !== 201) throw new Error(`PUT /${name} was answered ${answer.status}.`);
+  }
+
+  async documentCount(name: string): Promise<number> {
+    const answer = await fetch(`${this.url}/${name}`);
+    return ((await answer.json()) as { doc_count: number }).doc_count;
+  }
+
+  async stop(): Promise<void> {
+    await stop(this.child);
+  }
+}
+
+/** A floor in a process of its own: a file of `floors/`, told by message what to do. */
+export class FloorProcess<Ready> {
+  private constructor(
+    private readonly child: ChildProcess,
+    /** What it said when it was ready. */
+    readonly ready: Ready,
+  ) {}
+
+  static async start<Ready>(name: string, settings: object): Promise<FloorProcess<Ready>> {
+    const child = fork(path.join(import.meta.dirname, 'floors', `${name}.js`), [JSON.stringify(settings)]);
+    children.add(child);
+    return new FloorProcess(child, await nextMessage<Ready>(child, name));
+  }
+
+  /** Sends a message and waits for the answer. */
+  async ask<Answer>(question: string): Promise<Answer> {
+    const answer = nextMessage<Answer>(this.child, question);
+    this.child.send(question);
+    return await answer;
+  }
+
+  async stop(): Promise<void> {
+    await stop(this.child);
+  }
+}
+
+async function nextMessage<T>(child: ChildProcess, about: string): Promise<T> {
+  return await new Promise((resolve, reject) => {
+    child.once('message', (message) => resolve(message as T));
+    child.once('exit', (code) => reject(new Error(`The floor ended with ${code} (${about}).`)));
+  });
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    await ended;
+  }
+  children.delete(child);
+}
+
+async function addressOf(child: ChildProcess, log: string): Promise<string> {
+  let text = '';
+  child.stdout!.on('data', (data) => (text += String(data)));
+  const deadline = Date.now() + startTimeoutMs;
+  while (Date.now() < deadline && child.exitCode === null) {
+    const url = /listens on (http:\S+?)\/?\s/.exec(text)?.[1];
+    if (url !== undefined) return url;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`The server did not start: ${fs.readFileSync(log, 'utf8')}`);
+}

@@ -1,0 +1,41 @@
+import os from 'node:os';
+import type { Result } from './measure.js';
+import type { BenchOptions } from './options.js';
+
+const headings = ['name', 'figure', 'rate', 'floor', 'what the floor is', 'ratio', 'bar', ''];
+
+/** A table with aligned columns, then what was run. */
+export function report(results: readonly Result[], options: BenchOptions): string {
+  const rows = results.map((result) => [
+    result.name,
+    result.title,
+    `${thousands(result.rate)} ${result.unit}`,
+    thousands(result.floor),
+    result.floorTitle,
+    result.ratio.toFixed(2),
+    result.bar.toFixed(2),
+    verdict(result),
+  ]);
+  const widths = headings.map((heading, at) =>
+    Math.max(heading.length, ...rows.map((row) => row[at]!.length)),
+  );
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, at) => (isNumber(at) ? cell.padStart(widths[at]!) : cell.padEnd(widths[at]!)))
+      .join('  ')
+      .trimEnd();
+  const { docs, seconds, rounds, logLevel } = options;
+  const setting =
+    `${thousands(docs)} documents of about 350 bytes, q=8, log level ${logLevel} (to a file), Node ${process.version}, ` +
+    `${os.cpus().length} processors;\nmedians of ${rounds} samples of ${seconds} s, floor and figure in turn.`;
+  return [line(headings), ...rows.map(line), '', setting].join('\n');
+}
+
+const isNumber = (column: number): boolean => [2, 3, 5, 6].includes(column);
+
+function verdict({ ratio, bar, void: isVoid }: Result): string {
+  if (isVoid) return 'void: the machine is too busy, the floor too low';
+  return ratio >= bar ? 'met' : 'missed';
+}
+
+const thousands = (value: number): string => Math.round(value).toLocaleString('en-US');

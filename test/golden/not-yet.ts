@@ -1,0 +1,48 @@
+/** Scenarios that need what this version does not have, with what that is. */
+const byReason: Readonly<Record<string, readonly string[]>> = {
+  attachments: [
+    'all-docs-include-docs-with-attachments',
+    'bulk-with-attachments',
+    'bulk-with-a-missing-attachment-stub',
+    'bulk-get-attachments',
+    'bulk-get-multipart-with-attachments',
+    'copy-with-attachments',
+    'proto-as-a-member',
+  ],
+  'attachments (the documents it lists have some)': ['all-docs-include-docs'],
+  'the changes feed': [
+    'purge-a-document',
+    'purge-shows-in-replicated-order',
+    'conflicts-in-listings',
+    'local-not-counted-or-listed',
+  ],
+  views: ['purge-updates-views', 'conflicts-seen-by-a-map-function', 'compact-views-of-a-design-document'],
+  'validation functions': ['local-skips-validation'],
+  replication: ['conflict-through-real-replication', 'local-not-replicated'],
+  'declarative queries': ['other-methods-on-database-endpoints'],
+  sessions: [
+    'admin-with-ready-made-pbkdf2-hash',
+    'admin-with-ready-made-pbkdf2-sha256-hash',
+    'new-admin-has-admin-rights',
+    'session-and-uuid-head-requests',
+  ],
+  'user accounts': [
+    'admin-wins-over-user-document-of-the-same-name',
+    'create-needs-server-admin',
+    'users-database-security-is-locked',
+    'users-database-security-editable-by-config',
+    'system-database-creation-and-deletion-need-admin',
+    'active-tasks-need-server-admin',
+    'node-endpoints-refuse-anonymous-and-plain-users',
+  ],
+  'system databases': ['all-dbs-contains-the-system-databases'],
+  'cluster setup': ['cluster-setup-state-of-a-finished-single-node', 'cluster-setup-state'],
+  'restarting by request': ['node-restart-is-post-only-and-admin-only'],
+  'query servers': ['reload-query-servers'],
+};
+
+export const notYet: ReadonlyMap<string, string> = new Map(
+  Object.entries(byReason).flatMap(([reason, names]) =>
+    names.map((name) => [name, `needs ${reason}`] as const),
+  ),
+);

@@ -1,0 +1,73 @@
+import http, { type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
+import type { Step } from './scenario.js';
+import { fill, type Variables } from './variables.js';
+
+export interface RawAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  raw: Buffer;
+}
+
+/** The server that scenarios are replayed against. */
+export interface Target {
+  url: string;
+  /** `name:password` of a server admin. */
+  credentials: string;
+  agent: http.Agent;
+}
+
+const answerWithinMs = 20_000;
+
+export function sendStep(target: Target, step: Step, variables: Variables): Promise<RawAnswer> {
+  const [method = 'GET', ...rest] = fill(step.do ?? '', variables).split(' ');
+  const payload = payloadOf(step, variables);
+  const headers = headersOf(target, step, variables, payload);
+  const { hostname, port } = new URL(target.url);
+  return new Promise((resolve, reject) => {
+    const options = { hostname, port, method, path: rest.join(' '), headers, agent: target.agent };
+    const request = http.request(options, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          raw: Buffer.concat(chunks),
+        }),
+      );
+    });
+    request.on('error', reject);
+    request.setTimeout(answerWithinMs, () =>
+      request.destroy(new Error(`no answer in ${answerWithinMs} ms`)),
+    );
+    request.end(payload);
+  });
+}
+
+function payloadOf(step: Step, variables: Variables): Buffer | undefined {
+  if (step.body !== undefined) return Buffer.from(JSON.stringify(fill(step.body, variables)));
+  if (step.text !== undefined) return Buffer.from(fill(step.text, variables));
+  return step.base64 === undefined ? undefined : Buffer.from(step.base64, 'base64');
+}
+
+function headersOf(
+  target: Target,
+  step: Step,
+  variables: Variables,
+  payload: Buffer | undefined,
+): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = { accept: 'application/json' };
+  const as = step.as === undefined ? 'admin' : fill(step.as, variables);
+  const credentials = as === 'admin' ? target.credentials : as;
+  if (as !== 'anon') headers.authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
+  if (step.body !== undefined) headers['content-type'] = 'application/json';
+  for (const [name, value] of Object.entries(step.headers ?? {})) {
+    if (value === null) delete headers[name.toLowerCase()];
+    else headers[name.toLowerCase()] = fill(value, variables);
+  }
+  if (payload !== undefined && headers['transfer-encoding'] === undefined) {
+    headers['content-length'] = payload.length;
+  }
+  return headers;
+}

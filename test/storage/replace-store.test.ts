@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { DatabaseKeys } from '../../src/shard/keys.js';
+import { Volume } from '../../src/shard/volume.js';
+import { LmdbStore } from '../../src/storage/lmdb-store.js';
+import { MemoryStore } from '../../src/storage/memory-store.js';
+import type { Commit, Store, Write } from '../../src/storage/store.js';
+
+const instance = 1;
+const keys = new DatabaseKeys(instance);
+
+function save(volume: Volume, id: string): Promise<unknown> {
+  const edit = { id, parent: undefined, path: undefined, deleted: false, body: '{"a":1}' };
+  return volume.submit({ type: 'edit', instance, shard: 0, revs_limit: 1_000, edits: [edit] });
+}
+
+/** A disk that takes its time: a batch can be read only when it is on disk, as with LMDB. */
+class SlowStore extends MemoryStore {
+  override write(batch: readonly Write[]): Commit {
+    const done = new Promise<void>((resolve) => {
+      setTimeout(() => {
+        void super.write(batch);
+        resolve();
+      }, 20);
+    });
+    return { committed: done, flushed: done };
+  }
+}
+
+function copied(from: Store): Store {
+  const copy = new MemoryStore();
+  void copy.write([...from.entries({ start: '\0', end: '\xff' })]);
+  return copy;
+}
+
+test('a batch on its way to the disk when the copying begins is in the copy', async () => {
+  const volume = new Volume(0, new SlowStore(), () => {});
+  const saved = save(volume, 'in-flight');
+  // The batch is closed at the end of this turn, and on disk only some turns later.
+  await new Promise((resolve) => setTimeout(resolve, 2));
+  await volume.replaceStore(
+    (from) => Promise.resolve(copied(from)),
+    () => Promise.resolve(),
+  );
+  await saved;
+  assert.notEqual(volume.store.get(keys.live('in-flight')), undefined);
+});
+
+function temporaryFolder(t: TestContext): string {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tuffet-replace-'));
+  t.after(() => fs.rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+test('nothing acknowledged is lost while a volume is replaced under load', async (t) => {
+  const folder = temporaryFolder(t);
+  const volume = new Volume(0, new LmdbStore(path.join(folder, '0')), () => {});
+  const saved: string[] = [];
+  let stopped = false;
+  const writers = Array.from({ length: 8 }, async (_, writer) => {
+    for (let i = 0; !stopped; i++) {
+      await save(volume, `${writer}-${i}`);
+      saved.push(`${writer}-${i}`);
+    }
+  });
+  for (let generation = 1; generation <= 20; generation++) {
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 20));
+    const fresh = path.join(folder, String(generation));
+    await volume.replaceStore(
+      async (from) => {
+        await fs.promises.mkdir(fresh);
+        await from.copyTo(fresh);
+        return new LmdbStore(fresh);
+      },
+      () => Promise.resolve(),
+    );
+  }
+  stopped = true;
+  await Promise.all(writers);
+  const lost = saved.filter((id) => volume.store.get(keys.live(id)) === undefined);
+  await volume.close();
+  assert.deepEqual(lost, [], `of ${saved.length} acknowledged`);
+});
