@@ -16,8 +16,8 @@ export interface BenchOptions {
 export const usage = `Usage: npm run bench [-- options] [names]
 
   --docs N         documents in the database (default 50000)
-  --seconds S      length of one sample (default 3)
-  --rounds R       samples of each figure and of its floor, taken in turn (default 3)
+  --seconds S      length of one sample (default 1)
+  --rounds R       samples of each figure and of its floor, taken in turn (default 5)
   --log-level L    log level of the server (default info, as the server has it)
   --json FILE      also keep the result there
 `;
@@ -28,8 +28,8 @@ export function parseOptions(args: string[], known: readonly string[]): BenchOpt
     allowPositionals: true,
     options: {
       docs: { type: 'string', default: '50000' },
-      seconds: { type: 'string', default: '3' },
-      rounds: { type: 'string', default: '3' },
+      seconds: { type: 'string', default: '1' },
+      rounds: { type: 'string', default: '5' },
       'log-level': { type: 'string', default: 'info' },
       json: { type: 'string' },
       help: { type: 'boolean', default: false },

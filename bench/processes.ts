@@ -94,8 +94,12 @@ export class FloorProcess<Ready> {
 
 async function nextMessage<T>(child: ChildProcess, about: string): Promise<T> {
   return await new Promise((resolve, reject) => {
-    child.once('message', (message) => resolve(message as T));
-    child.once('exit', (code) => reject(new Error(`The floor ended with ${code} (${about}).`)));
+    const onExit = (code: number | null) => reject(new Error(`The floor ended with ${code} (${about}).`));
+    child.once('exit', onExit);
+    child.once('message', (message) => {
+      child.off('exit', onExit);
+      resolve(message as T);
+    });
   });
 }
 

@@ -27,9 +27,7 @@ export interface BlobStore {
 
 /** Any number of writers may be at work at once. Each must be finished or aborted. */
 export interface BlobWriter {
-  /**
-   * Resolves when the next chunk is welcome: await it, or memory grows. The bytes must not be changed afterwards.
-   */
+  /** Resolves when the next chunk is welcome, which must not come sooner. After a failure, only `abort` remains. */
   write(chunk: Buffer): Promise<void>;
   /** Resolves when the bytes survive the loss of power, or, of a small blob, when they are all known. */
   finish(): Promise<StoredBlob>;

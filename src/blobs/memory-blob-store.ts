@@ -1,5 +1,5 @@
 import { BlobGuards } from './blob-guards.js';
-import { BlobHash } from './blob-hash.js';
+import { hashOf } from './blob-hash.js';
 import {
   requireDigest,
   smallBytesMax,
@@ -55,7 +55,6 @@ export class MemoryBlobStore implements BlobStore {
 }
 
 class MemoryBlobWriter implements BlobWriter {
-  readonly #hash = new BlobHash();
   readonly #blobs: Map<string, Buffer>;
   readonly #guards: BlobGuards;
   #chunks: Buffer[] = [];
@@ -68,15 +67,14 @@ class MemoryBlobWriter implements BlobWriter {
 
   async write(chunk: Buffer): Promise<void> {
     if (!this.#open) throw new Error('the blob is already finished or aborted');
-    this.#hash.update(chunk);
-    this.#chunks.push(chunk);
+    this.#chunks.push(Buffer.from(chunk));
   }
 
   async finish(): Promise<StoredBlob> {
     if (!this.#open) throw new Error('the blob is already finished or aborted');
     this.#open = false;
-    const info = this.#hash.digest();
-    const bytes = Buffer.concat(this.#chunks, info.length);
+    const bytes = Buffer.concat(this.#chunks);
+    const info = hashOf(bytes);
     this.#chunks = [];
     if (bytes.length <= smallBytesMax) return { ...info, small: bytes, release: () => undefined };
     const release = await this.#guards.hold(info.digest);

@@ -115,7 +115,16 @@ export class Cluster {
   }
 
   #publish(touched: readonly Touched[]): void {
-    for (const each of touched) this.#byInstance.get(each.instance)?.collection.publish(each);
+    for (const each of touched) {
+      const database = this.#byInstance.get(each.instance);
+      try {
+        database?.collection.publish(each);
+      } catch (error) {
+        // What is written is written; only what is remembered of it in memory is in doubt, and is made anew.
+        this.logger.error({ err: error, database: database?.name }, 'taking over a commit failed');
+        if (database !== undefined) this.#forget(database.name);
+      }
+    }
   }
 
   #erase(erasure: Erasure): void {
@@ -128,8 +137,6 @@ export class Cluster {
 
   async #eraseAll({ instance, slot }: Erasure): Promise<void> {
     const keys = new DatabaseKeys(instance);
-    // A name that was just given away may have writers that have not heard of it yet.
-    await new Promise((resolve) => setImmediate(resolve));
     while (!this.#closing && (await this.#volumes.get(slot).erase(keys, eraseKeysMax)));
     if (this.#closing) return;
     await this.#catalogue.erased(instance);

@@ -81,7 +81,6 @@ export const schema = {
     'Largest document body, in bytes, without attachments.',
   ),
   'couchdb/max_document_id_length': limit(Infinity, 1, 'Longest document id, in bytes.'),
-  'couchdb/max_attachment_size': limit(1_073_741_824, 1, 'Largest attachment, in bytes.'),
   'couchdb/default_security': choice(
     'everyone',
     ['everyone', 'admin_local', 'admin_only'],
@@ -94,7 +93,6 @@ export const schema = {
     '`true` or `nolb`: `/_up` answers 404, so that a load balancer turns elsewhere.',
   ),
   'cluster/q': integer(8, 1, 256, 'Shards of a new database.'),
-  'cluster/n': integer(1, 1, 3, 'Copies of each shard of a new database.'),
   'chttpd/port': integer(5984, 0, 65_535, 'Port to listen on; 0 takes a free one. Read at start.'),
   'chttpd/bind_address': text('127.0.0.1', 'Address to listen on; `0.0.0.0` or `::` for all. Read at start.'),
   'chttpd/max_db_number_for_dbs_info_req': integer(100, 0, millions, 'Most names in one `POST /_dbs_info`.'),
@@ -102,7 +100,6 @@ export const schema = {
   'chttpd/require_valid_user': boolean(false, 'Refuse anonymous requests.'),
   'chttpd/require_valid_user_except_for_up': boolean(false, 'Refuse anonymous requests except to `/_up`.'),
   'chttpd/admin_only_all_dbs': boolean(true, 'Only server admins may list databases.'),
-  'chttpd/allow_jsonp': boolean(false, 'Wrap answers in the function that the `callback` parameter names.'),
   'chttpd_auth/iterations': integer(10_000, 1, 1000 * millions, 'PBKDF2 iterations of new password hashes.'),
   'chttpd_auth/min_iterations': integer(1, 1, 1000 * millions, 'Hashes with fewer iterations are refused.'),
   'chttpd_auth/max_iterations': integer(
@@ -121,16 +118,6 @@ export const schema = {
   ),
   'uuids/utc_id_suffix': text('', 'Ending of ids made with `utc_id`; each server needs its own.'),
   'uuids/max_count': integer(1000, 0, millions, 'Most ids in one `/_uuids`.'),
-  'attachments/compression_level': integer(
-    8,
-    0,
-    9,
-    'Effort of gzip on attachments; 0 stores them as they come.',
-  ),
-  'attachments/compressible_types': text(
-    'text/*, application/javascript, application/json, application/xml',
-    'Types of attachments that are stored compressed, separated by commas.',
-  ),
   'log/level': choice(
     'info',
     ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'none'],
@@ -144,7 +131,6 @@ export const schema = {
   'vendor/name': text('tuffet', 'The vendor that `GET /` names.'),
   'vendor/version': text('', 'The vendor version that `GET /` shows; empty for the version of the server.'),
   'tuffet/bulk_docs_max': integer(100_000, 1, 100 * millions, 'Most documents in one bulk request.'),
-  'tuffet/json_depth_max': integer(1000, 1, 10_000, 'Deepest nesting of a JSON body.'),
   'tuffet/batch_save_size': integer(
     1000,
     1,

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import { pipeline, Transform, type Duplex, type Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { createGunzip, gunzip } from 'node:zlib';
 import { badRequest, Refusal } from '../base/errors.js';
 
 const gunzipAsync = promisify(gunzip);
@@ -10,7 +11,7 @@ const noBytes = Buffer.alloc(0);
 export async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity' && encoding !== 'gzip') {
-    throw new Refusal('bad_content_type', `${encoding} is not a supported content encoding.`);
+    throw unsupported(encoding);
   }
   const bytes = await readRaw(request, bytesMax);
   if (encoding === 'identity') return bytes;
@@ -22,8 +23,44 @@ export async function readBody(request: IncomingMessage, bytesMax: number): Prom
   }
 }
 
+/** The body as a stream, unpacked; ends with a refusal as soon as there is more of it than `bytesMax`. */
+export function openBody(request: IncomingMessage, bytesMax: number): Readable {
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity' && encoding !== 'gzip') throw unsupported(encoding);
+  const limit = (): Transform => {
+    let length = 0;
+    return new Transform({
+      transform(chunk: Buffer, _, done) {
+        length += chunk.length;
+        if (length > bytesMax) done(tooLarge(bytesMax));
+        else done(null, chunk);
+      },
+    });
+  };
+  if (encoding === 'identity') return compose(request, limit());
+  return compose(request, limit(), createGunzip(), limit());
+}
+
+function compose(source: Readable, ...steps: Duplex[]): Readable {
+  const last = steps.at(-1)!;
+  pipeline([source, ...steps], (error) => {
+    if (error) last.destroy(error);
+  });
+  return last;
+}
+
+/** What a client may be told of a body that could not be read. */
+export function bodyProblem(error: unknown): unknown {
+  const code = (error as NodeJS.ErrnoException).code ?? '';
+  if (code.startsWith('Z_')) return badRequest('Request body is not properly gzipped.');
+  return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET' ? badRequest('The request was broken off.') : error;
+}
+
 /** A packed body may hold this much at most, whatever larger plain bodies are allowed. */
 const unpackedBytesMax = 256 * 1024 * 1024;
+
+const unsupported = (encoding: string): Refusal =>
+  new Refusal('bad_content_type', `${encoding} is not a supported content encoding.`);
 
 const tooLarge = (bytesMax: number): Refusal =>
   new Refusal('too_large', `The request body is larger than ${bytesMax} bytes.`);

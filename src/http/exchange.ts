@@ -8,6 +8,9 @@ import { contentTypeFor } from './negotiate.js';
 import type { Query } from './query.js';
 import type { Services } from './services.js';
 
+/** A body that is taken as a whole may have this size, however large streamed ones may be. */
+const bodyInMemoryBytesMax = 64 * 1024 * 1024;
+
 /** One request and its answer. Handlers read from it and answer through it, once. */
 export class Exchange {
   user!: UserContext;
@@ -30,8 +33,12 @@ export class Exchange {
     return Array.isArray(value) ? value[0] : value;
   }
 
+  get bodyBytesMax(): number {
+    return this.services.config.number('chttpd/max_http_request_size');
+  }
+
   body(): Promise<Buffer> {
-    return readBody(this.request, this.services.config.number('chttpd/max_http_request_size'));
+    return readBody(this.request, Math.min(this.bodyBytesMax, bodyInMemoryBytesMax));
   }
 
   /** The body of a POST that must be a JSON object, and say so. */

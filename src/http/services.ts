@@ -18,7 +18,8 @@ export interface Services {
   /** This server's id. */
   uuid: string;
   version: string;
+  /** Where bodies that are too large for the memory wait while they are worked on. */
+  spoolFolder: string;
   /** What the `Server` header says. */
   serverName: string;
-  startedAt: number;
 }

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
+import os from 'node:os';
 import { hashPlainAdmins, hasAdmin } from '../auth/admins.js';
 import { Authenticator } from '../auth/authenticator.js';
 import { createLogger, type Logger } from '../base/logger.js';
@@ -93,7 +95,7 @@ async function start(options: ServerOptions, config: Config, folder: DataFolder 
     uuid: folder?.uuid ?? randomId(),
     version,
     serverName: `Tuffet/${version}`,
-    startedAt: Date.now(),
+    spoolFolder: folder?.folder ?? os.tmpdir(),
   });
 
   const shutDown = async (): Promise<void> => {
@@ -124,4 +126,4 @@ function packageVersion(): string {
   return (JSON.parse(fs.readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
-const randomId = (): string => Array.from({ length: 32 }, () => Math.floor(Math.random() * 16).toString(16)).join('');
+const randomId = (): string => randomBytes(16).toString('hex');

@@ -26,8 +26,8 @@ interface Grown {
   rev: { pos: number; hash: string };
   /** Whether the tree refers to the edit's body. */
   stored: boolean;
-  /** The leaf that is none any more. */
-  superseded: RevNode | undefined;
+  /** The leaves that are none any more. */
+  superseded: RevNode[];
 }
 
 /** An edit made here must name the leaf it continues; a deleted document is begun anew on its winning tombstone. */
@@ -36,13 +36,13 @@ function growByHand(edit: InteractiveEdit, old: StoredDoc | undefined, seq: numb
   if (old === undefined) {
     if (parent !== undefined) return undefined;
     const rev = { pos: 1, hash: newRevHash({ deleted, body }) };
-    return { tree: singleNode(rev, { deleted, body: seq }), rev, stored: true, superseded: undefined };
+    return { tree: singleNode(rev, { deleted, body: seq }), rev, stored: true, superseded: [] };
   }
   const leaf = continuedLeaf(edit, old);
   if (leaf === undefined) return undefined;
   const rev = { pos: leaf.pos + 1, hash: newRevHash({ deleted, parent: leaf, body }) };
   const { tree, stored } = extend(old.tree, leaf, rev, { deleted, body: seq });
-  return { tree, rev, stored, superseded: leaf };
+  return { tree, rev, stored, superseded: [leaf] };
 }
 
 function continuedLeaf({ parent, deleted }: InteractiveEdit, old: StoredDoc): RevNode | undefined {
@@ -55,19 +55,8 @@ function growByHistory(edit: Extract<Edit, { parent: undefined; path: object }>,
   const { start, hashes } = edit.path;
   const rev = { pos: start, hash: hashes[0]! };
   const merged = merge(old?.tree, edit.path, { deleted: edit.deleted, body: seq });
-  const before = old && firstKnown(old.tree, edit.path);
-  const after = before && find(merged.tree, before);
-  const superseded = before?.leaf && after?.leaf === false ? before : undefined;
+  const superseded = (old?.tree ?? []).filter((node) => node.leaf && find(merged.tree, node)?.leaf === false);
   return { tree: merged.tree, rev, stored: merged.stored, superseded };
-}
-
-/** The newest revision of a history that the tree already had. */
-function firstKnown(tree: RevTree, { start, hashes }: { start: number; hashes: readonly string[] }): RevNode | undefined {
-  for (const [i, hash] of hashes.entries()) {
-    const node = find(tree, { pos: start - i, hash });
-    if (node !== undefined) return node;
-  }
-  return undefined;
 }
 
 function store(
@@ -80,16 +69,17 @@ function store(
 ): void {
   const seq = ++state.seq;
   const tree = stem(grown.tree, revsLimit);
-  const isLeaf = grown.stored && (find(tree, grown.rev)?.leaf ?? false);
-  if (isLeaf) state.external_bytes += edit.body.length;
-  else if (grown.stored) state.obsolete_bytes += bodyKeyBytes + edit.body.length;
-  if (old !== undefined && grown.superseded !== undefined) {
-    const length = writer.bodyLengthOf(old, grown.superseded);
+  // Stemming may take away the very revision that came, when it is an old one.
+  const added = grown.stored ? find(tree, grown.rev) : undefined;
+  if (added?.leaf) state.external_bytes += edit.body.length;
+  else if (added !== undefined) state.obsolete_bytes += bodyKeyBytes + edit.body.length;
+  for (const leaf of grown.superseded) {
+    const length = writer.bodyLengthOf(old!, leaf);
     state.external_bytes -= length;
     state.obsolete_bytes += bodyKeyBytes + length;
   }
   if (tree !== grown.tree && old !== undefined) forgetStemmed(writer, state, old, lostBodies(grown.tree, tree));
-  writer.replace(edit.id, old, tree, seq, grown.stored ? { ref: seq, body: edit.body } : undefined);
+  writer.replace(edit.id, old, tree, seq, added && { ref: seq, body: edit.body });
 }
 
 /** Bodies of revisions that fell off the end of the history. The winner's may still be in its record. */

@@ -10,8 +10,7 @@ import type { WriteView } from './write-view.js';
 
 /**
  * Removes leaves without a trace, and the document with its last one. What was purged is remembered for a while, so
- * that indexes can follow. Every named document is remembered, also one where there was nothing to remove: the purge
- * may have come before the revision it names.
+ * that indexes can follow. Revisions that are unknown or no leaves are passed over.
  */
 export function applyPurge(command: PurgeCommand, keys: DatabaseKeys, view: WriteView): Rev[][] {
   const state = view.state(keys, command.shard);

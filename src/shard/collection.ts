@@ -24,7 +24,7 @@ export class Collection {
     this.keys = new DatabaseKeys(instance);
     this.states = Array.from({ length: q }, (_, shard) => decodeState(this.store.get(this.keys.state(shard))));
     const { livePrefix } = this.keys;
-    this.rank = new LiveRank(() => this.store, livePrefix, prefixEnd(livePrefix));
+    this.rank = new LiveRank(volume, livePrefix, prefixEnd(livePrefix));
   }
 
   get store(): Store {

@@ -2,13 +2,20 @@ import type { Bytes } from '../base/bytes.js';
 import type { Store } from '../storage/store.js';
 import type { LiveDelta } from './write-view.js';
 
+/** The store, and how to read it at a moment when it holds exactly what commits have reported. */
+export interface LiveRankSource {
+  readonly store: Store;
+  quietly(work: () => void): Promise<void>;
+}
+
 /**
  * How many live documents stand before a key: what `offset` and `skip` need. LMDB counts by walking, so the walk is
  * kept short: the documents are divided into buckets whose counts are remembered, and only the rest of one bucket is
  * walked.
  *
  * The buckets are a cache. They are made by one pass over the keys, in slices so that nobody waits long, and kept true
- * by the changes that each commit reports. There are at most `bucketsMax`, so the memory does not grow with the
+ * by the changes that each commit reports. The store shows a commit a little before it is reported; so slices are read
+ * between commits, lest a change be counted twice. There are at most `bucketsMax`, so the memory does not grow with the
  * database; in a large one the buckets are larger.
  */
 export class LiveRank {
@@ -23,7 +30,7 @@ export class LiveRank {
   #sums: Float64Array | undefined;
 
   constructor(
-    private readonly store: () => Store,
+    private readonly source: LiveRankSource,
     private readonly start: Bytes,
     private readonly end: Bytes,
   ) {
@@ -61,9 +68,8 @@ export class LiveRank {
     const first = this.#starts[bucket]!;
     const next = this.#starts[bucket + 1] ?? this.end;
     const sums = (this.#sums ??= this.#sum());
-    // From whichever end is nearer would need the bucket's middle; the end is known to be no further than the width.
     if (key >= next) return sums[bucket + 1]!;
-    return sums[bucket]! + this.store().count({ start: first, end: key });
+    return sums[bucket]! + this.source.store.count({ start: first, end: key });
   }
 
   #sum(): Float64Array {
@@ -85,7 +91,7 @@ export class LiveRank {
 
   async #build(): Promise<void> {
     while (this.#built < this.end) {
-      this.#buildSlice();
+      await this.source.quietly(() => this.#buildSlice());
       await new Promise((resolve) => setImmediate(resolve));
     }
     this.#building = undefined;
@@ -95,9 +101,9 @@ export class LiveRank {
   #buildSlice(): void {
     const until = performance.now() + sliceMs;
     while (this.#built < this.end && performance.now() < until) {
-      const [next] = this.store().keys({ start: this.#built, end: this.end, offset: this.#width, limit: 1 });
+      const [next] = this.source.store.keys({ start: this.#built, end: this.end, offset: this.#width, limit: 1 });
       const to = next ?? this.end;
-      const count = next === undefined ? this.store().count({ start: this.#built, end: this.end }) : this.#width;
+      const count = next === undefined ? this.source.store.count({ start: this.#built, end: this.end }) : this.#width;
       this.#starts.push(this.#built);
       this.#counts.push(count);
       this.#built = to;
@@ -110,7 +116,7 @@ export class LiveRank {
     const start = this.#starts[bucket]!;
     const end = this.#starts[bucket + 1] ?? this.end;
     const half = this.#counts[bucket]! >> 1;
-    const [middle] = this.store().keys({ start, end, offset: half, limit: 1 });
+    const [middle] = this.source.store.keys({ start, end, offset: half, limit: 1 });
     if (middle === undefined) return;
     this.#starts.splice(bucket + 1, 0, middle);
     this.#counts.splice(bucket, 1, half, this.#counts[bucket]! - half);

@@ -13,6 +13,8 @@ export class Volume {
   readonly #view: WriteView;
   readonly #commits: GroupCommit;
   #store: Store;
+  /** The keys of the batch that was handed to the store last. */
+  #sealed: Bytes[] = [];
   /** While the store is being copied: the keys that changed since. */
   #changed: Set<Bytes> | undefined;
 
@@ -27,7 +29,8 @@ export class Volume {
       () => this.#store,
       this.#view,
       (writes) => {
-        for (const { key } of this.#changed === undefined ? [] : writes) this.#changed!.add(key);
+        this.#sealed = writes.map(({ key }) => key);
+        for (const key of this.#changed === undefined ? [] : this.#sealed) this.#changed!.add(key);
         const touched = this.#view.takeTouched();
         return () => onCommit(touched);
       },
@@ -40,9 +43,16 @@ export class Volume {
 
   /** Removes up to `keysMax` keys of a database that is gone; tells whether any are left. */
   async erase(keys: DatabaseKeys, keysMax: number): Promise<boolean> {
+    // Steps are run in order: after an empty one, nothing of that database is on its way any more.
+    await this.#commits.submit(() => {});
     const found = [...this.#store.keys({ ...keys.range, limit: keysMax })];
     if (found.length > 0) await this.#commits.submit(() => found.forEach((key) => this.#view.remove(key)));
     return found.length === keysMax;
+  }
+
+  /** Runs `work` while the store holds exactly what readers have been told of. */
+  quietly(work: () => void): Promise<void> {
+    return this.#commits.quietly(work);
   }
 
   get store(): Store {
@@ -54,17 +64,23 @@ export class Volume {
    * carried over in the short moment, without writers, in which `adopt` makes the copy the one that counts.
    */
   async replaceStore(copy: (from: Store) => Promise<Store>, adopt: () => Promise<void>): Promise<void> {
-    this.#changed = new Set();
+    // A batch under way may reach the store only after the copy was taken.
+    this.#changed = new Set(this.#sealed);
+    let fresh: Store | undefined;
     try {
-      const fresh = await copy(this.#store);
+      fresh = await copy(this.#store);
+      const next = fresh;
       await this.#commits.hold(async () => {
         const writes = [...this.#changed!].map((key) => ({ key, value: this.#store.get(key) }));
-        if (writes.length > 0) await fresh.write(writes).flushed;
+        if (writes.length > 0) await next.write(writes).flushed;
         await adopt();
         const replaced = this.#store;
-        this.#store = fresh;
+        this.#store = next;
         await replaced.close();
       });
+    } catch (error) {
+      if (fresh !== undefined && fresh !== this.#store) await fresh.close();
+      throw error;
     } finally {
       this.#changed = undefined;
     }

@@ -22,6 +22,7 @@ export class GroupCommit {
   #scheduled = false;
   #held: Promise<void> | undefined;
   #idle: (() => void)[] = [];
+  #quiet: (() => void)[] = [];
 
   constructor(
     private readonly store: () => Store,
@@ -54,6 +55,27 @@ export class GroupCommit {
       release();
       this.#admit();
     }
+  }
+
+  /**
+   * Runs `work` at a moment when no batch is on its way to the store, so that what it reads there is exactly what
+   * `onSeal` has told readers of.
+   */
+  quietly(work: () => void): Promise<void> {
+    if (!this.#committing) {
+      work();
+      return Promise.resolve();
+    }
+    return new Promise((resolve, reject) => {
+      this.#quiet.push(() => {
+        try {
+          work();
+          resolve();
+        } catch (error) {
+          reject(error as Error);
+        }
+      });
+    });
   }
 
   /** Resolves when everything that was run so far is on disk. */
@@ -102,6 +124,7 @@ export class GroupCommit {
       this.#batch = [];
       for (const { waiting } of [...batch, ...voided]) waiting.reject(error);
     }
+    for (const work of this.#quiet.splice(0)) work();
     this.#committing = false;
     if (this.#batch.length > 0) this.#schedule();
     else for (const resolve of this.#idle.splice(0)) resolve();

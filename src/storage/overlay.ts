@@ -48,10 +48,12 @@ export class Overlay {
 
   /** Runs one step: all of it or, when it throws, nothing. */
   atomically<T>(step: () => T): T {
+    const before = this.#bytes;
     try {
       return step();
     } catch (error) {
       this.#takeBack();
+      this.#bytes = before;
       throw error;
     } finally {
       this.#undoKeys = [];

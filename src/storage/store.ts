@@ -7,7 +7,7 @@ import type { Bytes } from '../base/bytes.js';
  * one byte per character, cuts and joins them without copying, compares them in byte order, and uses them as map keys;
  * a document travels from the disk to the socket without ever being decoded. `json/` has the helpers.
  *
- * Reads see every batch whose `committed` has resolved and nothing of any other. An iteration sees one moment for as
+ * Reads see every batch whose `committed` has resolved, and perhaps one more that is just about to. An iteration sees one moment for as
  * long as it runs; it must be finished or left within the same turn of the event loop, so that no read transaction
  * outlives a turn or waits on a socket. Long listings resume by key.
  */

@@ -16,7 +16,9 @@ test('a large step that fails leaves no trace: what comes later is not kept wait
   assert.equal(overlay.bytes, 0);
   assert.equal(overlay.get('large'), undefined);
   const later = commits.submit(() => overlay.put('small', '1'));
-  const waited = new Promise((_, reject) => setTimeout(reject, 2_000, new Error('it waits for ever')).unref());
+  const waited = new Promise((_, reject) =>
+    setTimeout(reject, 2_000, new Error('it waits for ever')).unref(),
+  );
   await Promise.race([later, waited]);
   assert.equal(store.get('small'), '1');
 });

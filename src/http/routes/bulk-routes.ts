@@ -1,86 +1,112 @@
-import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
-import { badRequest, notAnObject, Refusal } from '../../base/errors.js';
-import { isDbAdmin } from '../../auth/rights.js';
+import { isUtf8 } from 'node:buffer';
+import { badRequest, invalidJson, notAnObject } from '../../base/errors.js';
 import type { Database } from '../../cluster/database.js';
-import { isDesignId, readDocument } from '../../cluster/document-input.js';
-import { quoteId, quoteRev } from '../../cluster/doc-text.js';
-import { updateDocs, type NamedInput, type SavedRev } from '../../cluster/update-docs.js';
-import { parseValue, scanBulk, type Member } from '../../json/scan.js';
-import { requireJson } from '../body.js';
-import { inputLimits } from '../edit-request.js';
+import type { NamedInput } from '../../cluster/update-docs.js';
+import { ElementSplitter } from '../../json/element-splitter.js';
+import { scanBulk, scanDocument } from '../../json/scan.js';
+import { bodyProblem, openBody, requireJson } from '../body.js';
+import { BulkSaver, bulkSettings, checkDocs, refuseAllOrNothing } from '../bulk-docs.js';
 import type { Exchange } from '../exchange.js';
+import { contentTypeFor } from '../negotiate.js';
 import type { DatabaseRoute } from '../route.js';
+import { Spool } from '../spool.js';
 
 /** Many documents in one request. */
 export const bulkRoutes: readonly DatabaseRoute[] = [
   { path: '/{db}/_bulk_docs', allow: 'POST', access: 'member', methods: { POST: bulkDocs } },
 ];
 
+/** Bodies up to this size are kept in memory; larger ones go through a file. */
+const bodyInMemoryBytesMax = 8 * 1024 * 1024;
+
 async function bulkDocs(exchange: Exchange, database: Database): Promise<void> {
   requireJson(exchange.request);
+  exchange.services.metrics.bulkRequests++;
+  const declared = Number(exchange.header('content-length') ?? Infinity);
+  const packed = exchange.header('content-encoding') !== undefined;
+  if (declared <= bodyInMemoryBytesMax && !packed) await saveFromMemory(exchange, database);
+  else await saveFromFile(exchange, database);
+}
+
+async function saveFromMemory(exchange: Exchange, database: Database): Promise<void> {
   const bytes = await exchange.body();
   const scanned = scanBulk(bytes, 'docs');
   if (scanned === undefined) throw notAnObject();
-  const member = (name: string): Member | undefined => scanned.members.find((each) => each.name === name);
-  if (member('docs') === undefined) throw badRequest('POST body must include `docs` parameter.');
-  if (scanned.elements === undefined) throw badRequest('`docs` parameter must be an array.');
-  const newEdits = readNewEdits(bytes, member('new_edits'));
-  const { config, metrics, uuids } = exchange.services;
-  const docsMax = config.number('tuffet/bulk_docs_max');
-  if (scanned.elements.length > docsMax) throw new Refusal('too_large', `A bulk request may hold ${docsMax} documents at most.`);
-  const limits = inputLimits(exchange);
-  const inputs = scanned.elements.map((element): NamedInput => {
-    const input = readDocument(element, limits);
-    return input.id === undefined ? { ...input, id: toBytes(uuids.next()) } : (input as NamedInput);
-  });
-  metrics.bulkRequests++;
-  if (isAllOrNothing(bytes, member('all_or_nothing'))) return refuseAllOrNothing(exchange, inputs);
-  const allowed = isDbAdmin(exchange.user, database.security) ? inputs : inputs.filter(({ id }) => !isDesignId(id));
-  const saved = await updateDocs(database, allowed, newEdits);
-  metrics.documentWrites += saved.length;
-  exchange.text(201, answer(exchange, inputs, allowed, saved, newEdits));
+  checkDocs(scanned.members, scanned.elements !== undefined);
+  const settings = bulkSettings(bytes, scanned.members);
+  const saver = new BulkSaver(exchange, database);
+  const inputs = scanned.elements!.map((element) => saver.read(element));
+  if (settings.allOrNothing) return refuseAllOrNothing(exchange, inputs);
+  const rows = await saver.save(inputs, settings.newEdits);
+  exchange.text(201, `[${rows.join(',')}]`);
 }
 
-function readNewEdits(bytes: Buffer, member: Member | undefined): boolean {
-  if (member === undefined) return true;
-  const value = parseValue(bytes, member.valueStart, member.valueEnd);
-  if (typeof value !== 'boolean') throw badRequest('`new_edits` parameter must be a boolean.');
-  return value;
-}
-
-function isAllOrNothing(bytes: Buffer, member: Member | undefined): boolean {
-  return member !== undefined && parseValue(bytes, member.valueStart, member.valueEnd) === true;
-}
-
-function refuseAllOrNothing(exchange: Exchange, inputs: readonly NamedInput[]): void {
-  const rows = inputs.map(({ id }) => ({ id: fromBytes(id), rev: '0-', error: 'not_implemented', reason: 'all_or_nothing is not supported' }));
-  exchange.json(417, rows);
-}
-
-/** One row for each document, in their order. With `new_edits` off, success is silence. */
-function answer(
-  exchange: Exchange,
-  inputs: readonly NamedInput[],
-  allowed: readonly NamedInput[],
-  saved: readonly SavedRev[],
-  newEdits: boolean,
-): Bytes {
-  let text = '';
-  let separator = '[';
-  let next = 0;
-  for (const input of inputs) {
-    const refused = allowed !== inputs && isDesignId(input.id);
-    const rev = refused ? undefined : saved[next++];
-    if (rev !== undefined && !newEdits) continue;
-    text += separator + row(exchange, input.id, rev, refused);
-    separator = ',';
+/**
+ * A body that is too large for the memory is written to a file and read twice: first to see whether all of it is
+ * sound, since one bad document refuses them all, then to save it piece by piece. The answer, which may be as large,
+ * waits in a file of its own, so that a slow reader delays nobody's writes.
+ */
+async function saveFromFile(exchange: Exchange, database: Database): Promise<void> {
+  const { spoolFolder } = exchange.services;
+  const saver = new BulkSaver(exchange, database);
+  const body = await Spool.open(spoolFolder);
+  try {
+    const elementBytesMax = exchange.services.config.number('couchdb/max_document_size') + elementSlackBytes;
+    const check = new ElementSplitter('docs', elementBytesMax, (bytes) => void saver.read(scanDocument(bytes)));
+    await body.fill(openBody(exchange.request, exchange.bodyBytesMax), (chunk) => check.write(chunk)).catch((error: unknown) => {
+      throw bodyProblem(error);
+    });
+    const settings = settingsOf(check.end());
+    saver.rewind();
+    if (settings.allOrNothing) throw badRequest('all_or_nothing is not supported');
+    const answer = await Spool.open(spoolFolder);
+    try {
+      await saveElements(body, answer, saver, settings.newEdits, elementBytesMax);
+      exchange.head(201, { 'Content-Type': contentTypeFor(exchange.request.headers.accept), 'Content-Length': answer.length });
+      await answer.sendTo(exchange.response);
+    } finally {
+      await answer.close();
+    }
+  } finally {
+    await body.close();
   }
-  return text === '' ? '[]' : `${text}]`;
 }
 
-function row(exchange: Exchange, id: Bytes, rev: SavedRev, refused: boolean): Bytes {
-  if (rev !== undefined) return `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(rev)}}`;
-  if (!refused) return `{"id":${quoteId(id)},"error":"conflict","reason":"Document update conflict."}`;
-  const error = exchange.user.name === null ? 'unauthorized' : 'forbidden';
-  return `{"id":${quoteId(id)},"error":"${error}","reason":"You are not a db or server admin."}`;
+/** A document's own limit is on its canonical text; white space and service members may come on top. */
+const elementSlackBytes = 1024 * 1024;
+
+function settingsOf(skeleton: Buffer): ReturnType<typeof bulkSettings> {
+  if (!isUtf8(skeleton)) throw invalidJson();
+  const scanned = scanBulk(skeleton, 'docs');
+  if (scanned === undefined) throw notAnObject();
+  checkDocs(scanned.members, scanned.elements !== undefined);
+  return bulkSettings(skeleton, scanned.members);
+}
+
+/** Documents saved with one command for each shard. */
+const groupDocsMax = 1_000;
+const groupBytesMax = 4 * 1024 * 1024;
+
+async function saveElements(body: Spool, answer: Spool, saver: BulkSaver, newEdits: boolean, elementBytesMax: number): Promise<void> {
+  let group: NamedInput[] = [];
+  let groupBytes = 0;
+  let separator = '[';
+  const splitter = new ElementSplitter('docs', elementBytesMax, (bytes) => {
+    group.push(saver.read(scanDocument(bytes)));
+    groupBytes += bytes.length;
+  });
+  const save = async (): Promise<void> => {
+    for (const row of await saver.save(group, newEdits)) {
+      await answer.add(separator + row);
+      separator = ',';
+    }
+    group = [];
+    groupBytes = 0;
+  };
+  for await (const chunk of body.chunks()) {
+    splitter.write(chunk);
+    if (group.length >= groupDocsMax || groupBytes >= groupBytesMax) await save();
+  }
+  await save();
+  await answer.add(separator === '[' ? '[]\n' : ']\n');
 }

@@ -1,0 +1,166 @@
+import { rm } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { hashOf } from './blob-hash.js';
+import { smallBytesMax, type BlobInfo, type BlobWriter, type StoredBlob } from './blob-store.js';
+import type { HashThreads, ThreadHash } from './hash-threads.js';
+import { GrowingFile, type OpenFiles } from './open-files.js';
+
+/** What goes to the disk and to the hash at once. A writer holds two at most: one that fills, one on its way. */
+const bufferBytes = 128 * 1024;
+
+/** What a writer needs of its store. */
+export interface BlobPlaces {
+  readonly files: OpenFiles;
+  readonly hashes: HashThreads;
+  temporaryPath(): string;
+  /** The lease on a blob and whether its bytes are there already. */
+  claim(digest: string): Promise<{ release: () => void; exists: boolean }>;
+  /** Gives a synced file its place. Resolves when the place is durable. */
+  place(file: string, digest: string): Promise<void>;
+  /** Makes sure of a place that was found taken. */
+  confirm(digest: string): Promise<void>;
+}
+
+/** What a blob has once it turns out not to be small. */
+interface Large {
+  readonly file: GrowingFile;
+  readonly hash: ThreadHash;
+}
+
+/**
+ * Bytes are copied into buffers of the writer's own, so that memory is bounded by their number and not by how finely a
+ * client cuts its chunks. The buffers of a large blob lie in shared memory, where the hashing thread reads them.
+ */
+export class FileBlobWriter implements BlobWriter {
+  readonly #places: BlobPlaces;
+  #large: Large | undefined;
+  #length = 0;
+  #buffer: Buffer = Buffer.alloc(0);
+  #filled = 0;
+  #spare: Buffer | undefined;
+  #flight: Promise<void> = Promise.resolve();
+  #state: 'idle' | 'writing' | 'over' = 'idle';
+
+  constructor(places: BlobPlaces) {
+    this.#places = places;
+  }
+
+  async write(chunk: Buffer): Promise<void> {
+    this.#requireIdle();
+    this.#state = 'writing';
+    this.#length += chunk.length;
+    for (let at = 0; at < chunk.length; ) {
+      if (this.#filled === this.#buffer.length) await this.#makeRoom(chunk.length - at);
+      const copied = chunk.copy(this.#buffer, this.#filled, at);
+      this.#filled += copied;
+      at += copied;
+    }
+    this.#state = 'idle';
+  }
+
+  async finish(): Promise<StoredBlob> {
+    this.#requireIdle();
+    const rest = this.#buffer.subarray(0, this.#filled);
+    if (this.#large === undefined) {
+      this.#state = 'over';
+      return { ...hashOf(rest), small: rest, release: () => undefined };
+    }
+    try {
+      const { file, hash } = this.#large;
+      await this.#send(rest);
+      await this.#flight;
+      this.#state = 'over';
+      return await this.#store(file, { ...(await hash.end()), length: this.#length });
+    } catch (error) {
+      await this.abort();
+      await this.#discard();
+      throw error;
+    }
+  }
+
+  async abort(): Promise<void> {
+    if (this.#state === 'over') return;
+    this.#state = 'over';
+    await this.#flight.catch(() => undefined);
+    await this.#large?.hash.end().catch(() => undefined);
+    await this.#discard();
+  }
+
+  async #store(file: GrowingFile, info: BlobInfo): Promise<StoredBlob> {
+    const { release, exists } = await this.#places.claim(info.digest);
+    try {
+      if (exists) {
+        await this.#discard();
+        await this.#places.confirm(info.digest);
+      } else {
+        await this.#places.files.use(file, (handle) => handle.datasync());
+        await this.#places.files.close(file);
+        await this.#places.place(file.path, info.digest);
+      }
+      return { ...info, small: undefined, release };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  async #makeRoom(wanted: number): Promise<void> {
+    if (this.#large !== undefined) {
+      await this.#send(this.#buffer);
+      this.#filled = 0;
+    } else if (this.#length <= smallBytesMax) {
+      const grown = Math.max(2 * this.#buffer.length, this.#filled + wanted);
+      this.#move(Buffer.allocUnsafeSlow(Math.min(grown, smallBytesMax)));
+    } else {
+      this.#large = { file: new GrowingFile(this.#places.temporaryPath()), hash: this.#places.hashes.begin() };
+      this.#move(sharedBuffer());
+    }
+  }
+
+  #move(larger: Buffer): void {
+    this.#buffer.copy(larger, 0, 0, this.#filled);
+    this.#buffer = larger;
+  }
+
+  /** Waits for the bytes before these, then sends these on their way and turns to the other buffer. */
+  async #send(bytes: Buffer): Promise<void> {
+    await this.#flight;
+    if (this.#state === 'over') throw new Error('the blob was aborted');
+    const { file, hash } = this.#large!;
+    this.#flight = both(
+      this.#places.files.use(file, (handle) => appendAll(handle, bytes)),
+      hash.update(bytes),
+    );
+    // Whoever awaits it next hears of a failure.
+    this.#flight.catch(() => undefined);
+    const free = this.#spare ?? sharedBuffer();
+    this.#spare = this.#buffer;
+    this.#buffer = free;
+  }
+
+  async #discard(): Promise<void> {
+    if (this.#large === undefined) return;
+    await this.#places.files.close(this.#large.file);
+    await rm(this.#large.file.path, { force: true });
+  }
+
+  #requireIdle(): void {
+    if (this.#state === 'writing') throw new Error('a write to this blob is still under way, or has failed');
+    if (this.#state === 'over') throw new Error('the blob is already finished or aborted');
+  }
+}
+
+const sharedBuffer = (): Buffer => Buffer.from(new SharedArrayBuffer(bufferBytes));
+
+/** Unlike `Promise.all`, waits for the other also when one has failed: nobody may still be using the bytes. */
+async function both(one: Promise<void>, other: Promise<void>): Promise<void> {
+  for (const result of await Promise.allSettled([one, other])) {
+    if (result.status === 'rejected') throw result.reason;
+  }
+}
+
+async function appendAll(handle: FileHandle, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.length; ) {
+    at += (await handle.write(bytes, at, bytes.length - at)).bytesWritten;
+  }
+}

@@ -1,0 +1,42 @@
+import { open } from 'node:fs/promises';
+
+interface Syncs {
+  running: Promise<void>;
+  next: Promise<void> | undefined;
+}
+
+/**
+ * Makes names in folders durable. Those who ask while the folder is being synced share the next turn: the one under way
+ * may have begun before their name was there.
+ */
+export class FolderSync {
+  readonly #folders = new Map<string, Syncs>();
+
+  sync(folder: string): Promise<void> {
+    const syncs = this.#folders.get(folder);
+    if (syncs === undefined) return this.#start(folder);
+    syncs.next ??= syncs.running.catch(() => undefined).then(() => this.#start(folder));
+    return syncs.next;
+  }
+
+  #start(folder: string): Promise<void> {
+    const syncs: Syncs = { running: syncFolder(folder), next: undefined };
+    this.#folders.set(folder, syncs);
+    const done = (): void => {
+      if (syncs.next === undefined) this.#folders.delete(folder);
+    };
+    syncs.running.then(done, done);
+    return syncs.running;
+  }
+}
+
+/** Windows cannot open folders, and keeps their names safe by itself. */
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,96 @@
+import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { badRequest, Refusal } from '../base/errors.js';
+import { isDbAdmin } from '../auth/rights.js';
+import type { Database } from '../cluster/database.js';
+import { isDesignId, readDocument } from '../cluster/document-input.js';
+import { quoteId, quoteRev } from '../cluster/doc-text.js';
+import { updateDocs, type NamedInput, type SavedRev } from '../cluster/update-docs.js';
+import { parseValue, type Member, type ScannedValue } from '../json/scan.js';
+import { inputLimits } from './edit-request.js';
+import type { Exchange } from './exchange.js';
+
+/** What a bulk request says beside its documents. */
+export interface BulkSettings {
+  newEdits: boolean;
+  allOrNothing: boolean;
+}
+
+/** Reads them from the members of the body. */
+export function bulkSettings(bytes: Buffer, members: readonly Member[]): BulkSettings {
+  const value = (name: string): unknown => {
+    const member = members.find((each) => each.name === name);
+    return member && parseValue(bytes, member.valueStart, member.valueEnd);
+  };
+  const newEdits = members.some(({ name }) => name === 'new_edits') ? value('new_edits') : true;
+  if (typeof newEdits !== 'boolean') throw badRequest('`new_edits` parameter must be a boolean.');
+  return { newEdits, allOrNothing: value('all_or_nothing') === true };
+}
+
+export function checkDocs(members: readonly Member[], isArray: boolean): void {
+  if (!members.some(({ name }) => name === 'docs')) throw badRequest('POST body must include `docs` parameter.');
+  if (!isArray) throw badRequest('`docs` parameter must be an array.');
+}
+
+/** Turns documents as they come into saved ones and rows of the answer. */
+export class BulkSaver {
+  readonly #limits;
+  readonly #docsMax: number;
+  readonly #isAdmin: boolean;
+  #count = 0;
+
+  constructor(
+    private readonly exchange: Exchange,
+    private readonly database: Database,
+  ) {
+    this.#limits = inputLimits(exchange);
+    this.#docsMax = exchange.services.config.number('tuffet/bulk_docs_max');
+    this.#isAdmin = isDbAdmin(exchange.user, database.security);
+  }
+
+  /** Refuses what cannot be a document, and one document too many. */
+  read(scanned: ScannedValue): NamedInput {
+    if (++this.#count > this.#docsMax) {
+      throw new Refusal('too_large', `A bulk request may hold ${this.#docsMax} documents at most.`);
+    }
+    const input = readDocument(scanned, this.#limits);
+    input.id ??= toBytes(this.exchange.services.uuids.next());
+    return input as NamedInput;
+  }
+
+  /** Counts documents from the beginning again: for a second pass. */
+  rewind(): void {
+    this.#count = 0;
+  }
+
+  /** Saves documents and gives a row for each, in their order. With `new_edits` off, success is silence. */
+  async save(inputs: readonly NamedInput[], newEdits: boolean): Promise<Bytes[]> {
+    const allowed = this.#isAdmin ? inputs : inputs.filter(({ id }) => !isDesignId(id));
+    const saved = await updateDocs(this.database, allowed, newEdits);
+    this.exchange.services.metrics.documentWrites += saved.length;
+    const rows: Bytes[] = [];
+    let next = 0;
+    for (const { id } of inputs) {
+      const refused = allowed !== inputs && isDesignId(id);
+      const rev = refused ? undefined : saved[next++];
+      if (rev === undefined || newEdits) rows.push(this.#row(id, rev, refused));
+    }
+    return rows;
+  }
+
+  #row(id: Bytes, rev: SavedRev, refused: boolean): Bytes {
+    if (rev !== undefined) return `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(rev)}}`;
+    if (!refused) return `{"id":${quoteId(id)},"error":"conflict","reason":"Document update conflict."}`;
+    const error = this.exchange.user.name === null ? 'unauthorized' : 'forbidden';
+    return `{"id":${quoteId(id)},"error":"${error}","reason":"You are not a db or server admin."}`;
+  }
+}
+
+export function refuseAllOrNothing(exchange: Exchange, inputs: readonly NamedInput[]): void {
+  const rows = inputs.map(({ id }) => ({
+    id: fromBytes(id),
+    rev: '0-',
+    error: 'not_implemented',
+    reason: 'all_or_nothing is not supported',
+  }));
+  exchange.json(417, rows);
+}

@@ -1,0 +1,38 @@
+import { badRequest } from '../../base/errors.js';
+
+/** RFC 2046 has 70; some clients don't count. */
+const boundaryLengthMax = 200;
+
+const parameterPattern = /;\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g;
+
+/** A parameter of a header such as `multipart/related; boundary="abc"`, without its quotes. */
+export function parameterOf(header: string, name: string): string | undefined {
+  for (const [, key, quoted, token] of header.matchAll(parameterPattern)) {
+    if (key!.toLowerCase() !== name) continue;
+    // Only what must be escaped is taken for escaped: some clients put names between quotes just as they are.
+    return quoted === undefined ? token : quoted.replace(/\\(["\\])/g, '$1');
+  }
+  return undefined;
+}
+
+/** The boundary a `Content-Type` of the multipart kind names. */
+export function boundaryOf(contentType: string | undefined): string {
+  if (!/^\s*multipart\//i.test(contentType ?? '')) throw badRequest('The content type is not multipart.');
+  const boundary = parameterOf(contentType!, 'boundary') ?? '';
+  if (boundary === '') throw badRequest('The multipart content type names no boundary.');
+  if (boundary.length > boundaryLengthMax) {
+    throw badRequest(`The multipart boundary is longer than ${boundaryLengthMax} characters.`);
+  }
+  return boundary;
+}
+
+/** The name a part gives its content, if any. */
+export function filenameOf(headers: ReadonlyMap<string, string>): string | undefined {
+  const disposition = headers.get('content-disposition');
+  return disposition === undefined ? undefined : parameterOf(disposition, 'filename');
+}
+
+/** The `Content-Disposition` of an attachment. */
+export function attachmentDisposition(filename: string): string {
+  return `attachment; filename="${filename.replace(/["\\]/g, '\\$&')}"`;
+}

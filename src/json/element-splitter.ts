@@ -1,0 +1,153 @@
+import { badRequest, invalidJson } from '../base/errors.js';
+
+/**
+ * Takes the text of a JSON object piece by piece and gives out the elements of one of its arrays, one by one, so that
+ * a body of any length needs memory only for its largest element.
+ *
+ * It looks at nothing but quotes, brackets and commas. What remains of the text when each element is replaced by a 0,
+ * the skeleton, is small: whoever has the elements checked as JSON, and the skeleton too, has checked the whole.
+ */
+export class ElementSplitter {
+  #skeleton: Buffer[] = [];
+  #skeletonBytes = 0;
+  /** Parts of the element under way. */
+  #element: Buffer[] = [];
+  #elementBytes = 0;
+  #depth = 0;
+  #inString = false;
+  #escaped = false;
+  #inArray = false;
+  #seenArray = false;
+  /** The string at depth 1 that began last, if it has ended: perhaps the name of the array. */
+  #name = '';
+  #nameParts: Buffer[] | undefined;
+
+  constructor(
+    private readonly arrayMember: string,
+    private readonly elementBytesMax: number,
+    private readonly onElement: (bytes: Buffer) => void,
+  ) {}
+
+  write(chunk: Buffer): void {
+    let from = 0;
+    for (let i = 0; i < chunk.length; i++) {
+      const byte = chunk[i]!;
+      if (this.#inString) {
+        if (this.#escaped) this.#escaped = false;
+        else if (byte === backslash) this.#escaped = true;
+        else if (byte === quote) {
+          this.#inString = false;
+          this.#endName(chunk, i);
+        }
+        continue;
+      }
+      switch (byte) {
+        case quote:
+          this.#inString = true;
+          if (this.#depth === 1) this.#beginName(i);
+          break;
+        case openBracket:
+        case openBrace:
+          this.#depth++;
+          if (this.#depth === 2 && byte === openBracket && this.#name === this.arrayMember) {
+            if (this.#seenArray) throw badRequest(`\`${this.arrayMember}\` is given twice.`);
+            this.#keep(chunk, from, i + 1);
+            from = i + 1;
+            this.#inArray = this.#seenArray = true;
+          }
+          break;
+        case closeBracket:
+        case closeBrace:
+          if (this.#inArray && this.#depth === 2) {
+            this.#endElement(chunk, from, i);
+            this.#inArray = false;
+            from = i;
+          }
+          this.#depth--;
+          break;
+        case comma:
+          if (this.#inArray && this.#depth === 2) {
+            this.#endElement(chunk, from, i);
+            from = i;
+            this.#keep(chunk, i, i + 1);
+            from = i + 1;
+          }
+          break;
+      }
+    }
+    this.#carry(chunk, from);
+  }
+
+  /** The text without the elements. Still to be checked. */
+  end(): Buffer {
+    if (this.#inString || this.#inArray || this.#depth !== 0) throw invalidJson();
+    return Buffer.concat(this.#skeleton);
+  }
+
+  #beginName(at: number): void {
+    this.#nameParts = [];
+    this.#nameStart = at;
+  }
+
+  #nameStart = 0;
+
+  #endName(chunk: Buffer, at: number): void {
+    if (this.#nameParts === undefined) return;
+    const text = Buffer.concat([...this.#nameParts, chunk.subarray(this.#nameStart, at + 1)]).toString();
+    this.#nameParts = undefined;
+    try {
+      this.#name = JSON.parse(text) as string;
+    } catch {
+      throw invalidJson();
+    }
+  }
+
+  #carry(chunk: Buffer, from: number): void {
+    if (this.#nameParts !== undefined) {
+      this.#nameParts.push(Buffer.from(chunk.subarray(this.#nameStart)));
+      this.#nameStart = 0;
+    }
+    if (this.#inArray) this.#grow(chunk, from, chunk.length);
+    else this.#keep(chunk, from, chunk.length);
+  }
+
+  #grow(chunk: Buffer, from: number, to: number): void {
+    if (to === from) return;
+    this.#elementBytes += to - from;
+    if (this.#elementBytes > this.elementBytesMax) throw badRequest(`An element of \`${this.arrayMember}\` is too large.`);
+    this.#element.push(Buffer.from(chunk.subarray(from, to)));
+  }
+
+  #endElement(chunk: Buffer, from: number, to: number): void {
+    this.#grow(chunk, from, to);
+    const bytes = this.#element.length === 1 ? this.#element[0]! : Buffer.concat(this.#element);
+    this.#element = [];
+    this.#elementBytes = 0;
+    // Nothing between two commas is left as nothing, for the skeleton to be refused.
+    if (isBlank(bytes)) return;
+    this.#keep(zero, 0, 1);
+    this.onElement(bytes);
+  }
+
+  #keep(chunk: Buffer, from: number, to: number): void {
+    if (to === from) return;
+    this.#skeletonBytes += to - from;
+    if (this.#skeletonBytes > skeletonBytesMax) throw badRequest('There is too much beside the documents.');
+    this.#skeleton.push(Buffer.from(chunk.subarray(from, to)));
+  }
+}
+
+const skeletonBytesMax = 16 * 1024 * 1024;
+const zero = Buffer.from('0');
+const quote = 0x22;
+const backslash = 0x5c;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const comma = 0x2c;
+
+function isBlank(bytes: Buffer): boolean {
+  for (const byte of bytes) if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return false;
+  return true;
+}
