@@ -1,18 +1,27 @@
 import type { BenchContext } from './context.js';
-import type { Figure, Samples } from './figures/figure.js';
+import type { Figure, Sample, Samples } from './figures/figure.js';
+import { processorSeconds } from './processor-time.js';
 
 export interface Result {
   name: string;
   title: string;
   unit: string;
   floorTitle: string;
+  /** Units a second. */
   rate: number;
   floor: number;
   ratio: number;
+  /** The same of units per second of processor time: what other programs on the machine hardly touch. */
+  processorRatio: number;
   bar: number;
   /** The floor was too low for the ratio to mean anything. */
   void: boolean;
-  samples: { rate: number[]; floor: number[] };
+  samples: { server: Measured[]; floor: Measured[] };
+}
+
+interface Measured {
+  rate: number;
+  unitsPerProcessorSecond: number;
 }
 
 const attemptsMax = 3;
@@ -25,7 +34,7 @@ export async function measure(figure: Figure, context: BenchContext): Promise<Re
     await samples.floor();
     await samples.server();
     for (let attempt = 1; ; attempt++) {
-      const result = await attemptOf(figure, samples, context.options.rounds);
+      const result = await attemptOf(figure, samples, context);
       if (!result.void || attempt === attemptsMax) return result;
       console.error(
         `${figure.name}: the floor was only ${Math.round(result.floor)} ${figure.unit}; once more.`,
@@ -36,15 +45,21 @@ export async function measure(figure: Figure, context: BenchContext): Promise<Re
   }
 }
 
-async function attemptOf(figure: Figure, samples: Samples, rounds: number): Promise<Result> {
-  const taken: Result['samples'] = { rate: [], floor: [] };
-  for (let round = 0; round < rounds; round++) {
-    taken.floor.push(await samples.floor());
-    taken.rate.push(await samples.server());
+async function attemptOf(
+  figure: Figure,
+  samples: Samples,
+  { options, server }: BenchContext,
+): Promise<Result> {
+  const taken: Result['samples'] = { server: [], floor: [] };
+  for (let round = 0; round < options.rounds; round++) {
+    taken.floor.push(await measured(samples.floor, samples.floorPid));
+    taken.server.push(await measured(samples.server, server.pid));
   }
-  const rate = median(taken.rate);
-  const floor = median(taken.floor);
   const { name, title, unit, floorTitle, bar, floorLeast } = figure;
+  const medianOf = (of: 'server' | 'floor', what: keyof Measured): number =>
+    median(taken[of].map((each) => each[what]));
+  const rate = medianOf('server', 'rate');
+  const floor = medianOf('floor', 'rate');
   return {
     name,
     title,
@@ -53,13 +68,21 @@ async function attemptOf(figure: Figure, samples: Samples, rounds: number): Prom
     rate,
     floor,
     ratio: rate / floor,
+    processorRatio:
+      medianOf('server', 'unitsPerProcessorSecond') / medianOf('floor', 'unitsPerProcessorSecond'),
     bar,
     void: floor < floorLeast,
     samples: taken,
   };
 }
 
-export function median(values: readonly number[]): number {
+async function measured(sample: () => Promise<Sample>, pid: number): Promise<Measured> {
+  const before = processorSeconds(pid);
+  const { units, seconds } = await sample();
+  return { rate: units / seconds, unitsPerProcessorSecond: units / (processorSeconds(pid) - before) };
+}
+
+function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;

@@ -20,6 +20,8 @@ export const usage = `Usage: npm run bench [-- options] [names]
   --rounds R       samples of each figure and of its floor, taken in turn (default 5)
   --log-level L    log level of the server (default info, as the server has it)
   --json FILE      also keep the result there
+
+BENCH_SERVER_NODE_OPTIONS: options of Node for the server, such as --cpu-prof.
 `;
 
 export function parseOptions(args: string[], known: readonly string[]): BenchOptions | undefined {

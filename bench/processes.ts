@@ -43,6 +43,10 @@ export class ServerProcess {
     return new ServerProcess(child, url);
   }
 
+  get pid(): number {
+    return this.child.pid!;
+  }
+
   get host(): string {
     return new URL(this.url).hostname;
   }
@@ -78,6 +82,10 @@ export class FloorProcess<Ready> {
     const child = fork(path.join(import.meta.dirname, 'floors', `${name}.js`), [JSON.stringify(settings)]);
     children.add(child);
     return new FloorProcess(child, await nextMessage<Ready>(child, name));
+  }
+
+  get pid(): number {
+    return this.child.pid!;
   }
 
   /** Sends a message and waits for the answer. */

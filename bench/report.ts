@@ -2,7 +2,7 @@ import os from 'node:os';
 import type { Result } from './measure.js';
 import type { BenchOptions } from './options.js';
 
-const headings = ['name', 'figure', 'rate', 'floor', 'what the floor is', 'ratio', 'bar', ''];
+const headings = ['name', 'figure', 'rate', 'floor', 'what the floor is', 'by cpu', 'ratio', 'bar', ''];
 
 /** A table with aligned columns, then what was run. */
 export function report(results: readonly Result[], options: BenchOptions): string {
@@ -12,6 +12,7 @@ export function report(results: readonly Result[], options: BenchOptions): strin
     `${thousands(result.rate)} ${result.unit}`,
     thousands(result.floor),
     result.floorTitle,
+    result.processorRatio.toFixed(2),
     result.ratio.toFixed(2),
     result.bar.toFixed(2),
     verdict(result),
@@ -27,11 +28,11 @@ export function report(results: readonly Result[], options: BenchOptions): strin
   const { docs, seconds, rounds, logLevel } = options;
   const setting =
     `${thousands(docs)} documents of about 350 bytes, q=8, log level ${logLevel} (to a file), Node ${process.version}, ` +
-    `${os.cpus().length} processors;\nmedians of ${rounds} samples of ${seconds} s, floor and figure in turn.`;
+    `${os.cpus().length} processors;\nmedians of ${rounds} samples of ${seconds} s, floor and figure in turn. "by cpu" is the ratio by processor time,\nwhich other programs on the machine hardly touch; it does not count what waits for the disk.`;
   return [line(headings), ...rows.map(line), '', setting].join('\n');
 }
 
-const isNumber = (column: number): boolean => [2, 3, 5, 6].includes(column);
+const isNumber = (column: number): boolean => [2, 3, 5, 6, 7].includes(column);
 
 function verdict({ ratio, bar, void: isVoid }: Result): string {
   if (isVoid) return 'void: the machine is too busy, the floor too low';

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { bulkBodies } from '../documents.js';
 import { postAll } from '../load/http-client.js';
 import { FloorProcess } from '../processes.js';
-import type { Figure } from './figure.js';
+import type { Figure, Sample } from './figure.js';
 
 let databases = 0;
 
@@ -19,7 +19,7 @@ export const bulkInsert: Figure = {
     const settings = { folder: path.join(folder, 'store-loop'), docs: documents.length };
     const floor = await FloorProcess.start('store-loop', settings);
     return {
-      floor: () => floor.ask<number>('run'),
+      floor: () => floor.ask<Sample>('run'),
       server: async () => {
         const name = `bulk-${++databases}`;
         await server.createDatabase(name);
@@ -28,8 +28,9 @@ export const bulkInsert: Figure = {
         const seconds = (performance.now() - started) / 1000;
         if ((await server.documentCount(name)) !== documents.length)
           throw new Error('Documents are missing.');
-        return documents.length / seconds;
+        return { units: documents.length, seconds };
       },
+      floorPid: floor.pid,
       close: () => floor.stop(),
     };
   },

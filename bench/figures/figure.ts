@@ -1,9 +1,17 @@
 import type { BenchContext } from '../context.js';
 
-/** Takes one sample each of the floor and of the server, in units a second. */
+/** How much was done in how much time. */
+export interface Sample {
+  units: number;
+  seconds: number;
+}
+
+/** Takes one sample each of the floor and of the server. */
 export interface Samples {
-  floor(): Promise<number>;
-  server(): Promise<number>;
+  floor(): Promise<Sample>;
+  server(): Promise<Sample>;
+  /** The process that is the floor. */
+  floorPid: number;
   close(): Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { readThrough } from '../load/http-client.js';
 import { sampleAnswer } from '../load/sample-answer.js';
 import { FloorProcess } from '../processes.js';
-import type { Figure } from './figure.js';
+import type { Figure, Sample } from './figure.js';
 
 /** Whole listings one after the other, read from a raw socket by this process. */
 export const listAll: Figure = {
@@ -20,7 +20,7 @@ export const listAll: Figure = {
     const settings = { folder: path.join(folder, 'bare-scan'), docs: rows, answerBytes: body.length };
     const floor = await FloorProcess.start<{ port: number }>('bare-scan', settings);
 
-    const sample = async (host: string, port: number): Promise<number> => {
+    const sample = async (host: string, port: number): Promise<Sample> => {
       const started = performance.now();
       let listings = 0;
       let seconds = 0;
@@ -31,11 +31,12 @@ export const listAll: Figure = {
         listings++;
         seconds = (performance.now() - started) / 1000;
       }
-      return (rows * listings) / seconds;
+      return { units: rows * listings, seconds };
     };
     return {
       floor: () => sample('127.0.0.1', floor.ready.port),
       server: () => sample(server.host, server.port),
+      floorPid: floor.pid,
       close: () => floor.stop(),
     };
   },

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { sampleAnswer } from '../load/sample-answer.js';
 import { wrk, writeScripts } from '../load/wrk.js';
 import { FloorProcess } from '../processes.js';
-import type { Figure } from './figure.js';
+import type { Figure, Sample } from './figure.js';
 
 /** New documents, each on disk before it is answered, all into one database. */
 export const putDocument: Figure = {
@@ -32,13 +32,14 @@ export const putDocument: Figure = {
     );
     const script = writeScripts(folder).newDocuments;
     let samples = 0;
-    const sample = (to: string): Promise<number> => {
+    const sample = (to: string): Promise<Sample> => {
       const idPrefix = (++samples).toString(16).padStart(20, '0');
       return wrk({ url: to, script, args: [`/${database}/`, idPrefix, bodies], seconds: options.seconds });
     };
     return {
       floor: () => sample(`http://127.0.0.1:${floor.ready.port}`),
       server: () => sample(server.url),
+      floorPid: floor.pid,
       close: () => floor.stop(),
     };
   },

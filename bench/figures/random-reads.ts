@@ -4,7 +4,7 @@ import type { BenchContext } from '../context.js';
 import { sampleAnswer } from '../load/sample-answer.js';
 import { wrk, writeScripts } from '../load/wrk.js';
 import { FloorProcess } from '../processes.js';
-import type { Figure, Samples } from './figure.js';
+import type { Figure, Sample, Samples } from './figure.js';
 
 const bareHttp = {
   unit: 'requests/s',
@@ -40,11 +40,12 @@ async function randomReads(
   fs.writeFileSync(paths, documents.map(({ id }) => `${pathOf(database, id)}\n`).join(''));
   const script = writeScripts(folder).randomPaths;
   let seed = 0;
-  const sample = (url: string): Promise<number> =>
+  const sample = (url: string): Promise<Sample> =>
     wrk({ url, script, args: [paths, String(++seed)], seconds: options.seconds });
   return {
     floor: () => sample(`http://127.0.0.1:${floor.ready.port}`),
     server: () => sample(server.url),
+    floorPid: floor.pid,
     close: () => floor.stop(),
   };
 }

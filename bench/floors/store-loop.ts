@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { bulkBodies, makeDocuments } from '../documents.js';
+import type { Sample } from '../figures/figure.js';
 import { answerEach, say, settings } from './child.js';
 import { changePrefix, documentPrefix, openBare } from './lmdb.js';
 
@@ -11,8 +12,8 @@ const bodies = bulkBodies(makeDocuments(docs)).map((body) => body.toString());
 const shards = 8;
 let runs = 0;
 
-/** Documents a second, into a store that is empty at first. */
-async function run(): Promise<number> {
+/** Puts all documents into a store that is empty at first. */
+async function run(): Promise<Sample> {
   const at = path.join(folder, `run-${++runs}`);
   const db = openBare(at);
   let seq = 0;
@@ -30,7 +31,7 @@ async function run(): Promise<number> {
   const seconds = (performance.now() - started) / 1000;
   await db.close();
   fs.rmSync(at, { recursive: true });
-  return docs / seconds;
+  return { units: docs, seconds };
 }
 
 function recordsOf(doc: { _id: string }, seq: number) {

@@ -2,6 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import type { Sample } from '../figures/figure.js';
 
 const run = promisify(execFile);
 
@@ -15,8 +16,8 @@ export interface WrkRun {
 
 export const connections = 32;
 
-/** The rate of requests a second at 32 connections. One thread: more would take the server's processor time. */
-export async function wrk({ url, script, args, seconds }: WrkRun): Promise<number> {
+/** Requests at 32 connections. One thread: more would take the server's processor time. */
+export async function wrk({ url, script, args, seconds }: WrkRun): Promise<Sample> {
   const options = [
     '--threads',
     '1',
@@ -32,7 +33,7 @@ export async function wrk({ url, script, args, seconds }: WrkRun): Promise<numbe
   if (result === null) throw new Error(`wrk gave no result:\n${stdout}`);
   const [requests, us, errors] = result.slice(1).map(Number) as [number, number, number];
   if (errors > 0 || requests === 0) throw new Error(`${errors} of ${requests} requests to ${url} failed.`);
-  return requests / (us / 1e6);
+  return { units: requests, seconds: us / 1e6 };
 }
 
 /** Asks at random for the paths in a file, one a line. */

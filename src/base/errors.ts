@@ -23,6 +23,7 @@ export const errorNames = [
   'not_implemented',
   'query_parse_error',
   'request_timeout',
+  'requested_range_not_satisfiable',
   'request_uri_too_long',
   'service_unavailable',
   'too_large',

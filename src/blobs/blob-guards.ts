@@ -42,11 +42,6 @@ export class BlobGuards {
     }
   }
 
-  /** How many blobs are held or being removed. */
-  get size(): number {
-    return this.#guards.size;
-  }
-
   #guardOf(digest: string): Guard {
     let guard = this.#guards.get(digest);
     if (guard === undefined) this.#guards.set(digest, (guard = { holders: 0, removal: undefined }));

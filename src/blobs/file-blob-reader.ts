@@ -23,7 +23,7 @@ export class FileBlobReader implements BlobReader {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
     try {
-      for (let at = this.#start; at < this.#end; ) {
+      for (let at = this.#start; at < this.#end;) {
         const chunk = Buffer.allocUnsafeSlow(Math.min(readBytes, this.#end - at));
         const { bytesRead } = await this.#handle.read(chunk, 0, chunk.length, at);
         if (bytesRead === 0) throw new Error('a blob is damaged: its file has become shorter');

@@ -7,6 +7,7 @@ import { FileBlobWriter, type BlobPlaces } from './file-blob-writer.js';
 import { FolderSync } from './folder-sync.js';
 import { HashThreads } from './hash-threads.js';
 import { OpenFiles } from './open-files.js';
+import { SharedBuffers } from './shared-buffers.js';
 import { sweepTemporaries, temporaryName } from './temporary-files.js';
 
 /** Files being written that are open at once; others take turns. */
@@ -35,6 +36,7 @@ export class FileBlobStore implements BlobStore {
     this.#places = {
       files: new OpenFiles(filesMax),
       hashes: this.#hashes,
+      buffers: new SharedBuffers(),
       temporaryPath: () => path.join(root, temporaryFolder, temporaryName()),
       claim: (digest) => this.#claim(digest),
       place: (file, digest) => this.#place(file, digest),

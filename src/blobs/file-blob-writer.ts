@@ -4,14 +4,13 @@ import { hashOf } from './blob-hash.js';
 import { smallBytesMax, type BlobInfo, type BlobWriter, type StoredBlob } from './blob-store.js';
 import type { HashThreads, ThreadHash } from './hash-threads.js';
 import { GrowingFile, type OpenFiles } from './open-files.js';
-
-/** What goes to the disk and to the hash at once. A writer holds two at most: one that fills, one on its way. */
-const bufferBytes = 128 * 1024;
+import type { SharedBuffers } from './shared-buffers.js';
 
 /** What a writer needs of its store. */
 export interface BlobPlaces {
   readonly files: OpenFiles;
   readonly hashes: HashThreads;
+  readonly buffers: SharedBuffers;
   temporaryPath(): string;
   /** The lease on a blob and whether its bytes are there already. */
   claim(digest: string): Promise<{ release: () => void; exists: boolean }>;
@@ -28,8 +27,9 @@ interface Large {
 }
 
 /**
- * Bytes are copied into buffers of the writer's own, so that memory is bounded by their number and not by how finely a
- * client cuts its chunks. The buffers of a large blob lie in shared memory, where the hashing thread reads them.
+ * Bytes are copied into buffers of the writer's own, two at most, one that fills and one on its way: so that memory is
+ * bounded by their number and not by how finely a client cuts its chunks. The buffers of a large blob lie in shared
+ * memory, where the hashing thread reads them.
  */
 export class FileBlobWriter implements BlobWriter {
   readonly #places: BlobPlaces;
@@ -39,7 +39,7 @@ export class FileBlobWriter implements BlobWriter {
   #filled = 0;
   #spare: Buffer | undefined;
   #flight: Promise<void> = Promise.resolve();
-  #state: 'idle' | 'writing' | 'over' = 'idle';
+  #state: 'idle' | 'writing' | 'finishing' | 'over' = 'idle';
 
   constructor(places: BlobPlaces) {
     this.#places = places;
@@ -49,8 +49,9 @@ export class FileBlobWriter implements BlobWriter {
     this.#requireIdle();
     this.#state = 'writing';
     this.#length += chunk.length;
-    for (let at = 0; at < chunk.length; ) {
+    for (let at = 0; at < chunk.length;) {
       if (this.#filled === this.#buffer.length) await this.#makeRoom(chunk.length - at);
+      this.#requireNotAborted();
       const copied = chunk.copy(this.#buffer, this.#filled, at);
       this.#filled += copied;
       at += copied;
@@ -60,30 +61,35 @@ export class FileBlobWriter implements BlobWriter {
 
   async finish(): Promise<StoredBlob> {
     this.#requireIdle();
+    this.#state = 'finishing';
     const rest = this.#buffer.subarray(0, this.#filled);
-    if (this.#large === undefined) {
-      this.#state = 'over';
-      return { ...hashOf(rest), small: rest, release: () => undefined };
-    }
+    if (this.#large === undefined) return { ...hashOf(rest), small: rest, release: () => undefined };
     try {
-      const { file, hash } = this.#large;
       await this.#send(rest);
-      await this.#flight;
-      this.#state = 'over';
-      return await this.#store(file, { ...(await hash.end()), length: this.#length });
+      const hashed = await this.#endHash();
+      return await this.#store(this.#large.file, { ...hashed, length: this.#length });
     } catch (error) {
-      await this.abort();
       await this.#discard();
       throw error;
     }
   }
 
   async abort(): Promise<void> {
-    if (this.#state === 'over') return;
+    if (this.#state === 'finishing' || this.#state === 'over') return;
     this.#state = 'over';
-    await this.#flight.catch(() => undefined);
-    await this.#large?.hash.end().catch(() => undefined);
+    await this.#endHash().catch(() => undefined);
     await this.#discard();
+  }
+
+  /** Also gives the buffers back: nobody uses them any more. */
+  async #endHash(): Promise<{ digest: string; md5: Buffer }> {
+    const flight = await Promise.allSettled([this.#flight]);
+    const hashed = await this.#large?.hash.end();
+    if (flight[0].status === 'rejected') throw flight[0].reason;
+    if (hashed === undefined) throw new Error('a small blob has no hash yet');
+    this.#places.buffers.give(this.#buffer);
+    if (this.#spare !== undefined) this.#places.buffers.give(this.#spare);
+    return hashed;
   }
 
   async #store(file: GrowingFile, info: BlobInfo): Promise<StoredBlob> {
@@ -112,8 +118,11 @@ export class FileBlobWriter implements BlobWriter {
       const grown = Math.max(2 * this.#buffer.length, this.#filled + wanted);
       this.#move(Buffer.allocUnsafeSlow(Math.min(grown, smallBytesMax)));
     } else {
-      this.#large = { file: new GrowingFile(this.#places.temporaryPath()), hash: this.#places.hashes.begin() };
-      this.#move(sharedBuffer());
+      this.#large = {
+        file: new GrowingFile(this.#places.temporaryPath()),
+        hash: this.#places.hashes.begin(),
+      };
+      this.#move(this.#places.buffers.take());
     }
   }
 
@@ -125,7 +134,7 @@ export class FileBlobWriter implements BlobWriter {
   /** Waits for the bytes before these, then sends these on their way and turns to the other buffer. */
   async #send(bytes: Buffer): Promise<void> {
     await this.#flight;
-    if (this.#state === 'over') throw new Error('the blob was aborted');
+    this.#requireNotAborted();
     const { file, hash } = this.#large!;
     this.#flight = both(
       this.#places.files.use(file, (handle) => appendAll(handle, bytes)),
@@ -133,7 +142,7 @@ export class FileBlobWriter implements BlobWriter {
     );
     // Whoever awaits it next hears of a failure.
     this.#flight.catch(() => undefined);
-    const free = this.#spare ?? sharedBuffer();
+    const free = this.#spare ?? this.#places.buffers.take();
     this.#spare = this.#buffer;
     this.#buffer = free;
   }
@@ -146,11 +155,13 @@ export class FileBlobWriter implements BlobWriter {
 
   #requireIdle(): void {
     if (this.#state === 'writing') throw new Error('a write to this blob is still under way, or has failed');
-    if (this.#state === 'over') throw new Error('the blob is already finished or aborted');
+    if (this.#state !== 'idle') throw new Error('the blob is already finished or aborted');
+  }
+
+  #requireNotAborted(): void {
+    if (this.#state === 'over') throw new Error('the blob was aborted');
   }
 }
-
-const sharedBuffer = (): Buffer => Buffer.from(new SharedArrayBuffer(bufferBytes));
 
 /** Unlike `Promise.all`, waits for the other also when one has failed: nobody may still be using the bytes. */
 async function both(one: Promise<void>, other: Promise<void>): Promise<void> {
@@ -160,7 +171,7 @@ async function both(one: Promise<void>, other: Promise<void>): Promise<void> {
 }
 
 async function appendAll(handle: FileHandle, bytes: Buffer): Promise<void> {
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     at += (await handle.write(bytes, at, bytes.length - at)).bytesWritten;
   }
 }

@@ -98,7 +98,11 @@ async function measure(plain: AsyncIterable<Buffer>): Promise<Identity> {
 }
 
 /** The plain bytes `start` up to, not including, `end` of compressed ones. Stops reading when it has them. */
-export async function* gunzipped(chunks: AsyncIterable<Buffer>, start = 0, end = Infinity): AsyncGenerator<Buffer> {
+export async function* gunzipped(
+  chunks: AsyncIterable<Buffer>,
+  start = 0,
+  end = Infinity,
+): AsyncGenerator<Buffer> {
   // A failure of either comes out of the iteration below.
   const plain = pipeline(Readable.from(chunks, { objectMode: false }), createGunzip(), () => undefined);
   let at = 0;

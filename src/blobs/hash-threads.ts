@@ -78,7 +78,11 @@ class HashThread {
   /** How many hashes have begun and not ended. */
   hashes = 0;
   failure: Error | undefined;
-  readonly #worker = new Worker(new URL('./hash-worker.js', import.meta.url), { name: 'tuffet-hash' });
+  // Without the flags of the process, of which some (`--input-type`) keep a thread from starting.
+  readonly #worker = new Worker(new URL('./hash-worker.js', import.meta.url), {
+    name: 'tuffet-hash',
+    execArgv: [],
+  });
   /** By the id of the hash, of which every one waits for at most one reply. */
   readonly #askers = new Map<number, Asker>();
 

@@ -5,6 +5,8 @@ import { open, type FileHandle } from 'node:fs/promises';
 export class GrowingFile {
   handle: FileHandle | undefined;
   created = false;
+  /** The closing of its handle, by someone who needed the room. */
+  eviction: Promise<void> | undefined;
   failure: Error | undefined;
 
   constructor(readonly path: string) {}
@@ -28,10 +30,6 @@ export class OpenFiles {
     this.#filesMax = filesMax;
   }
 
-  get opened(): number {
-    return this.#opened;
-  }
-
   /** Runs one operation on the file. The operations of one file must not overlap. */
   async use<T>(file: GrowingFile, operation: (handle: FileHandle) => Promise<T>): Promise<T> {
     const handle = this.#idle.delete(file) ? file.handle! : await this.#reopen(file);
@@ -44,22 +42,17 @@ export class OpenFiles {
   }
 
   async close(file: GrowingFile): Promise<void> {
-    if (!this.#idle.delete(file)) return;
+    if (!this.#idle.delete(file)) return await file.eviction;
     const handle = file.handle!;
     file.handle = undefined;
-    try {
-      await handle.close();
-    } finally {
-      this.#opened--;
-      this.#wake();
-    }
+    await this.#release(handle);
   }
 
   async #reopen(file: GrowingFile): Promise<FileHandle> {
+    await file.eviction;
+    if (file.failure !== undefined) throw file.failure;
     await this.#room();
-    this.#opened++;
     try {
-      if (file.failure !== undefined) throw file.failure;
       // Without leave to create it the second time: a file that somebody took away must not come back as a torso.
       file.handle = await open(file.path, file.created ? reopenFlags : 'ax', 0o600);
       file.created = true;
@@ -71,25 +64,35 @@ export class OpenFiles {
     }
   }
 
+  /** Resolves with one more counted as open. */
   async #room(): Promise<void> {
     while (this.#opened >= this.#filesMax) {
       const [longest] = this.#idle;
       if (longest !== undefined) await this.#evict(longest);
       else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
+    this.#opened++;
   }
 
-  async #evict(file: GrowingFile): Promise<void> {
+  #evict(file: GrowingFile): Promise<void> {
+    this.#idle.delete(file);
+    const handle = file.handle!;
+    file.handle = undefined;
     // A handle opened later is not told of a write that failed before, so this one has to ask.
+    file.eviction = handle
+      .datasync()
+      .finally(() => this.#release(handle))
+      .catch((error: Error) => void (file.failure = error));
+    return file.eviction;
+  }
+
+  async #release(handle: FileHandle): Promise<void> {
     try {
-      this.#idle.delete(file);
-      await file.handle!.datasync();
-    } catch (error) {
-      file.failure = error as Error;
+      await handle.close();
     } finally {
-      this.#idle.add(file);
+      this.#opened--;
+      this.#wake();
     }
-    await this.close(file);
   }
 
   #wake(): void {

@@ -2,7 +2,8 @@ import type { Logger } from '../base/logger.js';
 import type { Config } from '../config/config.js';
 import type { Cluster } from './cluster.js';
 import type { Database } from './database.js';
-import { updateDocs, type NamedInput } from './update-docs.js';
+import { saveDocs } from './save-docs.js';
+import type { NamedInput } from './update-docs.js';
 
 interface Batch {
   database: Database;
@@ -58,7 +59,7 @@ export class BatchWrites {
   async #saveDocs({ database, docs }: Batch): Promise<void> {
     const current = this.cluster.database(database.name);
     if (current.record.instance !== database.record.instance) return;
-    const saved = await updateDocs(current, docs, true);
+    const saved = await saveDocs(this.cluster, current, docs, true);
     const conflicts = saved.filter((rev) => rev === undefined).length;
     if (conflicts > 0) this.logger.info({ database: database.name, conflicts }, 'documents of a batch were in conflict');
   }

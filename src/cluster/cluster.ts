@@ -1,14 +1,18 @@
 import { notFound, Refusal } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { Config } from '../config/config.js';
+import type { BlobStore } from '../blobs/blob-store.js';
+import { volumeKey } from '../shard/blob-refs.js';
 import { Collection } from '../shard/collection.js';
 import { DatabaseKeys } from '../shard/keys.js';
+import type { Volume } from '../shard/volume.js';
 import type { Touched } from '../shard/write-view.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import { MemoryStore } from '../storage/memory-store.js';
 import { Catalogue, type DatabaseRecord, type Erasure } from './catalogue.js';
 import type { DataFolder } from './data-folder.js';
 import { Database } from './database.js';
+import { sweepReleased } from './sweep-blobs.js';
 import { TaskList } from './task-list.js';
 import { Volumes } from './volumes.js';
 
@@ -33,6 +37,8 @@ export class Cluster {
     readonly config: Config,
     readonly logger: Logger,
     folder: DataFolder | undefined,
+    /** The bytes of attachments. */
+    readonly blobs: BlobStore,
   ) {
     const store = folder === undefined ? new MemoryStore() : new LmdbStore(folder.path('catalogue'));
     this.#catalogue = new Catalogue(store, (name) => this.#changed(name));
@@ -47,6 +53,19 @@ export class Cluster {
     const record = this.#catalogue.get(name);
     if (record === undefined) throw notFound('Database does not exist.');
     return this.#remember(name, record);
+  }
+
+  volumes(): Volume[] {
+    return this.#volumes.all();
+  }
+
+  /** Whether some kept revision names the blob. */
+  needsBlob(blob: string): boolean {
+    return this.#volumes.all().some(({ store }) => store.get(volumeKey(blob)) !== undefined);
+  }
+
+  get isClosing(): boolean {
+    return this.#closing;
   }
 
   exists(name: string): boolean {
@@ -84,6 +103,7 @@ export class Cluster {
     await Promise.allSettled(this.#erasing);
     await this.#volumes.close();
     await this.#catalogue.close();
+    await this.blobs.close();
   }
 
   #remember(name: string, record: DatabaseRecord): Database {
@@ -140,6 +160,7 @@ export class Cluster {
     while (!this.#closing && (await this.#volumes.get(slot).erase(keys, eraseKeysMax)));
     if (this.#closing) return;
     await this.#catalogue.erased(instance);
+    await sweepReleased(this);
     await this.#volumes.reclaim(slot);
   }
 }

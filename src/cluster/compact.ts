@@ -2,6 +2,7 @@ import { decodeDocRecord } from '../shard/doc-record.js';
 import type { Bytes } from '../base/bytes.js';
 import type { Cluster } from './cluster.js';
 import type { Database } from './database.js';
+import { sweepReleased } from './sweep-blobs.js';
 
 /** Documents looked at in one turn, and sent in one command. */
 const stepDocs = 500;
@@ -21,6 +22,7 @@ export async function compact(cluster: Cluster, database: Database): Promise<voi
       await compactTable(database, prefix, (count) => task.advance(count));
     }
     await trimPurges(database);
+    await sweepReleased(cluster);
     await cluster.reclaim(database);
   } finally {
     database.compacting--;

@@ -1,12 +1,35 @@
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import type { Rev } from '../revisions/rev.js';
 import type { RevNode } from '../revisions/tree.js';
+import { hasAttachments, splitContent, type Attachment } from '../shard/content.js';
 
-/** Documents as JSON text, put together from stored pieces: nothing is parsed, nothing is written anew. */
-export function docText(id: Bytes, rev: Rev, body: Bytes, extra: Bytes): Bytes {
+/**
+ * Documents as JSON text, put together from stored pieces: nothing is parsed, nothing is written anew. `content` is
+ * what is kept of the revision; its attachments are shown as stubs.
+ */
+export function docText(id: Bytes, rev: Rev, content: Bytes, extra: Bytes, encodingInfo = false): Bytes {
+  if (hasAttachments(content)) {
+    const { attachments, body } = splitContent(content);
+    return docText(id, rev, body, extra + stubsMember(attachments, encodingInfo));
+  }
   const head = `{"_id":${quoteId(id)},"_rev":${quoteRev(rev)}`;
-  if (body.length === 2) return `${head}${extra}}`;
-  return extra === '' ? `${head},${body.slice(1)}` : `${head},${body.slice(1, -1)}${extra}}`;
+  if (content.length === 2) return `${head}${extra}}`;
+  return extra === '' ? `${head},${content.slice(1)}` : `${head},${content.slice(1, -1)}${extra}}`;
+}
+
+function stubsMember(attachments: readonly Attachment[], encodingInfo: boolean): Bytes {
+  return `,"_attachments":{${attachments.map((each) => attachmentEntry(each, 'stub', encodingInfo)).join(',')}}`;
+}
+
+/** As a stub, as one whose bytes follow in a part of their own, or with a place for its bytes, marked by a NUL. */
+export type EntryForm = 'stub' | 'follows' | 'data';
+
+export function attachmentEntry(attachment: Attachment, form: EntryForm, encodingInfo: boolean): Bytes {
+  const { name, type, revpos, md5, length, storedLength, gzip } = attachment;
+  const head = `${JSON.stringify(name)}:{"content_type":${JSON.stringify(type)},"revpos":${revpos},"digest":"md5-${md5}"`;
+  const rest = form === 'data' ? ',"data":"\0"' : `,"length":${length},"${form}":true`;
+  const encoding = encodingInfo && gzip ? `,"encoding":"gzip","encoded_length":${storedLength}` : '';
+  return `${toBytes(head)}${rest}${encoding}}`;
 }
 
 /** An id, which is UTF-8, as a JSON string. */

@@ -2,6 +2,7 @@ import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { badRequest, Refusal } from '../base/errors.js';
 import { canonicalBody } from '../json/canonical.js';
 import { parseValue, type Member, type ScannedObject, type ScannedValue } from '../json/scan.js';
+import { readAttachments, type AttachmentInput } from './attachment-input.js';
 import { parseHash, parseRev, type Rev } from '../revisions/rev.js';
 import type { RevPath } from '../revisions/tree.js';
 
@@ -11,6 +12,8 @@ export interface DocumentInput {
   rev: Rev | undefined;
   revisions: RevPath | undefined;
   deleted: boolean;
+  /** Undefined where the document names none. */
+  attachments: AttachmentInput[] | undefined;
   body: Bytes;
 }
 
@@ -22,7 +25,7 @@ export interface InputLimits {
 /** Reads one document out of scanned text. What is wrong with it is refused by name. */
 export function readDocument(scanned: ScannedValue, limits: InputLimits): DocumentInput {
   if (scanned.kind !== 'object') throw badRequest('Document must be a JSON object');
-  const input: DocumentInput = { id: undefined, rev: undefined, revisions: undefined, deleted: false, body: '' };
+  const input: DocumentInput = { id: undefined, rev: undefined, revisions: undefined, deleted: false, attachments: undefined, body: '' };
   for (const member of scanned.special) readSpecial(input, scanned, member, limits);
   input.body = canonicalBody(scanned, isDropped);
   if (input.body.length > limits.document_bytes_max) {
@@ -66,18 +69,11 @@ function readSpecial(input: DocumentInput, { bytes }: ScannedObject, member: Mem
       input.deleted = value;
       return;
     case '_attachments':
-      refuseAttachments(value);
+      input.attachments = readAttachments(value);
       return;
     default:
       throw new Refusal('doc_validation', `Bad special document member: ${name}`);
   }
-}
-
-function refuseAttachments(value: unknown): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw badRequest('Attachments must be a JSON object');
-  }
-  if (Object.keys(value).length > 0) throw new Refusal('not_implemented', 'Attachments are not supported yet.');
 }
 
 function readRevisions(value: unknown): RevPath {

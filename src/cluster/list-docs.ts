@@ -3,7 +3,10 @@ import { decodeDocRecord, decodeWinner } from '../shard/doc-record.js';
 import { decodeLocal } from '../shard/local-record.js';
 import { idKey } from '../shard/keys.js';
 import { prefixEnd, type Entry } from '../storage/store.js';
+import { hasAttachments } from '../shard/content.js';
+import type { Cluster } from './cluster.js';
 import type { Database } from './database.js';
+import { docPieces } from './doc-pieces.js';
 import { designPrefix, localPrefix } from './document-input.js';
 import { docText, quoteId, quoteRev } from './doc-text.js';
 import { winnerText } from './open-doc.js';
@@ -23,12 +26,16 @@ export interface ListQuery {
   limit: number;
   includeDocs: boolean;
   conflicts: boolean;
+  /** With the documents: their attachments too. */
+  attachments: boolean;
+  encodingInfo: boolean;
 }
 
 /** Rows are handed on in pieces of about this size, and for no longer than this at a time. */
 const pieceBytes = 64 * 1024;
 const pieceMs = 8;
 const pieceRows = 2_000;
+const rowsAtOnce = 50;
 
 interface KeyRange {
   start: Bytes;
@@ -108,6 +115,36 @@ export class Listing {
     }
   }
 
+  /** The same rows with the bytes of attachments in the documents; nothing of them is held in memory for long. */
+  async *piecesWithData(cluster: Cluster): AsyncGenerator<Bytes> {
+    const wanted = { after: -1, encodingInfo: this.query.encodingInfo };
+    const range = { ...this.#range };
+    let { skip, limit: left } = this.query;
+    let separator = '\n';
+    while (left > 0 && range.start < range.end) {
+      const found = [...this.database.collection.store.entries({ ...range, reverse: this.query.descending, offset: skip, limit: Math.min(left, rowsAtOnce) })];
+      if (found.length === 0) return;
+      for (const entry of found) {
+        const view = decodeWinner(entry.value);
+        const id = view.longId ?? entry.key.slice(this.#prefix.length);
+        const content = this.database.collection.winnerBody(this.database.shardOf(id), view);
+        if (!hasAttachments(content)) yield separator + this.#row(entry);
+        else {
+          const quoted = quoteId(id);
+          yield `${separator}{"id":${quoted},"key":${quoted},"value":{"rev":${quoteRev(view)}},"doc":`;
+          yield* docPieces(cluster, this.database, { id, rev: view, content, extra: '', plain: true }, wanted);
+          yield '}';
+        }
+        separator = ',\n';
+      }
+      const last = found.at(-1)!.key;
+      if (this.query.descending) range.end = last;
+      else range.start = last + '\0';
+      left -= found.length;
+      skip = 0;
+    }
+  }
+
   #row({ key, value }: Entry): Bytes {
     if (this.kind === 'local') return localRow(key.slice(this.#prefix.length), value, this.query.includeDocs);
     const { includeDocs, conflicts } = this.query;
@@ -118,7 +155,7 @@ export class Listing {
     if (!includeDocs) return row + '}';
     if (conflicts && view.conflicted) return `${row},"doc":${winnerText(this.database, id, decodeDocRecord(value), true)}}`;
     const body = view.body ?? this.database.collection.winnerBody(this.database.shardOf(id), view);
-    return `${row},"doc":${docText(id, view, body, '')}}`;
+    return `${row},"doc":${docText(id, view, body, '', this.query.encodingInfo)}}`;
   }
 }
 

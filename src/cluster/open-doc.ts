@@ -18,14 +18,18 @@ export interface DocOptions {
   localSeq?: boolean;
 }
 
+/** One revision, ready to be shown: `docText` makes it text, `docPieces` adds the bytes of attachments. */
 export interface OpenedDoc {
-  text: Bytes;
+  id: Bytes;
   rev: Rev;
+  content: Bytes;
+  /** Members to be added to the document's own. */
+  extra: Bytes;
   /** Whether the text is the document's alone: then its revision can stand for it in an ETag. */
   plain: boolean;
 }
 
-/** One revision of a document as JSON text: the winner, or the one that is asked for. */
+/** One revision of a document: the winner, or the one that is asked for. */
 export function openDoc(database: Database, id: Bytes, options: DocOptions): OpenedDoc {
   if (options.rev !== undefined) return openRev(database, id, options.rev, options);
   if (options.revs || options.revsInfo || options.conflicts || options.deletedConflicts || options.localSeq) {
@@ -36,7 +40,7 @@ export function openDoc(database: Database, id: Bytes, options: DocOptions): Ope
   if (found === undefined) throw notFound('missing');
   if (found.deleted) throw notFound('deleted');
   const body = found.body ?? collection.winnerBody(database.shardOf(id), found);
-  return { text: docText(id, found, body, ''), rev: found, plain: true };
+  return { id, rev: found, content: body, extra: '', plain: true };
 }
 
 /** The text of a document that is known to be kept, for listings. */
@@ -59,28 +63,28 @@ function openWithMeta(database: Database, id: Bytes, options: DocOptions): Opene
   if (options.deletedConflicts) meta += deletedConflictsOf(doc);
   const extra = (options.revs ? revisionsMember(path) : '') + meta;
   const body = database.collection.winnerBody(database.shardOf(id), doc);
-  return { text: docText(id, best, body, extra), rev: best, plain: meta === '' };
+  return { id, rev: best, content: body, extra, plain: meta === '' };
 }
 
 function openRev(database: Database, id: Bytes, rev: Rev, { latest, revs }: DocOptions): OpenedDoc {
   const doc = database.collection.doc(id);
   const named = doc && find(doc.tree, rev);
   if (doc === undefined || named === undefined) throw notFound('missing');
-  const text = revText(database, id, doc, latest ? winner(doc.tree) : named, revs ?? false);
-  if (text === undefined) throw notFound('missing');
-  return { text, rev: latest ? winner(doc.tree) : named, plain: true };
+  const opened = openNode(database, id, doc, latest ? winner(doc.tree) : named, revs ?? false);
+  if (opened === undefined) throw notFound('missing');
+  return opened;
 }
 
-/** One revision as text, or undefined where its body is no longer kept. */
-function revText(database: Database, id: Bytes, doc: DocRecord, node: RevNode, revs: boolean): Bytes | undefined {
-  const body = database.collection.body(database.shardOf(id), doc, node);
-  if (body === undefined) return undefined;
+/** One revision, or undefined where its body is no longer kept. */
+function openNode(database: Database, id: Bytes, doc: DocRecord, node: RevNode, revs: boolean): OpenedDoc | undefined {
+  const content = database.collection.body(database.shardOf(id), doc, node);
+  if (content === undefined) return undefined;
   const path = revs ? revisionsMember(pathOf(doc.tree, node).slice(0, database.revsLimit)) : '';
-  return docText(id, node, body, (node.deleted ? deletedMember : '') + path);
+  return { id, rev: node, content, extra: (node.deleted ? deletedMember : '') + path, plain: true };
 }
 
-/** A revision that was asked for by name: its text, or that it is missing. */
-export type OpenedRev = { ok: Bytes; rev: Rev } | { missing: Rev };
+/** A revision that was asked for by name, or that it is missing. */
+export type OpenedRev = { ok: OpenedDoc } | { missing: Rev };
 
 /** Several revisions of a document, or all its leaves. Undefined where there is no such document. */
 export function openRevs(
@@ -92,8 +96,8 @@ export function openRevs(
   const doc = database.collection.doc(id);
   if (doc === undefined) return wanted === 'all' ? undefined : wanted.map((rev) => ({ missing: rev }));
   const open = (node: RevNode): OpenedRev => {
-    const text = revText(database, id, doc, node, revs);
-    return text === undefined ? { missing: node } : { ok: text, rev: node };
+    const opened = openNode(database, id, doc, node, revs);
+    return opened === undefined ? { missing: node } : { ok: opened };
   };
   if (wanted === 'all') return leaves(doc.tree).map(open);
   return wanted.flatMap((rev): OpenedRev[] => {

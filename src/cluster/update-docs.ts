@@ -2,6 +2,7 @@ import type { Bytes } from '../base/bytes.js';
 import { badRequest } from '../base/errors.js';
 import type { Rev } from '../revisions/rev.js';
 import type { Edit, LocalEdit } from '../shard/commands.js';
+import type { NewBlobs } from './attach.js';
 import type { Database } from './database.js';
 import { isLocalId, type DocumentInput } from './document-input.js';
 
@@ -15,7 +16,12 @@ export type SavedRev = Rev | undefined;
  * Saves documents, each on its own: there is no transaction over several. Every shard gets one command with the
  * documents that are its own; all reach the disk in the same commit.
  */
-export async function updateDocs(database: Database, inputs: readonly NamedInput[], newEdits: boolean): Promise<SavedRev[]> {
+export async function updateDocs(
+  database: Database,
+  inputs: readonly NamedInput[],
+  newEdits: boolean,
+  blobs?: Pick<NewBlobs, 'small' | 'stored'>,
+): Promise<SavedRev[]> {
   const edits = new Map<number, { at: number[]; edits: Edit[] }>();
   const locals = new Map<number, LocalEdit[]>();
   const results: SavedRev[] = new Array<SavedRev>(inputs.length).fill(undefined);
@@ -35,9 +41,10 @@ export async function updateDocs(database: Database, inputs: readonly NamedInput
     group.edits.push(newEdits ? interactiveEdit(input) : replicatedEdit(input));
   }
   const { instance } = database.record;
+  const brought = blobs === undefined ? {} : { small_blobs: blobs.small, stored_blobs: blobs.stored };
   const work: Promise<unknown>[] = [];
   for (const [shard, group] of edits) {
-    const command = { type: 'edit', instance, shard, edits: group.edits, revs_limit: database.revsLimit } as const;
+    const command = { type: 'edit', instance, shard, edits: group.edits, revs_limit: database.revsLimit, ...brought } as const;
     work.push(
       database.submit(command).then((saved) => {
         for (const [i, at] of group.at.entries()) results[at] = saved[i];

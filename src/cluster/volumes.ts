@@ -36,6 +36,11 @@ export class Volumes {
     return (this.#volumes[slot] ??= new Volume(slot, this.#open(slot), this.onCommit));
   }
 
+  /** Every volume there is, opened if need be. */
+  all(): Volume[] {
+    return this.catalogue.generations().map((_, slot) => this.get(slot));
+  }
+
   /** The slot for a new database. */
   async slotForNew(): Promise<number> {
     const newest = this.catalogue.generations().length - 1;

@@ -81,6 +81,7 @@ export const schema = {
     'Largest document body, in bytes, without attachments.',
   ),
   'couchdb/max_document_id_length': limit(Infinity, 1, 'Longest document id, in bytes.'),
+  'couchdb/max_attachment_size': limit(1_073_741_824, 1, 'Largest attachment, in bytes.'),
   'couchdb/default_security': choice(
     'everyone',
     ['everyone', 'admin_local', 'admin_only'],
@@ -118,6 +119,11 @@ export const schema = {
   ),
   'uuids/utc_id_suffix': text('', 'Ending of ids made with `utc_id`; each server needs its own.'),
   'uuids/max_count': integer(1000, 0, millions, 'Most ids in one `/_uuids`.'),
+  'attachments/compression_level': integer(8, 0, 9, 'Effort of gzip on attachments; 0 stores them as they come.'),
+  'attachments/compressible_types': text(
+    'text/*, application/javascript, application/json, application/xml',
+    'Types of attachments that are stored compressed, separated by commas.',
+  ),
   'log/level': choice(
     'info',
     ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'none'],

@@ -4,7 +4,8 @@ import { isDbAdmin } from '../auth/rights.js';
 import type { Database } from '../cluster/database.js';
 import { isDesignId, readDocument } from '../cluster/document-input.js';
 import { quoteId, quoteRev } from '../cluster/doc-text.js';
-import { updateDocs, type NamedInput, type SavedRev } from '../cluster/update-docs.js';
+import { saveDocs } from '../cluster/save-docs.js';
+import type { NamedInput, SavedRev } from '../cluster/update-docs.js';
 import { parseValue, type Member, type ScannedValue } from '../json/scan.js';
 import { inputLimits } from './edit-request.js';
 import type { Exchange } from './exchange.js';
@@ -65,7 +66,7 @@ export class BulkSaver {
   /** Saves documents and gives a row for each, in their order. With `new_edits` off, success is silence. */
   async save(inputs: readonly NamedInput[], newEdits: boolean): Promise<Bytes[]> {
     const allowed = this.#isAdmin ? inputs : inputs.filter(({ id }) => !isDesignId(id));
-    const saved = await updateDocs(this.database, allowed, newEdits);
+    const saved = await saveDocs(this.exchange.services.cluster, this.database, allowed, newEdits);
     this.exchange.services.metrics.documentWrites += saved.length;
     const rows: Bytes[] = [];
     let next = 0;

@@ -1,27 +1,20 @@
-import { randomBytes } from 'node:crypto';
 import type { Bytes } from '../base/bytes.js';
 import { badRequest } from '../base/errors.js';
+import type { Database } from '../cluster/database.js';
 import { quoteRev } from '../cluster/doc-text.js';
 import type { OpenedRev } from '../cluster/open-doc.js';
 import { parseRev, type Rev } from '../revisions/rev.js';
+import { revPart, revPieces, sendParts, type AttachmentOptions } from './document-answer.js';
 import type { Exchange } from './exchange.js';
+import { MultipartWriter } from './multipart/multipart-writer.js';
+import { contentTypeFor } from './negotiate.js';
 import { parseJsonText } from './query.js';
+import { writePiece } from './stream.js';
 
-/** `open_revs`: a list of revisions, or all leaves, as a JSON array or as the parts of a multipart answer. */
-export const answerOpenRevs = {
-  parse(text: string): Rev[] | 'all' {
-    return text === 'all' ? 'all' : parseRevs(parseJsonText(text));
-  },
-
-  send(exchange: Exchange, opened: readonly OpenedRev[]): void {
-    const multipart = multipartType(exchange.header('accept') ?? '*/*');
-    if (multipart === undefined) {
-      exchange.text(200, `[${opened.map(arrayItem).join(',')}]`);
-      return;
-    }
-    sendMultipart(exchange, multipart, opened.map((each) => ('ok' in each ? { json: each.ok } : { json: missing(each), error: true })));
-  },
-};
+/** `open_revs`: a list of revisions, or all leaves. */
+export function parseOpenRevs(text: string): Rev[] | 'all' {
+  return text === 'all' ? 'all' : parseRevs(parseJsonText(text));
+}
 
 export function parseRevs(value: unknown): Rev[] {
   if (!Array.isArray(value)) throw badRequest('Invalid list of revisions');
@@ -31,26 +24,40 @@ export function parseRevs(value: unknown): Rev[] {
   });
 }
 
-const arrayItem = (opened: OpenedRev): Bytes => ('ok' in opened ? `{"ok":${opened.ok}}` : missing(opened));
-const missing = (opened: { missing: Rev }): Bytes => `{"missing":${quoteRev(opened.missing)}}`;
+/** Answers with several revisions: as a JSON array, or as the parts of a multipart answer. */
+export async function answerOpenRevs(exchange: Exchange, database: Database, opened: readonly OpenedRev[], options: AttachmentOptions): Promise<void> {
+  const { cluster } = exchange.services;
+  const accept = exchange.header('accept') ?? '*/*';
+  if (takesMultipart(accept)) {
+    const parts = opened.map((each) => revPart(cluster, database, each, options, false));
+    await sendParts(exchange, new MultipartWriter('mixed'), parts, {});
+    return;
+  }
+  exchange.head(200, { 'Content-Type': contentTypeFor(accept) });
+  const { response } = exchange;
+  if (exchange.method === 'HEAD') return void response.end();
+  let text: Bytes = '[';
+  for (const [i, each] of opened.entries()) {
+    if (i > 0) text += ',';
+    if ('missing' in each) {
+      text += `{"missing":${quoteRev(each.missing)}}`;
+      continue;
+    }
+    text += '{"ok":';
+    for await (const piece of revPieces(cluster, database, each.ok, options)) {
+      text += piece;
+      if (text.length < pieceBytes) continue;
+      if (!(await writePiece(response, text))) return;
+      text = '';
+    }
+    text += '}';
+  }
+  response.end(`${text}]\n`, 'latin1');
+}
+
+const pieceBytes = 64 * 1024;
 
 /** Whoever takes anything gets multipart here, as replicators expect. */
-function multipartType(accept: string): string | undefined {
-  if (accept.includes('application/json')) return undefined;
-  return accept.includes('multipart/') || accept.includes('*/*') ? 'multipart/mixed' : undefined;
-}
-
-export interface JsonPart {
-  json: Bytes;
-  error?: boolean;
-}
-
-/** An answer whose parts are JSON. */
-export function sendMultipart(exchange: Exchange, type: string, parts: readonly JsonPart[]): void {
-  const boundary = randomBytes(16).toString('hex');
-  let text = '';
-  for (const { json, error } of parts) {
-    text += `--${boundary}\r\nContent-Type: application/json${error ? '; error="true"' : ''}\r\n\r\n${json}\r\n`;
-  }
-  exchange.send(200, `${type}; boundary="${boundary}"`, `${text}--${boundary}--`);
+function takesMultipart(accept: string): boolean {
+  return !accept.includes('application/json') && (accept.includes('multipart/') || accept.includes('*/*'));
 }

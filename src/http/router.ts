@@ -5,6 +5,7 @@ import type { Database } from '../cluster/database.js';
 import type { Exchange } from './exchange.js';
 import { encodePart } from './path.js';
 import { RouteTable, type Access, type Route } from './route.js';
+import { attachmentAllow, attachmentMethods, attachmentName } from './routes/attachment-routes.js';
 import { bulkGetRoutes } from './routes/bulk-get-routes.js';
 import { bulkRoutes } from './routes/bulk-routes.js';
 import { createDatabase, databaseRoutes, deleteDatabase, getDatabase } from './routes/database-routes.js';
@@ -54,7 +55,7 @@ function routeBelow(exchange: Exchange, database: Database): void | Promise<void
   if (second.charCodeAt(0) !== underscore) {
     checkMember(exchange.user, database.security);
     if (parts.length === 2) return callDocument(exchange, database, second);
-    throw attachmentsMissing();
+    return callAttachment(exchange, database, second, 2);
   }
   const found = databaseTable.find(parts);
   if (found !== undefined) {
@@ -77,10 +78,11 @@ function routeReserved(exchange: Exchange, database: Database): void | Promise<v
     return callDocument(exchange, database, `_local/${third}`);
   }
   if (second === '_design' && third !== undefined) {
-    if (parts.length > 3) throw attachmentsMissing();
+    if (parts[3]?.startsWith('_')) throw new Refusal('not_implemented', 'Design functions are not supported yet.');
+    if (parts.length > 3) return callAttachment(exchange, database, `_design/${third}`, 3);
     return callDocument(exchange, database, `_design/${third}`);
   }
-  if (parts.length > 2 && method !== 'PUT') throw new Refusal('not_found', 'missing');
+  if (parts.length > 2) return callAttachment(exchange, database, second, 2);
   if (second.startsWith('_design/') && (method === 'GET' || method === 'HEAD')) return redirectDesign(exchange, second);
   return callDocument(exchange, database, second);
 }
@@ -92,7 +94,12 @@ function redirectDesign(exchange: Exchange, id: Bytes): void {
   exchange.empty(301, { Location: exchange.location(query === '' ? path : `${path}?${query}`) });
 }
 
-const attachmentsMissing = (): Refusal => new Refusal('not_implemented', 'Attachments and design functions are not supported yet.');
+/** What is left of the path behind the document is the attachment's name. */
+function callAttachment(exchange: Exchange, database: Database, id: Bytes, nameFrom: number): void | Promise<void> {
+  const handler = attachmentMethods[exchange.method === 'HEAD' ? 'GET' : exchange.method];
+  if (handler === undefined) throw methodNotAllowed(attachmentAllow);
+  return handler(exchange, database, id, attachmentName(exchange.parts.slice(nameFrom)));
+}
 
 function callDocument(exchange: Exchange, database: Database, id: Bytes): void | Promise<void> {
   const handler = documentMethods[exchange.method === 'HEAD' ? 'GET' : exchange.method];

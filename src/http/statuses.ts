@@ -22,6 +22,7 @@ export const statuses: Readonly<Record<ErrorName, number>> = {
   not_implemented: 501,
   query_parse_error: 400,
   request_timeout: 408,
+  requested_range_not_satisfiable: 416,
   request_uri_too_long: 414,
   service_unavailable: 503,
   too_large: 413,

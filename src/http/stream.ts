@@ -12,6 +12,16 @@ export async function writePieces(response: ServerResponse, pieces: Iterable<Byt
   return true;
 }
 
+/** The same for bytes that come as a stream. */
+export async function writeBuffers(response: ServerResponse, chunks: AsyncIterable<Buffer>): Promise<boolean> {
+  for await (const chunk of chunks) {
+    if (response.destroyed || response.closed) return false;
+    // The chunk may be overwritten when the next is asked for, and the socket may still be holding on to it.
+    if (!response.write(Buffer.from(chunk)) && !(await drained(response))) return false;
+  }
+  return true;
+}
+
 export async function writePiece(response: ServerResponse, piece: Bytes): Promise<boolean> {
   if (response.destroyed || response.closed) return false;
   if (!response.write(piece, 'latin1')) return await drained(response);

@@ -6,8 +6,11 @@ import { Authenticator } from '../auth/authenticator.js';
 import { createLogger, type Logger } from '../base/logger.js';
 import { StartupError } from '../base/startup-error.js';
 import { BatchWrites } from '../cluster/batch-writes.js';
+import { FileBlobStore } from '../blobs/file-blob-store.js';
+import { MemoryBlobStore } from '../blobs/memory-blob-store.js';
 import { Cluster } from '../cluster/cluster.js';
 import { DataFolder } from '../cluster/data-folder.js';
+import { sweepOrphans } from '../cluster/sweep-blobs.js';
 import { Uuids } from '../cluster/uuids.js';
 import { Config } from '../config/config.js';
 import { HttpServer } from '../http/http-server.js';
@@ -80,7 +83,12 @@ async function start(options: ServerOptions, config: Config, folder: DataFolder 
   for (const file of unwritable) logger.warn({ file }, 'a password in clear text could not be replaced in its file');
   for (const problem of config.problems()) logger.warn({}, problem);
 
-  const cluster = new Cluster(config, logger, folder);
+  const blobs = folder === undefined ? new MemoryBlobStore() : await FileBlobStore.open(folder.path('attachments'));
+  const cluster = new Cluster(config, logger, folder, blobs);
+  sweepOrphans(cluster).then(
+    (removed) => removed > 0 && logger.info({ removed }, 'removed attachments that no document names'),
+    (error: unknown) => logger.error({ err: error }, 'looking for attachments that no document names failed'),
+  );
   const batches = new BatchWrites(cluster, config, logger);
   const authenticator = new Authenticator(config);
   const version = packageVersion();

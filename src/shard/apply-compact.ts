@@ -13,11 +13,8 @@ export function applyCompact(command: CompactCommand, keys: DatabaseKeys, view: 
     if (doc === undefined) continue;
     const { tree, forgotten } = forgetInnerBodies(doc.tree);
     if (forgotten.length === 0) continue;
-    for (const ref of forgotten) {
-      const length = view.get(keys.body(command.shard, ref))?.length;
-      if (length === undefined) continue;
-      writer.removeBody(ref, length);
-      state.obsolete_bytes -= bodyKeyBytes + length;
+    for (const node of doc.tree) {
+      if (!node.leaf && node.body !== 0) state.obsolete_bytes -= bodyKeyBytes + writer.forget(doc, node);
     }
     writer.rewrite(id, doc, tree);
   }

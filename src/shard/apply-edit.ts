@@ -1,8 +1,11 @@
+import type { Bytes } from '../base/bytes.js';
+import type { Rev } from '../revisions/rev.js';
 import { newRevHash } from '../revisions/rev-hash.js';
 import { extend, merge } from '../revisions/merge.js';
 import { lostBodies, stem } from '../revisions/prune.js';
 import { find, singleNode, winner, type RevNode, type RevTree } from '../revisions/tree.js';
 import type { Edit, EditCommand, EditResult, InteractiveEdit } from './commands.js';
+import { attachmentsIdentity, hasAttachments, splitContent } from './content.js';
 import type { DatabaseKeys } from './keys.js';
 import type { ShardState } from './shard-state.js';
 import { DocWriter, loadDoc, type StoredDoc } from './stored-doc.js';
@@ -15,8 +18,8 @@ export function applyEdit(command: EditCommand, keys: DatabaseKeys, view: WriteV
   return command.edits.map((edit) => {
     const old = loadDoc(keys, view, state, edit.id);
     const grown = edit.path === undefined ? growByHand(edit, old, state.seq + 1) : growByHistory(edit, old, state.seq + 1);
-    if (grown === undefined) return undefined;
-    if (grown.tree !== old?.tree) store(writer, state, edit, old, grown, command.revs_limit);
+    if (grown === undefined || !writer.blobs.has(edit.body, command.small_blobs, command.stored_blobs)) return undefined;
+    if (grown.tree !== old?.tree) store(writer, state, edit, old, grown, command);
     return grown.rev;
   });
 }
@@ -35,14 +38,20 @@ function growByHand(edit: InteractiveEdit, old: StoredDoc | undefined, seq: numb
   const { parent, deleted, body } = edit;
   if (old === undefined) {
     if (parent !== undefined) return undefined;
-    const rev = { pos: 1, hash: newRevHash({ deleted, body }) };
+    const rev = { pos: 1, hash: hashOf(deleted, undefined, body) };
     return { tree: singleNode(rev, { deleted, body: seq }), rev, stored: true, superseded: [] };
   }
   const leaf = continuedLeaf(edit, old);
   if (leaf === undefined) return undefined;
-  const rev = { pos: leaf.pos + 1, hash: newRevHash({ deleted, parent: leaf, body }) };
+  const rev = { pos: leaf.pos + 1, hash: hashOf(deleted, leaf, body) };
   const { tree, stored } = extend(old.tree, leaf, rev, { deleted, body: seq });
   return { tree, rev, stored, superseded: [leaf] };
+}
+
+function hashOf(deleted: boolean, parent: Rev | undefined, content: Bytes): string {
+  if (!hasAttachments(content)) return newRevHash({ deleted, parent, body: content });
+  const { attachments, body } = splitContent(content);
+  return newRevHash({ deleted, parent, body, attachments: attachmentsIdentity(attachments) });
 }
 
 function continuedLeaf({ parent, deleted }: InteractiveEdit, old: StoredDoc): RevNode | undefined {
@@ -65,10 +74,10 @@ function store(
   edit: Edit,
   old: StoredDoc | undefined,
   grown: Grown,
-  revsLimit: number,
+  command: EditCommand,
 ): void {
   const seq = ++state.seq;
-  const tree = stem(grown.tree, revsLimit);
+  const tree = stem(grown.tree, command.revs_limit);
   // Stemming may take away the very revision that came, when it is an old one.
   const added = grown.stored ? find(tree, grown.rev) : undefined;
   if (added?.leaf) state.external_bytes += edit.body.length;
@@ -79,7 +88,7 @@ function store(
     state.obsolete_bytes += bodyKeyBytes + length;
   }
   if (tree !== grown.tree && old !== undefined) forgetStemmed(writer, state, old, lostBodies(grown.tree, tree));
-  writer.replace(edit.id, old, tree, seq, added && { ref: seq, body: edit.body });
+  writer.replace(edit.id, old, tree, seq, added && { ref: seq, body: edit.body, smallBlobs: command.small_blobs });
 }
 
 /** Bodies of revisions that fell off the end of the history. The winner's may still be in its record. */
@@ -87,9 +96,7 @@ function forgetStemmed(writer: DocWriter, state: ShardState, old: StoredDoc, ref
   for (const ref of refs) {
     const node = old.tree.find(({ body }) => body === ref);
     if (node === undefined) continue;
-    const length = writer.bodyLengthOf(old, node);
-    state.obsolete_bytes -= bodyKeyBytes + length;
-    if (!writer.isInline(old, node)) writer.removeBody(ref, length);
+    state.obsolete_bytes -= bodyKeyBytes + writer.forget(old, node);
   }
 }
 

@@ -34,9 +34,8 @@ export function applyPurge(command: PurgeCommand, keys: DatabaseKeys, view: Writ
 function forgetBodies(writer: DocWriter, state: ShardState, old: StoredDoc, refs: readonly number[]): void {
   for (const ref of refs) {
     const node = old.tree.find(({ body }) => body === ref)!;
-    const length = writer.bodyLengthOf(old, node);
+    const length = writer.forget(old, node);
     if (node.leaf) state.external_bytes -= length;
     else state.obsolete_bytes -= bodyKeyBytes + length;
-    if (!writer.isInline(old, node)) writer.removeBody(ref, length);
   }
 }

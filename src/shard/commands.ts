@@ -22,6 +22,7 @@ export interface InteractiveEdit {
   parent: Rev | undefined;
   path: undefined;
   deleted: boolean;
+  /** Its text and attachments, see `content.ts`. */
   body: Bytes;
 }
 
@@ -40,6 +41,10 @@ export interface EditCommand extends ShardCommand {
   type: 'edit';
   edits: Edit[];
   revs_limit: number;
+  /** The bytes of small blobs that the edits bring, by digest. */
+  small_blobs?: ReadonlyMap<string, Bytes>;
+  /** The blobs that are there as files, and kept from being removed until the command is done. */
+  stored_blobs?: ReadonlySet<string>;
 }
 
 /** Local documents have no history: the last writer wins. */
@@ -69,7 +74,7 @@ export interface CompactCommand extends ShardCommand {
   purged_infos_limit: number;
 }
 
-/** What became of an edit: the new revision, or undefined where it conflicts. */
+/** What became of an edit: the new revision, or undefined where it conflicts or a blob it names has gone. */
 export type EditResult = Rev | undefined;
 
 export interface Results {

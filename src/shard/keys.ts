@@ -17,6 +17,7 @@ export const tables = {
   local: 5,
   purges: 6,
   state: 7,
+  blobRefs: 8,
 } as const;
 
 export class DatabaseKeys {
@@ -28,6 +29,7 @@ export class DatabaseKeys {
   readonly #bodies: Bytes;
   readonly #purges: Bytes;
   readonly #state: Bytes;
+  readonly #blobRefs: Bytes;
 
   constructor(readonly instance: number) {
     this.prefix = u8(Math.floor(instance / 0x1_0000_0000)) + u32(instance);
@@ -38,6 +40,7 @@ export class DatabaseKeys {
     this.#bodies = this.prefix + u8(tables.bodies);
     this.#purges = this.prefix + u8(tables.purges);
     this.#state = this.prefix + u8(tables.state);
+    this.#blobRefs = this.prefix + u8(tables.blobRefs);
   }
 
   /** Everything of the database. */
@@ -67,6 +70,15 @@ export class DatabaseKeys {
 
   purge(shard: number, purgeSeq: number): Bytes {
     return this.#purges + u16(shard) + u48(purgeSeq);
+  }
+
+  /** `digest` is raw. */
+  blobRef(shard: number, digest: Bytes): Bytes {
+    return this.#blobRefs + u16(shard) + digest;
+  }
+
+  get blobRefsRange(): { start: Bytes; end: Bytes } {
+    return { start: this.#blobRefs, end: prefixEnd(this.#blobRefs) };
   }
 
   state(shard: number): Bytes {

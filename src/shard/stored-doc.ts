@@ -1,5 +1,6 @@
 import type { Bytes } from '../base/bytes.js';
 import { leaves, winner, type RevNode, type RevTree } from '../revisions/tree.js';
+import { BlobRefs } from './blob-refs.js';
 import { encodeChange } from './change-record.js';
 import { decodeDocRecord, encodeDocRecord, encodeRev, inlineBodyBytesMax, type DocRecord } from './doc-record.js';
 import type { DatabaseKeys } from './keys.js';
@@ -34,16 +35,22 @@ export function loadDoc(keys: DatabaseKeys, view: WriteView, state: ShardState, 
 export interface NewBody {
   ref: number;
   body: Bytes;
+  /** The bytes of small blobs that it brings. */
+  smallBlobs?: ReadonlyMap<string, Bytes> | undefined;
 }
 
 /** Reads and writes a document's records and keeps the shard's counters in step with them. */
 export class DocWriter {
+  readonly blobs: BlobRefs;
+
   constructor(
     private readonly keys: DatabaseKeys,
     private readonly view: WriteView,
     private readonly shard: number,
     private readonly state: ShardState,
-  ) {}
+  ) {
+    this.blobs = new BlobRefs(keys, view, shard, state);
+  }
 
   /** Whether the revision's body stands in the document's record. */
   isInline(doc: StoredDoc, node: RevNode): boolean {
@@ -66,7 +73,15 @@ export class DocWriter {
     this.state.stored_bytes += key.length + body.length;
   }
 
-  removeBody(ref: number, length: number): void {
+  /** Lets go of a revision's body for good, and of the blobs that only it needs. Gives its length. */
+  forget(doc: StoredDoc, node: RevNode): number {
+    const body = this.bodyOf(doc, node);
+    this.blobs.drop(body);
+    if (!this.isInline(doc, node)) this.#removeBody(node.body, body.length);
+    return body.length;
+  }
+
+  #removeBody(ref: number, length: number): void {
     const key = this.keys.body(this.shard, ref);
     this.view.remove(key);
     this.state.stored_bytes -= key.length + length;
@@ -76,6 +91,7 @@ export class DocWriter {
   replace(id: Bytes, old: StoredDoc | undefined, tree: RevTree, seq: number, added: NewBody | undefined, recount = true): void {
     const best = tree.length === 1 ? tree[0]! : winner(tree);
     const leafCount = tree.length === 1 ? 1 : leaves(tree).length;
+    if (added !== undefined) this.blobs.add(added.body, added.smallBlobs);
     const body = this.#placeBodies(old, tree, best, added);
     const counted = recount ? !best.deleted : (old?.countsAsLive ?? !best.deleted);
     const revBytes = encodeRev(best);
@@ -140,7 +156,7 @@ export class DocWriter {
     if (old !== undefined && oldRef === best.body) return { text: old.body, length: old.bodyLength };
     const stored = this.view.get(this.keys.body(this.shard, best.body)) ?? '{}';
     if (stored.length > inlineBodyBytesMax) return { text: undefined, length: stored.length };
-    this.removeBody(best.body, stored.length);
+    this.#removeBody(best.body, stored.length);
     return { text: stored, length: stored.length };
   }
 

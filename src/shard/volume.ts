@@ -1,6 +1,7 @@
 import { GroupCommit } from '../storage/group-commit.js';
-import type { Bytes, Store } from '../storage/store.js';
+import { prefixEnd, type Bytes, type Store } from '../storage/store.js';
 import { apply } from './apply.js';
+import { countInVolume, fromHex, releasedPrefix, toHex } from './blob-refs.js';
 import type { Command, ResultOf } from './commands.js';
 import type { DatabaseKeys } from './keys.js';
 import { WriteView, type Touched } from './write-view.js';
@@ -46,8 +47,26 @@ export class Volume {
     // Steps are run in order: after an empty one, nothing of that database is on its way any more.
     await this.#commits.submit(() => {});
     const found = [...this.#store.keys({ ...keys.range, limit: keysMax })];
-    if (found.length > 0) await this.#commits.submit(() => found.forEach((key) => this.#view.remove(key)));
+    if (found.length > 0) await this.#commits.submit(() => this.#eraseKeys(keys, found));
     return found.length === keysMax;
+  }
+
+  #eraseKeys(keys: DatabaseKeys, found: readonly Bytes[]): void {
+    const refs = keys.blobRefsRange;
+    for (const key of found) {
+      this.#view.remove(key);
+      if (key >= refs.start && key < refs.end) countInVolume(this.#view, toHex(key.slice(refs.start.length + 2)), -1, undefined);
+    }
+  }
+
+  /** Blobs kept as files that no shard of this volume needs any more. */
+  releasedBlobs(limit: number): string[] {
+    const range = { start: releasedPrefix, end: prefixEnd(releasedPrefix), limit };
+    return [...this.#store.keys(range)].map((key) => toHex(key.slice(releasedPrefix.length)));
+  }
+
+  async forgetReleased(blobs: readonly string[]): Promise<void> {
+    await this.#commits.submit(() => blobs.forEach((blob) => this.#view.remove(releasedPrefix + fromHex(blob))));
   }
 
   /** Runs `work` while the store holds exactly what readers have been told of. */

@@ -38,9 +38,7 @@ export function sendStep(target: Target, step: Step, variables: Variables): Prom
       );
     });
     request.on('error', reject);
-    request.setTimeout(answerWithinMs, () =>
-      request.destroy(new Error(`no answer in ${answerWithinMs} ms`)),
-    );
+    request.setTimeout(answerWithinMs, () => request.destroy(new Error(`no answer in ${answerWithinMs} ms`)));
     request.end(payload);
   });
 }

@@ -60,18 +60,6 @@ test('listing a million documents takes no memory that grows with them', { skip:
   await server.start();
   await settle(server, 'many');
 
-  await t.test('read by a fast client', async () => {
-    let answer!: Awaited<ReturnType<typeof listing>>;
-    const growth = await server.growth_mb(async () => (answer = await listing(server, {})));
-    const rate = Math.round(documents / answer.seconds);
-    console.log(
-      `fast client: RssAnon +${mb(growth)}, ${mb(answer.bytes / 1e6)} read, ${rate} documents a second`,
-    );
-    assert.equal(answer.status, 200);
-    assert.match(answer.end, /\]\}\s+0\s+$/, 'the whole listing');
-    assert.ok(growth < growthMax_mb, `grew by ${mb(growth)}`);
-  });
-
   await t.test('read by a slow client', async () => {
     let answer!: Awaited<ReturnType<typeof listing>>;
     const pace = { mbPerSecond: 20, forSeconds: 8 };
@@ -81,6 +69,18 @@ test('listing a million documents takes no memory that grows with them', { skip:
     );
     assert.equal(answer.status, 200);
     assert.ok(answer.bytes > 80e6, 'the server kept the pace');
+    assert.ok(growth < growthMax_mb, `grew by ${mb(growth)}`);
+  });
+
+  await t.test('read by a fast client', async () => {
+    let answer!: Awaited<ReturnType<typeof listing>>;
+    const growth = await server.growth_mb(async () => (answer = await listing(server, {})));
+    const rate = Math.round(documents / answer.seconds);
+    console.log(
+      `fast client: RssAnon +${mb(growth)}, ${mb(answer.bytes / 1e6)} read, ${rate} documents a second`,
+    );
+    assert.equal(answer.status, 200);
+    assert.match(answer.end, /\]\}\s+0\s+$/, 'the whole listing');
     assert.ok(growth < growthMax_mb, `grew by ${mb(growth)}`);
   });
 });

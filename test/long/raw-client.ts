@@ -35,8 +35,8 @@ export async function rawRequest(request: RawRequest): Promise<RawAnswer> {
   let end = '';
   let bytes = 0;
   socket.on('data', (chunk: Buffer) => {
-    if (head.length < 12) head += chunk.latin1Slice(0, 12);
-    end = (end + chunk.subarray(-64).latin1Slice(0, 64)).slice(-64);
+    if (head.length < 12) head += chunk.toString('latin1', 0, 12);
+    end = (end + chunk.toString('latin1', Math.max(0, chunk.length - 64))).slice(-64);
     bytes += chunk.length;
     if (mbPerSecond !== undefined && bytes > allowance(started, mbPerSecond)) socket.pause();
   });
@@ -63,6 +63,6 @@ const allowance = (started: number, mbPerSecond: number): number =>
 async function send(socket: net.Socket, body: Iterable<Buffer>): Promise<void> {
   for (const piece of body) {
     if (socket.destroyed) return;
-    if (!socket.write(piece)) await Promise.race([once(socket, 'drain'), once(socket, 'close')]);
+    if (!socket.write(piece)) await new Promise<void>((resolve) => socket.once('drain', resolve));
   }
 }

@@ -30,7 +30,9 @@ describe('POST /{db}/_bulk_docs', () => {
   test('one failure does not touch the other documents', async () => {
     const db = await newDb(client);
     await client.put(`${db}/taken`, {});
-    const answer = await client.post(`${db}/_bulk_docs`, { docs: [{ _id: 'x' }, { _id: 'taken' }, { _id: 'y' }] });
+    const answer = await client.post(`${db}/_bulk_docs`, {
+      docs: [{ _id: 'x' }, { _id: 'taken' }, { _id: 'y' }],
+    });
     assertOk(answer, 201);
     assert.deepEqual(answer.body[1], {
       id: 'taken',
@@ -137,6 +139,7 @@ describe('POST /{db}/_bulk_get', () => {
 
   test('a body without docs is refused with 400', async () => {
     const db = await newDb(client);
-    for (const body of [{}, { docs: 'x' }, []]) assertRefused(await client.post(`${db}/_bulk_get`, body), 400);
+    for (const body of [{}, { docs: 'x' }, []])
+      assertRefused(await client.post(`${db}/_bulk_get`, body), 400);
   });
 });

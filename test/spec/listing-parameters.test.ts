@@ -19,12 +19,7 @@ for (const { db: home, prefix } of listings) {
 }
 
 type Parameters = Record<string, unknown>;
-const textParameters = new Set([
-  'startkey_docid',
-  'start_key_doc_id',
-  'endkey_docid',
-  'end_key_doc_id',
-]);
+const textParameters = new Set(['startkey_docid', 'start_key_doc_id', 'endkey_docid', 'end_key_doc_id']);
 
 const ways: Record<string, (path: string, parameters: Parameters) => Promise<Answer>> = {
   'in the query': (path, parameters) => {

@@ -80,12 +80,15 @@ export class HttpClient {
     const headers = this.#headers(method, options.headers ?? {}, body);
     return new Promise((resolve, reject) => {
       const { hostname, port } = new URL(this.url);
-      const request = http.request({ hostname, port, method, path, headers, agent: this.#agent }, (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('error', reject);
-        response.on('end', () => resolve(answerOf(response, Buffer.concat(chunks))));
-      });
+      const request = http.request(
+        { hostname, port, method, path, headers, agent: this.#agent },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('error', reject);
+          response.on('end', () => resolve(answerOf(response, Buffer.concat(chunks))));
+        },
+      );
       request.on('error', reject);
       request.setTimeout(answerWithinMs, () =>
         request.destroy(new Error(`${method} ${path.slice(0, 200)}: no answer`)),

@@ -23,9 +23,12 @@ export class Delimiter {
     if (bytes[next] === hyphen && bytes[next + 1] === hyphen) return { kind: 'last', end: next + 2 };
     while (bytes[next] === space || bytes[next] === tab) next++;
     if (next - at > this.#needle.length + blanksMax) return 'content';
-    if (next + 1 >= bytes.length) return bytes[next] === undefined || bytes[next] === carriageReturn ? 'undecided' : 'content';
+    if (next + 1 >= bytes.length)
+      return bytes[next] === undefined || bytes[next] === carriageReturn ? 'undecided' : 'content';
     // The CRLF stays: it also begins the empty line of a part without headers.
-    return bytes[next] === carriageReturn && bytes[next + 1] === lineFeed ? { kind: 'part', end: next } : 'content';
+    return bytes[next] === carriageReturn && bytes[next + 1] === lineFeed
+      ? { kind: 'part', end: next }
+      : 'content';
   }
 
   /** Where a delimiter begins that the next bytes may complete. */

@@ -36,7 +36,8 @@ export async function* readMultipart(
   const scanner = new Scanner(source, boundary);
   let count = 0;
   while (await scanner.skipToPart()) {
-    if (++count > limits.partsMax) throw badRequest(`The multipart body has more than ${limits.partsMax} parts.`);
+    if (++count > limits.partsMax)
+      throw badRequest(`The multipart body has more than ${limits.partsMax} parts.`);
     const headers = await scanner.headers(limits.headerBytesMax);
     yield { headers, body: scanner.body() };
   }
@@ -84,7 +85,7 @@ class Scanner {
 
   async *body(): AsyncGenerator<Buffer, void, undefined> {
     let before = crlf.length;
-    for (let piece; (piece = await this.#piece()) !== undefined; ) {
+    for (let piece; (piece = await this.#piece()) !== undefined;) {
       const cut = Math.min(before, piece.length);
       before -= cut;
       if (cut < piece.length) yield piece.subarray(cut);

@@ -40,7 +40,9 @@ export class MultipartWriter {
     return total;
   }
 
-  async *chunks(parts: Iterable<OutgoingPart> | AsyncIterable<OutgoingPart>): AsyncGenerator<Buffer, void, undefined> {
+  async *chunks(
+    parts: Iterable<OutgoingPart> | AsyncIterable<OutgoingPart>,
+  ): AsyncGenerator<Buffer, void, undefined> {
     let pending: Bytes = '';
     for await (const part of parts) {
       pending += this.#head(part);

@@ -18,7 +18,8 @@ function addHeader(headers: Map<string, string>, line: string): void {
   const name = line.slice(0, colon);
   if (colon < 0 || !namePattern.test(name)) throw badRequest('A multipart part has a malformed header line.');
   const value = line.slice(colon + 1).trim();
-  if (/[\r\n\0]/.test(value)) throw badRequest(`The ${name} header of a multipart part has a stray control character.`);
+  if (/[\r\n\0]/.test(value))
+    throw badRequest(`The ${name} header of a multipart part has a stray control character.`);
   const key = name.toLowerCase();
   if (headers.has(key)) throw badRequest(`A multipart part has the ${name} header twice.`);
   headers.set(key, value);

@@ -1,14 +1,16 @@
 import { toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, Refusal } from '../../base/errors.js';
+import type { Cluster } from '../../cluster/cluster.js';
 import type { Database } from '../../cluster/database.js';
 import { quoteRev } from '../../cluster/doc-text.js';
 import { openRevs, type OpenedRev } from '../../cluster/open-doc.js';
-import { formatRev, parseRev } from '../../revisions/rev.js';
+import { formatRev, parseRev, type Rev } from '../../revisions/rev.js';
+import { errorPart, revPart, revPieces, sendParts, type AttachmentOptions } from '../document-answer.js';
 import type { Exchange } from '../exchange.js';
+import { MultipartWriter, type OutgoingPart } from '../multipart/multipart-writer.js';
 import { contentTypeFor } from '../negotiate.js';
-import { sendMultipart, type JsonPart } from '../open-revs-answer.js';
 import type { DatabaseRoute } from '../route.js';
-import { writePieces } from '../stream.js';
+import { writePiece } from '../stream.js';
 
 /** Many revisions in one request: what replicators read by. */
 export const bulkGetRoutes: readonly DatabaseRoute[] = [
@@ -18,17 +20,23 @@ export const bulkGetRoutes: readonly DatabaseRoute[] = [
 async function bulkGet(exchange: Exchange, database: Database): Promise<void> {
   const { docs } = await exchange.jsonObject();
   if (!Array.isArray(docs)) throw badRequest("Missing JSON list of 'docs'.");
-  const options = { latest: exchange.query.isTrue('latest'), revs: exchange.query.isTrue('revs') };
+  const { query } = exchange;
+  const { cluster } = exchange.services;
+  const options = { latest: query.isTrue('latest'), revs: query.isTrue('revs') };
+  const shown = { data: query.isTrue('attachments'), since: undefined, encodingInfo: query.isTrue('att_encoding_info') };
   const accept = exchange.header('accept') ?? '';
   const multipart = accept.includes('application/json') ? undefined : /multipart\/(mixed|related|\*)/.exec(accept)?.[1];
   const found = (entry: unknown): Result => openEntry(database, entry, options);
   if (multipart !== undefined) {
-    const type = multipart === 'related' ? 'multipart/related' : 'multipart/mixed';
-    sendMultipart(exchange, type, docs.flatMap((entry) => partsOf(found(entry))));
+    const parts = docs.flatMap((entry) => partsOf(exchange, database, found(entry), shown));
+    await sendParts(exchange, new MultipartWriter(multipart === 'related' ? 'related' : 'mixed'), parts, {});
     return;
   }
   exchange.head(200, { 'Content-Type': contentTypeFor(exchange.request.headers.accept) });
-  if (await writePieces(exchange.response, pieces(docs, found))) exchange.response.end(']}\n', 'latin1');
+  for await (const piece of pieces(cluster, database, docs, found, shown)) {
+    if (!(await writePiece(exchange.response, piece))) return;
+  }
+  exchange.response.end(']}\n', 'latin1');
 }
 
 interface Failure {
@@ -40,40 +48,68 @@ interface Failure {
 
 interface Result {
   id: unknown;
+  /** The revisions whose attachments the client has. */
+  since: Rev[] | undefined;
   opened: OpenedRev[] | Failure;
 }
 
 /** A bad entry spoils only itself. */
 function openEntry(database: Database, entry: unknown, options: { latest: boolean; revs: boolean }): Result {
   const { id, rev, atts_since: since } = (typeof entry === 'object' && entry !== null ? entry : {}) as Record<string, unknown>;
-  const fail = (failedRev: unknown, error: string, reason: string): Result => ({ id, opened: { id, rev: failedRev, error, reason } });
-  if (typeof id !== 'string') return { id: null, opened: { id: null, rev: null, error: 'bad_request', reason: 'document must be a JSON object' } };
+  const fail = (failedRev: unknown, error: string, reason: string): Result => ({ id, since: undefined, opened: { id, rev: failedRev, error, reason } });
+  if (typeof id !== 'string') {
+    return { id: null, since: undefined, opened: { id: null, rev: null, error: 'bad_request', reason: 'document must be a JSON object' } };
+  }
   try {
-    if (since !== undefined) checkSince(since);
+    const known = since === undefined ? undefined : readSince(since);
     const wanted = rev === undefined ? 'all' : [parseRev(String(rev))];
     const opened = openRevs(database, toBytes(id.toWellFormed()), wanted, options);
-    return opened === undefined ? fail('undefined', 'not_found', 'missing') : { id, opened };
+    return opened === undefined ? fail('undefined', 'not_found', 'missing') : { id, since: known, opened };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return fail(rev ?? (Array.isArray(since) ? since[0] : since), error.error, error.reason);
   }
 }
 
-function checkSince(since: unknown): void {
+function readSince(since: unknown): Rev[] {
   if (!Array.isArray(since)) throw badRequest('att_since value must be array of revs.');
-  for (const rev of since) parseRev(String(rev));
+  return since.map((rev) => parseRev(String(rev)));
 }
 
 const pieceBytes = 64 * 1024;
 
-function* pieces(docs: readonly unknown[], found: (entry: unknown) => Result): Generator<Bytes> {
+async function* pieces(
+  cluster: Cluster,
+  database: Database,
+  docs: readonly unknown[],
+  found: (entry: unknown) => Result,
+  shown: AttachmentOptions,
+): AsyncGenerator<Bytes> {
   let text = '{"results": [';
   let separator = '';
   for (const entry of docs) {
-    const { id, opened } = found(entry);
-    const items = Array.isArray(opened) ? opened.map((each) => itemOf(id, each)) : [`{"error":${toBytes(JSON.stringify(opened))}}`];
-    text += `${separator}{"id":${toBytes(JSON.stringify(id))},"docs":[${items.join(',')}]}`;
+    const { id, since, opened } = found(entry);
+    text += `${separator}{"id":${toBytes(JSON.stringify(id))},"docs":[`;
     separator = ',\n';
+    if (!Array.isArray(opened)) text += `{"error":${toBytes(JSON.stringify(opened))}}`;
+    else {
+      for (const [i, each] of opened.entries()) {
+        if (i > 0) text += ',';
+        if ('missing' in each) {
+          text += missingItem(id, each.missing);
+          continue;
+        }
+        text += '{"ok":';
+        for await (const piece of revPieces(cluster, database, each.ok, { ...shown, since: shown.data ? since : undefined })) {
+          text += piece;
+          if (text.length < pieceBytes) continue;
+          yield text;
+          text = '';
+        }
+        text += '}';
+      }
+    }
+    text += ']}';
     if (text.length < pieceBytes) continue;
     yield text;
     text = '';
@@ -81,15 +117,15 @@ function* pieces(docs: readonly unknown[], found: (entry: unknown) => Result): G
   yield text;
 }
 
-function itemOf(id: unknown, opened: OpenedRev): Bytes {
-  if ('ok' in opened) return `{"ok":${opened.ok}}`;
-  const failure = { id, rev: formatRev(opened.missing), error: 'not_found', reason: 'missing' };
-  return `{"error":${toBytes(JSON.stringify(failure))}}`;
+function missingItem(id: unknown, rev: Rev): Bytes {
+  return `{"error":${toBytes(JSON.stringify({ id, rev: formatRev(rev), error: 'not_found', reason: 'missing' }))}}`;
 }
 
-function partsOf({ opened }: Result): JsonPart[] {
-  if (!Array.isArray(opened)) return [{ json: toBytes(JSON.stringify(opened)), error: true }];
+function partsOf(exchange: Exchange, database: Database, { since, opened }: Result, shown: AttachmentOptions): OutgoingPart[] {
+  if (!Array.isArray(opened)) return [errorPart(toBytes(JSON.stringify(opened)))];
   return opened.map((each) =>
-    'ok' in each ? { json: each.ok } : { json: `{"rev":${quoteRev(each.missing)},"error":"not_found","reason":"missing"}`, error: true },
+    'missing' in each
+      ? errorPart(`{"rev":${quoteRev(each.missing)},"error":"not_found","reason":"missing"}`)
+      : revPart(exchange.services.cluster, database, each, { ...shown, since }, true),
   );
 }

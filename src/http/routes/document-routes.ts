@@ -5,19 +5,28 @@ import type { Database } from '../../cluster/database.js';
 import { checkId, isDesignId, isLocalId, readDocument, type DocumentInput } from '../../cluster/document-input.js';
 import { docText, quoteId, quoteRev } from '../../cluster/doc-text.js';
 import { openDoc, openRevs, type OpenedDoc } from '../../cluster/open-doc.js';
-import { updateDocs, type NamedInput } from '../../cluster/update-docs.js';
+import { contentOf } from '../../cluster/read-attachment.js';
+import { saveDocs } from '../../cluster/save-docs.js';
+import type { NamedInput } from '../../cluster/update-docs.js';
+import type { Follower } from '../../cluster/attach.js';
 import { scanDocument } from '../../json/scan.js';
-import { formatRev, parseRev, type Rev } from '../../revisions/rev.js';
+import { parseRev, type Rev } from '../../revisions/rev.js';
+import { splitContent } from '../../shard/content.js';
 import { requireJson } from '../body.js';
+import { answerWithData, etagOf } from '../document-answer.js';
 import { inputLimits, ifMatchRev, namedRev } from '../edit-request.js';
 import type { Exchange } from '../exchange.js';
+import { withMultipart } from '../multipart-document.js';
 import { namesTag } from '../negotiate.js';
-import { answerOpenRevs } from '../open-revs-answer.js';
+import { answerOpenRevs, parseOpenRevs, parseRevs } from '../open-revs-answer.js';
 import { decodeComponent, encodePart, isText } from '../path.js';
+import { parseJsonText, type Query } from '../query.js';
 import type { DatabaseHandler } from '../route.js';
 
+type DocumentHandler = (exchange: Exchange, database: Database, id: Bytes) => void | Promise<void>;
+
 /** GET, PUT, DELETE and COPY of one document; `id` is the whole id, `_design/` and `_local/` included. */
-export const documentMethods: Readonly<Record<string, (exchange: Exchange, database: Database, id: Bytes) => void | Promise<void>>> = {
+export const documentMethods: Readonly<Record<string, DocumentHandler>> = {
   GET: getDocument,
   PUT: putDocument,
   DELETE: deleteDocument,
@@ -29,15 +38,29 @@ export const documentMethods: Readonly<Record<string, (exchange: Exchange, datab
 
 export const documentAllow = 'DELETE,GET,HEAD,POST,PUT,COPY';
 
-function getDocument(exchange: Exchange, database: Database, id: Bytes): void {
+function getDocument(exchange: Exchange, database: Database, id: Bytes): void | Promise<void> {
   exchange.services.metrics.documentReads++;
   const { query } = exchange;
   if (isLocalId(id)) return answerDocument(exchange, openLocal(database, id, query.isTrue('revs')));
   if (query.size === 0) return answerDocument(exchange, openDoc(database, id, plainRead));
+  const options = readOptions(query);
+  const shown = attachmentOptions(query);
   const wanted = query.get('open_revs');
+  const revs = wanted === undefined ? undefined : parseOpenRevs(wanted);
+  if (revs === undefined || revs.length === 0) {
+    return answerWithData(exchange, database, openDoc(database, id, options), shown);
+  }
+  const opened = openRevs(database, id, revs, options);
+  if (opened === undefined) throw notFound('missing');
+  return answerOpenRevs(exchange, database, opened, shown);
+}
+
+const plainRead = {};
+
+function readOptions(query: Query): Parameters<typeof openDoc>[2] {
   const meta = query.isTrue('meta');
   const rev = query.get('rev');
-  const options = {
+  return {
     rev: rev === undefined ? undefined : parseRev(rev),
     latest: query.isTrue('latest'),
     revs: query.isTrue('revs'),
@@ -46,73 +69,86 @@ function getDocument(exchange: Exchange, database: Database, id: Bytes): void {
     deletedConflicts: meta || query.isTrue('deleted_conflicts'),
     localSeq: query.isTrue('local_seq'),
   };
-  const revs = wanted === undefined ? undefined : answerOpenRevs.parse(wanted);
-  if (revs === undefined || revs.length === 0) return answerDocument(exchange, openDoc(database, id, options));
-  const opened = openRevs(database, id, revs, options);
-  if (opened === undefined) throw notFound('missing');
-  answerOpenRevs.send(exchange, opened);
 }
 
-const plainRead = {};
+function attachmentOptions(query: Query): Parameters<typeof answerWithData>[3] {
+  const since = query.get('atts_since');
+  return {
+    data: query.isTrue('attachments'),
+    since: since === undefined ? undefined : parseRevs(parseJsonText(since)),
+    encodingInfo: query.isTrue('att_encoding_info'),
+  };
+}
 
 function openLocal(database: Database, id: Bytes, revs: boolean): OpenedDoc {
   const found = database.collection.local(id);
   if (found === undefined) throw notFound('missing');
   const rev = { pos: 0, hash: String(found.rev) };
   const extra = revs ? `,"_revisions":{"start":0,"ids":["${found.rev}"]}` : '';
-  return { text: docText(id, rev, found.body, extra), rev, plain: true };
+  return { id, rev, content: found.body, extra, plain: true };
 }
 
-function answerDocument(exchange: Exchange, { text, rev, plain }: OpenedDoc): void {
-  if (!plain) return exchange.text(200, text);
+function answerDocument(exchange: Exchange, { id, rev, content, extra }: OpenedDoc): void {
   const etag = etagOf(rev);
   if (namesTag(exchange.header('if-none-match'), etag)) exchange.empty(304, { ETag: etag });
-  else exchange.text(200, text, { ETag: etag });
+  else exchange.text(200, docText(id, rev, content, extra), { ETag: etag });
 }
-
-const etagOf = (rev: Rev): string => toBytes(`"${formatRev(rev)}"`);
 
 /** POST /{db}: a document whose id may be left to the server. */
 export const postDocument: DatabaseHandler = async (exchange, database) => {
   requireJson(exchange.request);
-  const { uuids } = exchange.services;
   const input = await readInput(exchange);
-  const named: NamedInput = { ...input, id: input.id ?? toBytes(uuids.next()) };
+  const named: NamedInput = { ...input, id: input.id ?? toBytes(exchange.services.uuids.next()) };
   await save(exchange, database, named, { newEdits: true, created: 201 });
 };
 
 async function putDocument(exchange: Exchange, database: Database, id: Bytes): Promise<void> {
-  if (!isText(id)) throw new Refusal('illegal_docid', 'Document id must be valid UTF-8');
-  checkId(id, inputLimits(exchange).id_bytes_max);
-  const input = await readInput(exchange);
+  checkWritableId(exchange, id);
+  if (exchange.header('content-type')?.startsWith('multipart/')) {
+    await withMultipart(exchange, (bytes, follower) => putInput(exchange, database, id, readBytes(exchange, bytes), follower));
+    return;
+  }
+  await putInput(exchange, database, id, await readInput(exchange));
+}
+
+async function putInput(exchange: Exchange, database: Database, id: Bytes, input: DocumentInput, follower?: Follower): Promise<void> {
   const rev = namedRev(exchange, input.rev);
   const newEdits = exchange.query.get('new_edits') !== 'false';
   if (!newEdits && rev === undefined && input.revisions === undefined) {
     throw badRequest('When `new_edits: false`, the document needs `_rev` or `_revisions` specified');
   }
-  await save(exchange, database, { ...input, id, rev }, { newEdits, created: input.deleted ? 200 : 201, etag: true });
+  const created = input.deleted ? 200 : 201;
+  await save(exchange, database, { ...input, id, rev }, { newEdits, created, etag: true, follower });
 }
 
+export function checkWritableId(exchange: Exchange, id: Bytes): void {
+  if (!isText(id)) throw new Refusal('illegal_docid', 'Document id must be valid UTF-8');
+  checkId(id, inputLimits(exchange).id_bytes_max);
+}
+
+const readBytes = (exchange: Exchange, bytes: Buffer): DocumentInput => readDocument(scanDocument(bytes), inputLimits(exchange));
+
 async function readInput(exchange: Exchange): Promise<DocumentInput> {
-  const scanned = scanDocument(await exchange.body());
-  return readDocument(scanned, inputLimits(exchange));
+  return readBytes(exchange, await exchange.body());
 }
 
 interface SaveOptions {
   newEdits: boolean;
   created: number;
   etag?: boolean;
+  follower?: Follower | undefined;
 }
 
 async function save(exchange: Exchange, database: Database, input: NamedInput, options: SaveOptions): Promise<void> {
   if (isDesignId(input.id)) checkDbAdmin(exchange.user, database.security);
-  const { batches, metrics } = exchange.services;
-  if (options.newEdits && exchange.query.get('batch') === 'ok') {
+  const { batches, cluster, metrics } = exchange.services;
+  const { newEdits, follower } = options;
+  if (newEdits && follower === undefined && exchange.query.get('batch') === 'ok') {
     batches.add(database, exchange.user.name, input);
     exchange.text(202, `{"ok":true,"id":${quoteId(input.id)}}`);
     return;
   }
-  const [saved] = await updateDocs(database, [input], options.newEdits);
+  const [saved] = await saveDocs(cluster, database, [input], newEdits, follower);
   if (saved === undefined) throw conflict();
   metrics.documentWrites++;
   answerSaved(exchange, database, input.id, saved, options);
@@ -128,24 +164,29 @@ function answerSaved(exchange: Exchange, database: Database, id: Bytes, rev: Rev
 /** A deletion is an edit that leaves nothing but the mark; whatever body the request has is not looked at. */
 async function deleteDocument(exchange: Exchange, database: Database, id: Bytes): Promise<void> {
   const rev = namedRev(exchange, undefined);
-  if (isLocalId(id)) {
-    if (database.collection.local(id) === undefined) throw notFound('missing');
-  } else {
-    const found = database.collection.winner(id);
-    if (found === undefined) throw notFound('missing');
-    if (found.deleted) throw notFound('deleted');
-    if (isDesignId(id)) checkDbAdmin(exchange.user, database.security);
-  }
-  const input: NamedInput = { id, rev, revisions: undefined, deleted: true, body: '{}' };
+  checkDeletable(exchange, database, id);
+  const input: NamedInput = { id, rev, revisions: undefined, deleted: true, attachments: undefined, body: '{}' };
+  const { batches, cluster, metrics } = exchange.services;
   if (exchange.query.get('batch') === 'ok') {
-    exchange.services.batches.add(database, exchange.user.name, input);
+    batches.add(database, exchange.user.name, input);
     exchange.text(202, `{"ok":true,"id":${quoteId(id)}}`);
     return;
   }
-  const [saved] = rev === undefined && !isLocalId(id) ? [] : await updateDocs(database, [input], true);
+  const [saved] = rev === undefined && !isLocalId(id) ? [] : await saveDocs(cluster, database, [input], true);
   if (saved === undefined) throw conflict();
-  exchange.services.metrics.documentWrites++;
+  metrics.documentWrites++;
   exchange.text(200, `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(saved)}}`, { ETag: etagOf(saved) });
+}
+
+function checkDeletable(exchange: Exchange, database: Database, id: Bytes): void {
+  if (isLocalId(id)) {
+    if (database.collection.local(id) === undefined) throw notFound('missing');
+    return;
+  }
+  const found = database.collection.winner(id);
+  if (found === undefined) throw notFound('missing');
+  if (found.deleted) throw notFound('deleted');
+  if (isDesignId(id)) checkDbAdmin(exchange.user, database.security);
 }
 
 /** The target stands in the `Destination` header, with its revision where it exists: `id?rev=…`. */
@@ -155,17 +196,16 @@ async function copyDocument(exchange: Exchange, database: Database, id: Bytes): 
   const target = parseDestination(destination, exchange);
   const revText = exchange.query.get('rev');
   const rev = revText === undefined ? ifMatchRev(exchange) : parseRev(revText);
-  const source = isLocalId(id) ? openLocal(database, id, false) : openDoc(database, id, { rev });
-  const copy = readDocument(scanDocument(Buffer.from(source.text, 'latin1')), inputLimits(exchange));
-  const input: NamedInput = { ...copy, id: target.id, rev: target.rev };
+  const source = isLocalId(id) ? { ...openLocal(database, id, false), deleted: false } : contentOf(database, id, rev);
+  const body = isLocalId(target.id) ? splitContent(source.content).body : source.content;
+  const input: NamedInput = { ...target, revisions: undefined, deleted: source.deleted, attachments: undefined, body };
   await save(exchange, database, input, { newEdits: true, created: 201, etag: true });
 }
 
 function parseDestination(header: string, exchange: Exchange): { id: Bytes; rev: Rev | undefined } {
   const [path = '', query = ''] = header.split('?');
   const id = decodeComponent(path.replace(/^https?:\/\/[^/]*\/[^/]*\//, ''));
-  if (!isText(id)) throw new Refusal('illegal_docid', 'Document id must be valid UTF-8');
-  checkId(id, inputLimits(exchange).id_bytes_max);
+  checkWritableId(exchange, id);
   const rev = /(?:^|&)rev=([^&]*)/.exec(query)?.[1];
   return { id, rev: rev === undefined ? undefined : parseRev(fromBytes(decodeComponent(rev))) };
 }

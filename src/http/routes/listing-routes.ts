@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from 'node:http';
 import { toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
 import type { Database } from '../../cluster/database.js';
@@ -83,6 +84,10 @@ async function answer(exchange: Exchange, database: Database, kind: ListingKind,
   }
   const headers = { 'Content-Type': contentTypeFor(exchange.request.headers.accept), ETag: etag };
   const opening = await openingOf(database, kind, request);
+  if (request.attachments && request.includeDocs && request.keys === undefined && kind !== 'local') {
+    await answerWithData(exchange, new Listing(database, kind, request), opening, headers);
+    return;
+  }
   const rows = rowsOf(database, kind, request);
   const first = rows.next();
   const second = first.done ? first : rows.next();
@@ -95,6 +100,17 @@ async function answer(exchange: Exchange, database: Database, kind: ListingKind,
   if (exchange.method === 'HEAD') return void response.end();
   if (!(await writePiece(response, opening + first.value + second.value))) return;
   if (await writePieces(response, rows)) response.end('\n]}\n', 'latin1');
+}
+
+async function answerWithData(exchange: Exchange, listing: Listing, opening: Bytes, headers: OutgoingHttpHeaders): Promise<void> {
+  const { response, services } = exchange;
+  exchange.head(200, headers);
+  if (exchange.method === 'HEAD') return void response.end();
+  if (!(await writePiece(response, opening))) return;
+  for await (const piece of listing.piecesWithData(services.cluster)) {
+    if (!(await writePiece(response, piece))) return;
+  }
+  response.end('\n]}\n', 'latin1');
 }
 
 async function answerAll(exchange: Exchange, database: Database, kind: ListingKind, requests: ListingRequest[]): Promise<void> {

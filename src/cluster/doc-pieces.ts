@@ -1,0 +1,61 @@
+import type { Bytes } from '../base/bytes.js';
+import { splitContent, type Attachment } from '../shard/content.js';
+import type { Cluster } from './cluster.js';
+import type { Database } from './database.js';
+import { attachmentEntry, docText, type EntryForm } from './doc-text.js';
+import type { OpenedDoc } from './open-doc.js';
+import { readPlain } from './read-attachment.js';
+
+/** Which attachments of a document are shown with their bytes. */
+export interface DataWanted {
+  /** Those that came after this generation. */
+  after: number;
+  encodingInfo: boolean;
+}
+
+export const isWanted = (attachment: Attachment, { after }: DataWanted): boolean => attachment.revpos > after;
+
+/** A document as JSON whose attachments carry their bytes as base64, piece by piece. */
+export async function* docPieces(cluster: Cluster, database: Database, doc: OpenedDoc, wanted: DataWanted): AsyncGenerator<Bytes> {
+  const { attachments, body } = splitContent(doc.content);
+  const whole = docText(doc.id, doc.rev, body, `${doc.extra},"_attachments":{`);
+  // The text ends with the brace of the document, behind which there is nothing: it comes last.
+  let text = whole.slice(0, -1);
+  let separator = '';
+  for (const attachment of attachments) {
+    if (!isWanted(attachment, wanted)) {
+      text += separator + attachmentEntry(attachment, 'stub', wanted.encodingInfo);
+    } else {
+      const [before, after] = attachmentEntry(attachment, 'data', wanted.encodingInfo).split(dataMark) as [Bytes, Bytes];
+      yield text + separator + before;
+      yield* base64(await readPlain(cluster, database, attachment));
+      text = after;
+    }
+    separator = ',';
+  }
+  yield `${text}}}`;
+}
+
+/** Stands in an entry where the bytes go. No JSON text holds it. */
+const dataMark = '\0';
+
+async function* base64(chunks: AsyncIterable<Buffer>): AsyncGenerator<Bytes> {
+  let rest = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const whole = bytes.length - (bytes.length % 3);
+    rest = Buffer.from(bytes.subarray(whole));
+    if (whole > 0) yield bytes.toString('base64', 0, whole);
+  }
+  if (rest.length > 0) yield rest.toString('base64');
+}
+
+/** The document's text with the wanted attachments announced as following. */
+export function followingText(doc: OpenedDoc, wanted: DataWanted): Bytes {
+  const { attachments, body } = splitContent(doc.content);
+  const entries = attachments.map((each): Bytes => {
+    const form: EntryForm = isWanted(each, wanted) ? 'follows' : 'stub';
+    return attachmentEntry(each, form, wanted.encodingInfo);
+  });
+  return docText(doc.id, doc.rev, body, `${doc.extra},"_attachments":{${entries.join(',')}}`);
+}

@@ -1,0 +1,22 @@
+import { attach, NewBlobs, type Follower } from './attach.js';
+import type { Cluster } from './cluster.js';
+import type { Database } from './database.js';
+import { updateDocs, type NamedInput, type SavedRev } from './update-docs.js';
+
+/** Saves documents with whatever attachments they bring. */
+export async function saveDocs(
+  cluster: Cluster,
+  database: Database,
+  inputs: readonly NamedInput[],
+  newEdits: boolean,
+  follower?: Follower,
+): Promise<SavedRev[]> {
+  if (!inputs.some(({ attachments }) => attachments !== undefined)) return await updateDocs(database, inputs, newEdits);
+  const blobs = new NewBlobs();
+  try {
+    await attach(cluster, database, inputs, newEdits, blobs, follower);
+    return await updateDocs(database, inputs, newEdits, blobs);
+  } finally {
+    blobs.release();
+  }
+}

@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto';
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { Database } from '../cluster/database.js';
+import { readEncoded, readPlain } from '../cluster/read-attachment.js';
+import type { Attachment } from '../shard/content.js';
+import { toBytes } from '../base/bytes.js';
+import type { Exchange } from './exchange.js';
+import { namesTag } from './negotiate.js';
+import { parseRanges, type ByteRange } from './ranges.js';
+import { writeBuffers } from './stream.js';
+
+/** Answers with the bytes of an attachment, or with the parts of them that are asked for. */
+export async function answerAttachment(exchange: Exchange, database: Database, attachment: Attachment): Promise<void> {
+  const etag = `"${attachment.md5}"`;
+  if (namesTag(exchange.header('if-none-match'), etag)) return exchange.empty(304, { ETag: etag });
+  const ranges = parseRanges(exchange.header('range'), attachment.length);
+  const headers = {
+    'Content-Type': toBytes(attachment.type),
+    ETag: etag,
+    'Content-MD5': attachment.md5,
+    'Accept-Ranges': 'bytes',
+    // What is stored may be anybody's: a browser must not take it for anything else than it says.
+    'X-Content-Type-Options': 'nosniff',
+  };
+  if (ranges === undefined) await sendWhole(exchange, database, attachment, headers);
+  else if (ranges.length === 1) await sendRange(exchange, database, attachment, ranges[0]!, headers);
+  else await sendRanges(exchange, database, attachment, ranges);
+}
+
+async function sendWhole(exchange: Exchange, database: Database, attachment: Attachment, headers: OutgoingHttpHeaders): Promise<void> {
+  const { cluster } = exchange.services;
+  const packed = attachment.gzip && takesGzip(exchange.header('accept-encoding'));
+  const length = packed ? attachment.storedLength : attachment.length;
+  const encoding = packed ? { 'Content-Encoding': 'gzip' } : {};
+  const vary = attachment.gzip ? { Vary: 'Accept-Encoding' } : {};
+  const read = packed ? readEncoded : readPlain;
+  await send(exchange, 200, { ...headers, ...encoding, ...vary, 'Content-Length': length }, () => read(cluster, database, attachment));
+}
+
+async function sendRange(exchange: Exchange, database: Database, attachment: Attachment, { start, end }: ByteRange, headers: OutgoingHttpHeaders): Promise<void> {
+  const range = { 'Content-Range': `bytes ${start}-${end - 1}/${attachment.length}`, 'Content-Length': end - start };
+  const open = (): Promise<AsyncIterable<Buffer>> => readPlain(exchange.services.cluster, database, attachment, start, end);
+  await send(exchange, 206, { ...headers, ...range }, open);
+}
+
+async function sendRanges(exchange: Exchange, database: Database, attachment: Attachment, ranges: readonly ByteRange[]): Promise<void> {
+  const boundary = randomBytes(16).toString('hex');
+  const { cluster } = exchange.services;
+  const type = toBytes(attachment.type);
+  async function* parts(): AsyncGenerator<Buffer> {
+    for (const { start, end } of ranges) {
+      const head = `\r\n--${boundary}\r\nContent-Type: ${type}\r\nContent-Range: bytes ${start}-${end - 1}/${attachment.length}\r\n\r\n`;
+      yield Buffer.from(head, 'latin1');
+      yield* await readPlain(cluster, database, attachment, start, end);
+    }
+    yield Buffer.from(`\r\n--${boundary}--`);
+  }
+  await send(exchange, 206, { 'Content-Type': `multipart/byteranges; boundary="${boundary}"` }, () => Promise.resolve(parts()));
+}
+
+async function send(exchange: Exchange, status: number, headers: OutgoingHttpHeaders, open: () => Promise<AsyncIterable<Buffer>>): Promise<void> {
+  const { response } = exchange;
+  if (exchange.method === 'HEAD') {
+    exchange.head(status, headers);
+    response.end();
+    return;
+  }
+  const chunks = await open();
+  exchange.head(status, headers);
+  if (await writeBuffers(response, chunks)) response.end();
+}
+
+/** Whether a client takes gzip: named, or covered by a star, and not with a weight of 0. */
+function takesGzip(header: string | undefined): boolean {
+  const entries = (header ?? '').split(',').map((each) => each.trim().toLowerCase().split(/\s*;\s*/));
+  const entry = entries.find(([name]) => name === 'gzip') ?? entries.find(([name]) => name === '*');
+  return entry !== undefined && !entry.slice(1).some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+}

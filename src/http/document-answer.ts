@@ -1,0 +1,105 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import type { Cluster } from '../cluster/cluster.js';
+import type { Database } from '../cluster/database.js';
+import { docPieces, followingText, isWanted, type DataWanted } from '../cluster/doc-pieces.js';
+import { docText, quoteRev } from '../cluster/doc-text.js';
+import type { OpenedDoc, OpenedRev } from '../cluster/open-doc.js';
+import { knownSince, readEncoded, readPlain } from '../cluster/read-attachment.js';
+import { formatRev, type Rev } from '../revisions/rev.js';
+import { attachmentsOf, type Attachment } from '../shard/content.js';
+import type { Exchange } from './exchange.js';
+import { attachmentDisposition } from './multipart/content-headers.js';
+import { MultipartWriter, type OutgoingPart } from './multipart/multipart-writer.js';
+import { contentTypeFor, namesTag } from './negotiate.js';
+import { writeBuffers, writePiece } from './stream.js';
+
+export const etagOf = (rev: Rev): string => toBytes(`"${formatRev(rev)}"`);
+
+/** What a request says of the attachments it wants. */
+export interface AttachmentOptions {
+  /** All with their bytes. */
+  data: boolean;
+  /** Only those that came after these revisions. */
+  since: readonly Rev[] | undefined;
+  encodingInfo: boolean;
+}
+
+/** Which attachments of a document are to come with their bytes; undefined where none are. */
+export function wantedOf(database: Database, doc: OpenedDoc, { data, since, encodingInfo }: AttachmentOptions): DataWanted | undefined {
+  if (!data && since === undefined) return undefined;
+  const wanted = { after: since === undefined || since.length === 0 ? -1 : knownSince(database, doc.id, doc.rev, since), encodingInfo };
+  return attachmentsOf(doc.content).some((each) => isWanted(each, wanted)) ? wanted : undefined;
+}
+
+/** Answers with one document. */
+export async function answerWithData(exchange: Exchange, database: Database, doc: OpenedDoc, options: AttachmentOptions): Promise<void> {
+  const headers: OutgoingHttpHeaders = doc.plain ? { ETag: etagOf(doc.rev) } : {};
+  if (doc.plain && namesTag(exchange.header('if-none-match'), etagOf(doc.rev))) return exchange.empty(304, headers);
+  const wanted = wantedOf(database, doc, options);
+  if (wanted === undefined) return exchange.text(200, docText(doc.id, doc.rev, doc.content, doc.extra, options.encodingInfo), headers);
+  const { cluster } = exchange.services;
+  const accept = exchange.header('accept');
+  if (accept === undefined || (!accept.includes('application/json') && /multipart\/|\*\/\*/.test(accept))) {
+    const writer = new MultipartWriter('related');
+    await sendParts(exchange, writer, partsOf(cluster, database, doc, wanted), headers);
+    return;
+  }
+  exchange.head(200, { 'Content-Type': contentTypeFor(accept), ...headers });
+  for await (const piece of docPieces(cluster, database, doc, wanted)) {
+    if (!(await writePiece(exchange.response, piece))) return;
+  }
+  exchange.response.end('\n');
+}
+
+/** Sends a multipart answer as fast as the client takes it. */
+export async function sendParts(exchange: Exchange, writer: MultipartWriter, parts: readonly OutgoingPart[], headers: OutgoingHttpHeaders): Promise<void> {
+  const length = writer.length(parts);
+  exchange.head(200, { 'Content-Type': writer.contentType, ...(length === undefined ? {} : { 'Content-Length': length }), ...headers });
+  if (exchange.method === 'HEAD') exchange.response.end();
+  else if (await writeBuffers(exchange.response, writer.chunks(parts))) exchange.response.end();
+}
+
+/** A document as the first part, and the wanted attachments as those behind it. */
+function partsOf(cluster: Cluster, database: Database, doc: OpenedDoc, wanted: DataWanted): OutgoingPart[] {
+  const attachments = attachmentsOf(doc.content).filter((each) => isWanted(each, wanted));
+  return [
+    { headers: { 'Content-Type': 'application/json' }, text: followingText(doc, wanted) },
+    ...attachments.map((each) => attachmentPart(cluster, database, each, wanted.encodingInfo)),
+  ];
+}
+
+function attachmentPart(cluster: Cluster, database: Database, attachment: Attachment, encoded: boolean): OutgoingPart {
+  const packed = encoded && attachment.gzip;
+  const length = packed ? attachment.storedLength : attachment.length;
+  return {
+    headers: {
+      'Content-Disposition': attachmentDisposition(attachment.name),
+      'Content-Type': attachment.type,
+      'Content-Length': length,
+      'Content-Encoding': packed ? 'gzip' : undefined,
+    },
+    content: { length, open: () => (packed ? readEncoded(cluster, database, attachment) : readPlain(cluster, database, attachment)) },
+  };
+}
+
+/** A revision as a part of a `multipart/mixed` answer: one with attachments is a multipart of its own. */
+export function revPart(cluster: Cluster, database: Database, opened: OpenedRev, options: AttachmentOptions, named: boolean): OutgoingPart {
+  if ('missing' in opened) return errorPart(`{"missing":${quoteRev(opened.missing)}}`);
+  const doc = opened.ok;
+  const wanted = wantedOf(database, doc, { ...options, data: true });
+  if (wanted === undefined) {
+    return { headers: { 'Content-Type': 'application/json' }, text: docText(doc.id, doc.rev, doc.content, doc.extra, options.encodingInfo) };
+  }
+  const headers = named ? { 'X-Doc-Id': fromBytes(doc.id), 'X-Rev-Id': formatRev(doc.rev) } : {};
+  return { headers, multipart: new MultipartWriter('related'), parts: partsOf(cluster, database, doc, wanted) };
+}
+
+export const errorPart = (json: Bytes): OutgoingPart => ({ headers: { 'Content-Type': 'application/json; error="true"' }, text: json });
+
+/** One revision inside a JSON answer: its text, or with the bytes of its attachments, piece by piece. */
+export async function* revPieces(cluster: Cluster, database: Database, doc: OpenedDoc, options: AttachmentOptions): AsyncGenerator<Bytes> {
+  const wanted = wantedOf(database, doc, options);
+  if (wanted === undefined) yield docText(doc.id, doc.rev, doc.content, doc.extra, options.encodingInfo);
+  else yield* docPieces(cluster, database, doc, wanted);
+}

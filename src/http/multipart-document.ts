@@ -1,0 +1,42 @@
+import type { Follower } from '../cluster/attach.js';
+import { badRequest } from '../base/errors.js';
+import { bodyProblem, openBody } from './body.js';
+import type { Exchange } from './exchange.js';
+import { boundaryOf, filenameOf } from './multipart/content-headers.js';
+import { readMultipart, type Part } from './multipart/multipart-reader.js';
+
+/** The document itself may have this size; the attachments behind it have a limit of their own. */
+const documentPartBytesMax = 64 * 1024 * 1024;
+
+/**
+ * A `multipart/related` body: the document first, then the attachments that it announces as following, in the order
+ * of their announcement. `save` gets the document's bytes, and a way to read each attachment when its turn comes.
+ */
+export async function withMultipart(exchange: Exchange, save: (document: Buffer, follower: Follower) => Promise<void>): Promise<void> {
+  const source = openBody(exchange.request, exchange.bodyBytesMax);
+  const parts = readMultipart(source, boundaryOf(exchange.header('content-type')));
+  try {
+    const first = await parts.next();
+    if (first.done) throw badRequest('The multipart body has no parts.');
+    await save(await gather(first.value), async ({ name }) => {
+      const next = await parts.next();
+      if (next.done) throw badRequest(`The multipart body has no part for attachment ${name}.`);
+      const filename = filenameOf(next.value.headers);
+      if (filename !== undefined && filename !== name) throw badRequest(`A part for attachment ${name} was expected, and one for ${filename} came.`);
+      return next.value.body;
+    });
+  } catch (error) {
+    throw bodyProblem(error);
+  }
+}
+
+async function gather(part: Part): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of part.body) {
+    length += chunk.length;
+    if (length > documentPartBytesMax) throw badRequest('The first part of the body is too large for a document.');
+    chunks.push(Buffer.from(chunk));
+  }
+  return Buffer.concat(chunks, length);
+}

@@ -1,0 +1,152 @@
+import { pipeline, Transform } from 'node:stream';
+import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
+import { badRequest, conflict, notFound, Refusal } from '../../base/errors.js';
+import { checkDbAdmin } from '../../auth/rights.js';
+import { checkAttachmentName } from '../../cluster/attachment-input.js';
+import { NewBlobs } from '../../cluster/attach.js';
+import type { Database } from '../../cluster/database.js';
+import { isDesignId } from '../../cluster/document-input.js';
+import { quoteId, quoteRev } from '../../cluster/doc-text.js';
+import { contentOf, findAttachment } from '../../cluster/read-attachment.js';
+import { attachmentTooLarge, storeAttachment, type StoredAttachment } from '../../cluster/store-attachment.js';
+import { updateDocs, type NamedInput } from '../../cluster/update-docs.js';
+import { parseRev, type Rev } from '../../revisions/rev.js';
+import { encodeContent, splitContent, type Attachment } from '../../shard/content.js';
+import { answerAttachment } from '../attachment-answer.js';
+import { bodyProblem } from '../body.js';
+import { etagOf } from '../document-answer.js';
+import { ifMatchRev, namedRev } from '../edit-request.js';
+import type { Exchange } from '../exchange.js';
+import { encodePart, isText } from '../path.js';
+import { checkWritableId } from './document-routes.js';
+
+type AttachmentHandler = (exchange: Exchange, database: Database, id: Bytes, name: string) => void | Promise<void>;
+
+/** HEAD, GET, PUT and DELETE of one attachment. */
+export const attachmentMethods: Readonly<Record<string, AttachmentHandler>> = {
+  GET: getAttachment,
+  PUT: putAttachment,
+  DELETE: deleteAttachment,
+};
+
+export const attachmentAllow = 'DELETE,GET,HEAD,PUT';
+
+/** The parts of the path behind the document are the name, slashes and all. */
+export function attachmentName(parts: readonly Bytes[]): string {
+  const name = parts.join('/');
+  if (!isText(name)) throw badRequest('Attachment name is not UTF-8 encoded');
+  return fromBytes(name);
+}
+
+async function getAttachment(exchange: Exchange, database: Database, id: Bytes, name: string): Promise<void> {
+  const revText = exchange.query.get('rev');
+  const rev = revText === undefined ? ifMatchRev(exchange) : parseRev(revText);
+  await answerAttachment(exchange, database, findAttachment(database, id, name, rev));
+}
+
+async function putAttachment(exchange: Exchange, database: Database, id: Bytes, name: string): Promise<void> {
+  checkWritableId(exchange, id);
+  checkAttachmentName(name);
+  if (isDesignId(id)) checkDbAdmin(exchange.user, database.security);
+  const rev = namedRev(exchange, undefined);
+  const parent = parentOf(database, id, rev);
+  if (parent === 'missing_rev') return exchange.json(409, { error: 'not_found', reason: 'missing_rev' });
+  const stored = await upload(exchange, name, parent.pos + 1);
+  const blobs = new NewBlobs();
+  blobs.add(stored);
+  try {
+    checkMd5(exchange, stored);
+    const others = parent.attachments.filter((each) => each.name !== name);
+    const saved = await saveWith(database, id, rev, [stored.attachment, ...others], parent.body, blobs);
+    const location = `/${encodePart(toBytes(database.name))}/${encodePart(id)}/${encodePart(toBytes(name))}`;
+    answerSaved(exchange, 201, id, saved, { Location: exchange.location(location) });
+  } finally {
+    blobs.release();
+  }
+}
+
+interface Parent {
+  pos: number;
+  attachments: readonly Attachment[];
+  body: Bytes;
+}
+
+/** The revision that the attachment is put on; a document that is not there, or deleted, is begun. */
+function parentOf(database: Database, id: Bytes, rev: Rev | undefined): Parent | 'missing_rev' {
+  const found = database.collection.winner(id);
+  if (rev === undefined) {
+    if (found !== undefined && !found.deleted) throw conflict();
+    return { pos: found?.pos ?? 0, attachments: [], body: '{}' };
+  }
+  try {
+    const { content } = contentOf(database, id, rev);
+    return { pos: rev.pos, ...splitContent(content) };
+  } catch (error) {
+    if (error instanceof Refusal && error.error === 'not_found') return 'missing_rev';
+    throw error;
+  }
+}
+
+async function saveWith(
+  database: Database,
+  id: Bytes,
+  rev: Rev | undefined,
+  attachments: readonly Attachment[],
+  body: Bytes,
+  blobs?: NewBlobs,
+): Promise<Rev> {
+  const input: NamedInput = { id, rev, revisions: undefined, deleted: false, attachments: undefined, body: encodeContent(attachments, body) };
+  const [saved] = await updateDocs(database, [input], true, blobs);
+  if (saved === undefined) throw conflict();
+  return saved;
+}
+
+function answerSaved(exchange: Exchange, status: number, id: Bytes, rev: Rev, headers: Record<string, string>): void {
+  exchange.services.metrics.documentWrites++;
+  exchange.text(status, `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(rev)}}`, { ...headers, ETag: etagOf(rev) });
+}
+
+async function upload(exchange: Exchange, name: string, revpos: number): Promise<StoredAttachment> {
+  const { cluster, config } = exchange.services;
+  const encoding = (exchange.header('content-encoding') ?? 'identity').trim().toLowerCase();
+  if (encoding !== 'identity' && encoding !== 'gzip') {
+    throw new Refusal('bad_content_type', 'Only gzip and identity content-encodings are supported');
+  }
+  const type = exchange.header('content-type') ?? 'application/octet-stream';
+  if (Number(exchange.header('content-length') ?? 0) > config.number('couchdb/max_attachment_size')) throw attachmentTooLarge(name);
+  // The request itself must stay open for the answer, whatever becomes of the bytes.
+  const bytes = new Transform({ transform: (chunk: Buffer, _, done) => done(null, chunk) });
+  pipeline(exchange.request, bytes, () => undefined);
+  try {
+    return await storeAttachment(cluster, { name, type, revpos, gzip: encoding === 'gzip', bytes });
+  } catch (error) {
+    throw bodyProblem(error);
+  }
+}
+
+function checkMd5(exchange: Exchange, { sentMd5 }: StoredAttachment): void {
+  const announced = exchange.header('content-md5');
+  if (announced !== undefined && announced.trim() !== sentMd5) throw badRequest('Possible message integrity error.');
+}
+
+async function deleteAttachment(exchange: Exchange, database: Database, id: Bytes, name: string): Promise<void> {
+  if (isDesignId(id)) checkDbAdmin(exchange.user, database.security);
+  const rev = namedRev(exchange, undefined);
+  const found = database.collection.winner(id);
+  if (found === undefined) throw notFound('missing');
+  if (rev === undefined) {
+    findAttachment(database, id, name, undefined);
+    throw conflict();
+  }
+  const { content, deleted } = contentOf(database, id, rev);
+  const { attachments, body } = splitContent(content);
+  const others = attachments.filter((each) => each.name !== name);
+  if (others.length === attachments.length) throw notFound('Document is missing attachment');
+  if (exchange.query.get('batch') === 'ok') {
+    const input: NamedInput = { id, rev, revisions: undefined, deleted, attachments: undefined, body: encodeContent(others, body) };
+    exchange.services.batches.add(database, exchange.user.name, input);
+    exchange.text(202, `{"ok":true,"id":${quoteId(id)}}`);
+    return;
+  }
+  answerSaved(exchange, 200, id, await saveWith(database, id, rev, others, body), {});
+}

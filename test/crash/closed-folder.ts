@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { Catalogue, namesRange } from '../../src/cluster/catalogue.js';
+import { LmdbStore } from '../../src/storage/lmdb-store.js';
+import { DatabaseKeys } from '../../src/shard/keys.js';
+import type { Store } from '../../src/storage/store.js';
+import { checkDatabase, type Scan } from '../model/check-database.js';
+
+/**
+ * Opens the data folder of a server that is not running, as the kill left it, and checks each database by a full
+ * scan. Every key must belong to a database, or to one whose erasure is still to be done.
+ */
+export async function checkClosedFolder(folder: string): Promise<Map<string, Scan>> {
+  const catalogue = new Catalogue(new LmdbStore(path.join(folder, 'catalogue')), () => {});
+  const volumes = catalogue
+    .generations()
+    .map((generation, slot) => new LmdbStore(path.join(folder, 'documents', `${slot}.${generation}`)));
+  try {
+    const scans = new Map<string, Scan>();
+    const known = catalogue.erasures();
+    for (const name of catalogue.names(namesRange)) {
+      const { instance, slot, q } = catalogue.get(name)!;
+      scans.set(name, checkDatabase(volumes[slot]!, instance, q));
+      known.push({ instance, slot });
+    }
+    for (const [slot, volume] of volumes.entries()) {
+      const mine = new Set(known.filter((each) => each.slot === slot).map(({ instance }) => instance));
+      for (const instance of instancesIn(volume)) {
+        assert.ok(mine.has(instance), `instance ${instance} is of no database, and nobody will erase it`);
+      }
+    }
+    return scans;
+  } finally {
+    for (const volume of volumes) await volume.close();
+    await catalogue.close();
+  }
+}
+
+/** The instance numbers that begin the keys of a volume. */
+function* instancesIn(volume: Store): Iterable<number> {
+  for (let start = '\0'; ; ) {
+    const [key] = volume.keys({ start, end: '\xff', limit: 1 });
+    if (key === undefined) return;
+    const instance = Buffer.from(key.slice(0, 5), 'latin1').readUIntBE(0, 5);
+    yield instance;
+    start = new DatabaseKeys(instance).range.end;
+  }
+}

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { readU16, readU48, type Bytes } from '../../src/base/bytes.js';
+import { shardOf } from '../../src/cluster/shard-ranges.js';
+import { leaves, type RevNode } from '../../src/revisions/tree.js';
+import { decodeChange } from '../../src/shard/change-record.js';
+import { decodeDocRecord, inlineBodyBytesMax, type DocRecord } from '../../src/shard/doc-record.js';
+import { DatabaseKeys, tables } from '../../src/shard/keys.js';
+import { decodeLocal } from '../../src/shard/local-record.js';
+import { decodePurge } from '../../src/shard/purge-record.js';
+import { decodeState, type ShardState } from '../../src/shard/shard-state.js';
+import type { Store } from '../../src/storage/store.js';
+
+/** What a full scan of a database finds. */
+export interface Scan {
+  docs: Map<Bytes, DocRecord>;
+  /** By shard. */
+  states: ShardState[];
+}
+
+/** Counters that a scan can reckon anew. */
+type Reckoned = Pick<
+  ShardState,
+  'doc_count' | 'doc_del_count' | 'tombstones' | 'stored_bytes' | 'obsolete_bytes' | 'external_bytes'
+>;
+
+const bodyKeyBytes = 14;
+const tableAt = 5;
+
+/** Reads every key of a database and checks that its tables and its counters agree with each other. */
+export function checkDatabase(store: Store, instance: number, q: number): Scan {
+  const keys = new DatabaseKeys(instance);
+  const states = Array.from({ length: q }, (_, shard) => decodeState(store.get(keys.state(shard))));
+  const reckoned = states.map((): Reckoned => ({
+    doc_count: 0,
+    doc_del_count: 0,
+    tombstones: 0,
+    stored_bytes: 0,
+    obsolete_bytes: 0,
+    external_bytes: 0,
+  }));
+  const docs = new Map<Bytes, DocRecord>();
+  const bodies = new Map<Bytes, number>();
+  const changes = new Map<Bytes, Bytes>();
+  const purges = new Set<Bytes>();
+
+  for (const { key, value } of store.entries(keys.range)) {
+    const rest = key.slice(tableAt + 1);
+    let shard = readU16(key, tableAt + 1);
+    switch (key.charCodeAt(tableAt)) {
+      case tables.live:
+      case tables.deleted: {
+        const doc = decodeDocRecord(value);
+        const id = doc.longId ?? rest;
+        assert.ok(!docs.has(id), `${id} stands in both tables`);
+        assert.equal(key, doc.deleted ? keys.deleted(id) : keys.live(id));
+        docs.set(id, doc);
+        shard = shardOf(id, q);
+        break;
+      }
+      case tables.local:
+        shard = shardOf(decodeLocal(value).longId ?? rest, q);
+        break;
+      case tables.changes:
+        changes.set(key, value);
+        break;
+      case tables.bodies:
+        bodies.set(key, value.length);
+        break;
+      case tables.purges:
+        decodePurge(value);
+        purges.add(key);
+        break;
+      case tables.state:
+        continue;
+      default:
+        assert.fail(`a key of no known table: ${Buffer.from(key, 'latin1').toString('hex')}`);
+    }
+    reckoned[shard]!.stored_bytes += key.length + value.length;
+  }
+
+  for (const [id, doc] of docs) {
+    const shard = shardOf(id, q);
+    checkChange(id, doc, changes, keys.change(shard, doc.seq));
+    assert.ok(doc.seq <= states[shard]!.seq, `${id} is ahead of its shard's sequence`);
+    count(doc, reckoned[shard]!);
+    checkBodies(id, doc, bodies, (ref) => keys.body(shard, ref), reckoned[shard]!);
+  }
+  assert.equal(bodies.size, 0, `bodies without a revision: ${[...bodies.keys()].map((key) => readU48(key, 8)).join()}`);
+  assert.equal(changes.size, 0, 'change records without a document');
+  checkPurges(states, purges, keys);
+  for (const [shard, expected] of reckoned.entries()) {
+    const { doc_count, doc_del_count, tombstones, stored_bytes, obsolete_bytes, external_bytes } = states[shard]!;
+    const found = { doc_count, doc_del_count, tombstones, stored_bytes, obsolete_bytes, external_bytes };
+    assert.deepEqual(found, expected, `the counters of shard ${shard} and what a scan finds`);
+  }
+  return { docs, states };
+}
+
+function checkChange(id: Bytes, doc: DocRecord, changes: Map<Bytes, Bytes>, key: Bytes): void {
+  const bytes = changes.get(key);
+  assert.ok(bytes !== undefined, `${id} has no change record under its sequence ${doc.seq}`);
+  changes.delete(key);
+  const change = decodeChange(bytes);
+  const expected = leaves(doc.tree).map(({ pos, hash }) => ({ pos, hash }));
+  assert.deepEqual(change, { id, deleted: doc.deleted, leaves: expected });
+  assert.deepEqual(doc.rev, expected[0], `${id}: the winner`);
+  assert.equal(doc.conflicted, expected.length > 1, `${id}: conflicted`);
+}
+
+function count(doc: DocRecord, reckoned: Reckoned): void {
+  if (doc.countsAsLive) reckoned.doc_count++;
+  else reckoned.doc_del_count++;
+  if (doc.deleted) reckoned.tombstones++;
+}
+
+/** Every leaf has a body, inner revisions may; each stands in exactly one place. Takes those it finds off the list. */
+function checkBodies(
+  id: Bytes,
+  doc: DocRecord,
+  bodies: Map<Bytes, number>,
+  keyOf: (ref: number) => Bytes,
+  reckoned: Reckoned,
+): void {
+  for (const node of doc.tree) {
+    if (node.body === 0) {
+      assert.ok(!node.leaf, `${id} ${node.pos}-${node.hash}: a leaf without a body`);
+      continue;
+    }
+    const length = lengthOf(id, doc, node, bodies, keyOf(node.body));
+    if (node.leaf) reckoned.external_bytes += length;
+    else reckoned.obsolete_bytes += bodyKeyBytes + length;
+  }
+}
+
+function lengthOf(id: Bytes, doc: DocRecord, node: RevNode, bodies: Map<Bytes, number>, key: Bytes): number {
+  const what = `${id} ${node.pos}-${node.hash}`;
+  const beside = bodies.get(key);
+  bodies.delete(key);
+  const isWinner = node.pos === doc.rev.pos && node.hash === doc.rev.hash;
+  if (isWinner && doc.body !== undefined) {
+    assert.equal(beside, undefined, `${what}: the body stands in the record and beside it`);
+    assert.equal(doc.body.length, doc.bodyLength, what);
+    assert.ok(doc.bodyLength <= inlineBodyBytesMax, what);
+    return doc.bodyLength;
+  }
+  assert.ok(beside !== undefined, `${what}: the body is missing`);
+  if (isWinner) {
+    assert.equal(doc.bodyRef, node.body, what);
+    assert.equal(doc.bodyLength, beside, what);
+    assert.ok(beside > inlineBodyBytesMax, `${what}: a small body of a winner stands beside the record`);
+  }
+  return beside;
+}
+
+function checkPurges(states: readonly ShardState[], purges: Set<Bytes>, keys: DatabaseKeys): void {
+  for (const [shard, { purges_from, purge_seq }] of states.entries()) {
+    for (let seq = purges_from; seq <= purge_seq; seq++) {
+      assert.ok(purges.delete(keys.purge(shard, seq)), `purge ${seq} of shard ${shard} is not remembered`);
+    }
+  }
+  assert.equal(purges.size, 0, 'purges that should be forgotten');
+}

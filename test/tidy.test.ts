@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { describe, test } from 'node:test';
+import { allDatabaseRoutes, allServerRoutes } from '../src/http/router.js';
+import { documentMethods } from '../src/http/routes/document-routes.js';
+import { statuses } from '../src/http/statuses.js';
+import { brokenReferences, difference, tableRows, unknownFunctions } from './tidy/docs.js';
+import { barrels, importCycles, layers, misplacedImports } from './tidy/layers.js';
+import {
+  consoleCalls,
+  deadExports,
+  longFiles,
+  longFunctions,
+  oddNames,
+  unexplainedTodos,
+  workplaceTraces,
+} from './tidy/rules.js';
+import { readFiles, readModule, type TextFile } from './tidy/source-files.js';
+
+/** Style that can be checked is checked here. Every rule gives the list of what breaks it, which has to be empty. */
+const source = readFiles(['src'], ['.ts']);
+const modules = source.map(readModule);
+const isTest = ({ path }: TextFile): boolean => path.endsWith('.test.ts');
+const product = modules.filter((module) => !isTest(module));
+const code = [...source, ...readFiles(['bench', 'scripts'], ['.ts', '.mjs'])];
+const tests = readFiles(['test'], ['.ts']).filter(({ path }) => !path.startsWith('test/tidy'));
+const pages = [...rootPages(), ...readFiles(['docs'], ['.md'])];
+const nothing: string[] = [];
+
+/** Sources of random values for tests that stand beside the code; tests are their only users. */
+const generators = new Set(['src/json/random-json.ts']);
+/** Exports that only tests need: lists that they compare with the pages. */
+const exportsForTests = new Set([
+  'src/http/router.ts: allServerRoutes',
+  'src/http/router.ts: allDatabaseRoutes',
+]);
+/** Finished parts that the server does not use yet. An entry goes when the first import from outside comes. */
+const builtAhead = ['src/blobs/', 'src/http/multipart/'];
+
+function rootPages(): TextFile[] {
+  return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'].map((path) => ({
+    path,
+    text: fs.readFileSync(path, 'utf8'),
+  }));
+}
+
+function pageOf(path: string): string {
+  return pages.find((page) => page.path === path)?.text ?? '';
+}
+
+describe('the source', () => {
+  test('imports go down the layers only', () => {
+    assert.deepEqual(misplacedImports(product), nothing);
+  });
+
+  test('no file imports itself by a detour', () => {
+    assert.deepEqual(importCycles(product), nothing);
+  });
+
+  test('no file but src/index.ts only re-exports', () => {
+    assert.deepEqual(barrels(product), ['src/index.ts']);
+  });
+
+  test('files and functions are short', () => {
+    assert.deepEqual([...longFiles(source), ...longFunctions(product)], nothing);
+  });
+
+  test('file names are in kebab case', () => {
+    assert.deepEqual(oddNames([...code, ...tests, ...pages.filter(inDocs)].map(({ path }) => path)), nothing);
+  });
+
+  test('every export is imported by another file of the product', () => {
+    const dead = deadExports(product).filter((name) => {
+      const path = name.split(':')[0]!;
+      return !generators.has(path) && !exportsForTests.has(name) && path !== 'src/index.ts' && !isAhead(path);
+    });
+    assert.deepEqual(dead, nothing);
+  });
+
+  test('what is built ahead is not used yet', () => {
+    for (const folder of builtAhead) {
+      const users = product.filter(
+        ({ path, imports }) =>
+          !path.startsWith(folder) && imports.some(({ from }) => from?.startsWith(folder)),
+      );
+      assert.deepEqual(
+        users.map(({ path }) => path),
+        nothing,
+        `${folder} is used now: take it off the list`,
+      );
+    }
+  });
+
+  test('a TODO has a reason', () => {
+    assert.deepEqual(unexplainedTodos(code), nothing);
+  });
+
+  test('only the command line writes to the console', () => {
+    assert.deepEqual(consoleCalls(source.filter(({ path }) => !path.startsWith('src/main/'))), nothing);
+  });
+
+  test('nothing tells of the place where it was written', () => {
+    assert.deepEqual(workplaceTraces([...code, ...tests, ...pages]), nothing);
+  });
+});
+
+function isAhead(path: string): boolean {
+  return builtAhead.some((folder) => path.startsWith(folder));
+}
+
+function inDocs({ path }: TextFile): boolean {
+  return path.startsWith('docs/');
+}
+
+describe('the pages', () => {
+  test('docs/errors.md lists every error with its status, and no other', () => {
+    const listed = tableRows(pageOf('docs/errors.md'), /^[a-z_]+$/).filter(([, status = '']) =>
+      /^\d{3}$/.test(status),
+    );
+    const expected = Object.entries(statuses).map(([name, status]) => `${name} ${status}`);
+    const found = listed.map(([name, status]) => `${name} ${status}`);
+    assert.deepEqual(difference(expected, found), { missing: [], unknown: [] });
+  });
+
+  test('docs/api.md lists every method of every route, and no other', () => {
+    const tables = [...allServerRoutes, ...allDatabaseRoutes].map(({ path, methods }) => ({
+      path,
+      methods: Object.keys(methods),
+    }));
+    const documents = ['/{db}/{docid}', '/{db}/_design/{ddoc}', '/{db}/_local/{docid}'];
+    // POST to a document is a form of old browsers: it is understood only to be refused.
+    const ofDocuments = Object.keys(documentMethods).filter((method) => method !== 'POST');
+    const routes = [
+      ...tables,
+      { path: '/{db}', methods: ['GET', 'PUT', 'POST', 'DELETE'] },
+      ...documents.map((path) => ({ path, methods: ofDocuments })),
+    ];
+    const expected = routes.flatMap(({ path, methods }) => methods.map((method) => `${method} ${path}`));
+    const rows = tableRows(pageOf('docs/api.md'), /^(?:[A-Z]{3,}(?:, )?)+$/);
+    const found = rows.flatMap(([methods = '', path = '']) =>
+      methods.split(', ').map((method) => `${method} ${path}`),
+    );
+    assert.deepEqual(difference(expected, found), { missing: [], unknown: [] });
+    assert.equal(new Set(found).size, found.length, 'a route is listed twice');
+  });
+
+  test('docs/dependencies.md gives a reason for every dependency, and for no other', () => {
+    const manifest = JSON.parse(fs.readFileSync('package.json', 'utf8')) as Record<
+      string,
+      Record<string, string>
+    >;
+    const expected = [
+      ...Object.keys(manifest['dependencies']!),
+      ...Object.keys(manifest['devDependencies']!),
+    ];
+    const rows = tableRows(pageOf('docs/dependencies.md'), /^@?[\w/-]+$/).filter(
+      ([name]) => name !== 'package',
+    );
+    const found = rows.filter(([, reason = '']) => reason.length > 20).map(([name]) => name!);
+    assert.deepEqual(difference(expected, found), { missing: [], unknown: [] });
+  });
+
+  test('decisions are numbered without gaps and titled', () => {
+    const names = fs.readdirSync('docs/decisions').sort();
+    const numbers = names.map((name) => name.slice(0, 4));
+    assert.ok(names.length > 0);
+    assert.deepEqual(
+      numbers,
+      names.map((_, at) => `${String(at + 1).padStart(3, '0')}-`),
+    );
+    for (const name of names) {
+      assert.match(pageOf(`docs/decisions/${name}`), new RegExp(`^# ${name.slice(0, 3)}\\. \\S`), name);
+    }
+  });
+
+  test('docs/architecture.md shows the layers as they are checked', () => {
+    const rows = [...pageOf('docs/architecture.md').matchAll(/^ {4}([a-z]+(?:, [a-z]+)*) {2,}\S/gm)];
+    assert.deepEqual(
+      rows.map(([, folders]) => folders!.split(', ')),
+      layers,
+    );
+  });
+
+  test('files, links and functions that pages name exist', () => {
+    assert.deepEqual([...brokenReferences(pages), ...unknownFunctions(pages)], nothing);
+  });
+
+  test('pages that comments name exist', () => {
+    const named = code.flatMap(({ path, text }) =>
+      [...text.matchAll(/docs\/[\w/-]+\.md/g)].map(([page]) => ({ path, page })),
+    );
+    assert.ok(named.length > 0);
+    assert.deepEqual(
+      named.filter(({ page }) => !fs.existsSync(page)),
+      [],
+    );
+  });
+});
+
+/** A rule that finds nothing might look at nothing: here each has something to find. */
+describe('the rules', () => {
+  const made = (path: string, text: string) => readModule({ path, text });
+  const long = (count: number) => 'x();\n'.repeat(count);
+
+  test('see imports that go up or sideways', () => {
+    const up = made('src/json/a.ts', "import { b } from '../http/b.js';");
+    const sideways = made('src/storage/a.ts', "import type { B } from '../config/b.js';");
+    const down = made('src/http/b.ts', "import { c } from '../json/c.js';\nimport fs from 'node:fs';");
+    assert.equal(misplacedImports([up, sideways, down]).length, 2);
+    assert.equal(misplacedImports([made('src/utils/a.ts', '')]).length, 1);
+  });
+
+  test('see circles and barrels', () => {
+    const a = made('src/json/a.ts', "import { b } from './b.js';");
+    const b = made('src/json/b.ts', "import type { a } from './a.js';");
+    assert.deepEqual(importCycles([a, b]), ['src/json/a.ts -> src/json/b.ts -> src/json/a.ts']);
+    assert.deepEqual(barrels([a, made('src/json/c.ts', "export * from './a.js';")]), ['src/json/c.ts']);
+  });
+
+  test('see dead exports, and types that live by another export', () => {
+    const a = made(
+      'src/json/a.ts',
+      'export const used = 1;\nexport const dead = 2;\nexport type Dead = number;',
+    );
+    const b = made(
+      'src/json/b.ts',
+      "import { used } from './a.js';\nexport interface Option {}\nexport function f(o: Option) {}",
+    );
+    const c = made('src/json/c.ts', "import { f } from './b.js';");
+    assert.deepEqual(deadExports([a, b, c]), ['src/json/a.ts: dead', 'src/json/a.ts: Dead']);
+  });
+
+  test('see length', () => {
+    assert.equal(
+      longFiles([
+        { path: 'a', text: long(300) },
+        { path: 'b', text: long(301) },
+      ]).length,
+      1,
+    );
+    const functions = `const a = () => {\n${long(58)}};\nclass B {\n  c() {\n${long(59)}  }\n}\n`;
+    assert.equal(longFunctions([made('a', functions)]).length, 1);
+  });
+
+  test('see names and words', () => {
+    const lines = (text: string): TextFile[] => [{ path: 'a', text }];
+    assert.deepEqual(oddNames(['src/a-b.test.ts', 'src/aB.ts', 'src/a_b.ts']), ['src/aB.ts', 'src/a_b.ts']);
+    assert.equal(unexplainedTodos(lines('// TODO\n// FIXME: later\n// TODO: waits for the views')).length, 2);
+    assert.equal(consoleCalls(lines('console.log(1);')).length, 1);
+    assert.equal(workplaceTraces(lines('see /work/shared\nhomework/network')).length, 1);
+  });
+
+  test('see tables and references', () => {
+    assert.deepEqual(tableRows('| `a` | 400 |\n|---|---|\n| B | x |', /^[a-z]$/), [['a', '400']]);
+    const page = {
+      path: 'docs/a.md',
+      text: '`src/none.ts`, [x](none.md), `none` (`src/index.ts`), `createServer` (`src/index.ts`)',
+    };
+    assert.deepEqual(brokenReferences([page]), ['docs/a.md: src/none.ts', 'docs/a.md: docs/none.md']);
+    assert.deepEqual(unknownFunctions([page]), ['docs/a.md: none in src/index.ts']);
+  });
+});
