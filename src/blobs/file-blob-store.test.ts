@@ -62,6 +62,27 @@ test('with two files open at most, any number of slow uploads make progress', ()
     await blobs.close();
   }));
 
+test('200 uploads of 1 MB at once hold two buffers each, however large the chunks', () =>
+  withFolder(async (folder) => {
+    const blobs = await FileBlobStore.open(folder);
+    const chunk = randomBytes(64 * 1024);
+    const before = process.memoryUsage().rss;
+    let most = 0;
+    await Promise.all(
+      Array.from({ length: 200 }, async (_, i) => {
+        const writer = blobs.begin();
+        await writer.write(Buffer.from(String(i)));
+        for (let part = 0; part < 16; part++) {
+          await writer.write(chunk);
+          most = Math.max(most, process.memoryUsage.rss() - before);
+        }
+        await writer.finish();
+      }),
+    );
+    assert.ok(most < 120 << 20, `memory grew by ${most >> 20} MB`);
+    await blobs.close();
+  }));
+
 test('a failing disk fails the upload and leaves nothing behind', () =>
   withFolder(async (folder) => {
     const blobs = await FileBlobStore.open(folder);

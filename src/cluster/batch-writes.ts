@@ -1,3 +1,4 @@
+import { Refusal } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { Config } from '../config/config.js';
 import type { Cluster } from './cluster.js';
@@ -20,7 +21,7 @@ export class BatchWrites {
   readonly #saving = new Set<Promise<void>>();
 
   constructor(
-    private readonly cluster: Cluster,
+    private readonly cluster: () => Cluster,
     private readonly config: Config,
     private readonly logger: Logger,
   ) {}
@@ -50,16 +51,19 @@ export class BatchWrites {
     clearTimeout(batch.timer);
     this.#batches.delete(key);
     const work = this.#saveDocs(batch).catch((error: unknown) => {
-      this.logger.warn({ err: error, database: batch.database.name, docs: batch.docs.length }, 'a batch of documents was not saved');
+      const facts = { database: batch.database.name, docs: batch.docs.length };
+      if (error instanceof Refusal) this.logger.info({ ...facts, reason: error.message }, 'a batch of documents was refused');
+      else this.logger.error({ ...facts, err: error }, 'a batch of documents was not saved');
     });
     this.#saving.add(work);
     void work.finally(() => this.#saving.delete(work));
   }
 
   async #saveDocs({ database, docs }: Batch): Promise<void> {
-    const current = this.cluster.database(database.name);
+    const cluster = this.cluster();
+    const current = cluster.database(database.name);
     if (current.record.instance !== database.record.instance) return;
-    const saved = await saveDocs(this.cluster, current, docs, true);
+    const saved = await saveDocs(cluster, current, docs, true);
     const conflicts = saved.filter((rev) => rev === undefined).length;
     if (conflicts > 0) this.logger.info({ database: database.name, conflicts }, 'documents of a batch were in conflict');
   }

@@ -31,7 +31,9 @@ export function databaseInfo(database: Database): Record<string, unknown> {
 function sizesOf(database: Database): { file: number; external: number; active: number } {
   const stored = database.total('stored_bytes');
   const active = stored - database.total('obsolete_bytes');
-  return { file: Math.ceil(stored * slack), external: database.total('external_bytes'), active };
+  const attachments = database.total('attachment_bytes');
+  const file = Math.ceil((stored - attachments) * slack) + attachments;
+  return { file, external: database.total('external_bytes'), active };
 }
 
 /** Bytes in pages to bytes stored, as LMDB's pages are filled by a mixed load (measured, see docs/decisions). */

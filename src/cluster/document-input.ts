@@ -50,16 +50,17 @@ const isDropped = (name: string): boolean => name.startsWith('_') && !kept.has(n
 function readSpecial(input: DocumentInput, { bytes }: ScannedObject, member: Member, limits: InputLimits): void {
   const { name, valueStart, valueEnd } = member;
   if (kept.has(name) || ignored.has(name)) return;
-  const value = parseValue(bytes, valueStart, valueEnd);
+  const plain = plainString(bytes, valueStart, valueEnd);
+  const value = plain === undefined ? parseValue(bytes, valueStart, valueEnd) : undefined;
   switch (name) {
     case '_id':
-      if (typeof value !== 'string') throw new Refusal('illegal_docid', 'Document id must be a string');
-      input.id = toBytes(value.toWellFormed());
+      if (plain === undefined && typeof value !== 'string') throw new Refusal('illegal_docid', 'Document id must be a string');
+      input.id = plain ?? toBytes((value as string).toWellFormed());
       checkId(input.id, limits.id_bytes_max);
       return;
     case '_rev':
-      if (typeof value !== 'string') throw badRequest('Invalid rev format');
-      input.rev = parseRev(value);
+      if (plain === undefined && typeof value !== 'string') throw badRequest('Invalid rev format');
+      input.rev = parseRev(plain === undefined ? (value as string) : fromBytes(plain));
       return;
     case '_revisions':
       input.revisions = readRevisions(value);
@@ -74,6 +75,13 @@ function readSpecial(input: DocumentInput, { bytes }: ScannedObject, member: Mem
     default:
       throw new Refusal('doc_validation', `Bad special document member: ${name}`);
   }
+}
+
+/** A string without escapes is its own UTF-8: ids and revisions hardly ever are anything else. */
+function plainString(bytes: Buffer, start: number, end: number): Bytes | undefined {
+  if (bytes[start] !== 0x22) return undefined;
+  const text = bytes.latin1Slice(start + 1, end - 1);
+  return text.includes('\\') ? undefined : text;
 }
 
 function readRevisions(value: unknown): RevPath {

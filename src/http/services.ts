@@ -9,12 +9,15 @@ import type { Metrics } from './metrics.js';
 /** All that handlers work with. */
 export interface Services {
   config: Config;
+  /** Changes when the node is restarted. */
   cluster: Cluster;
   authenticator: Authenticator;
   batches: BatchWrites;
   uuids: Uuids;
   metrics: Metrics;
   logger: Logger;
+  /** Closes the data folder's stores and opens them again. */
+  restart: () => Promise<void>;
   /** This server's id. */
   uuid: string;
   version: string;

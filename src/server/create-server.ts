@@ -15,6 +15,7 @@ import { Uuids } from '../cluster/uuids.js';
 import { Config } from '../config/config.js';
 import { HttpServer } from '../http/http-server.js';
 import { Metrics } from '../http/metrics.js';
+import type { Services } from '../http/services.js';
 
 export interface ServerOptions {
   /** Where the data lies; made when it does not exist. Either this or `inMemory`. */
@@ -83,18 +84,22 @@ async function start(options: ServerOptions, config: Config, folder: DataFolder 
   for (const file of unwritable) logger.warn({ file }, 'a password in clear text could not be replaced in its file');
   for (const problem of config.problems()) logger.warn({}, problem);
 
-  const blobs = folder === undefined ? new MemoryBlobStore() : await FileBlobStore.open(folder.path('attachments'));
-  const cluster = new Cluster(config, logger, folder, blobs);
-  sweepOrphans(cluster).then(
-    (removed) => removed > 0 && logger.info({ removed }, 'removed attachments that no document names'),
-    (error: unknown) => logger.error({ err: error }, 'looking for attachments that no document names failed'),
-  );
-  const batches = new BatchWrites(cluster, config, logger);
+  const openCluster = async (): Promise<Cluster> => {
+    const blobs = folder === undefined ? memoryBlobs : await FileBlobStore.open(folder.path('attachments'));
+    const cluster = new Cluster(config, logger, folder, blobs);
+    sweepOrphans(cluster).then(
+      (removed) => removed > 0 && logger.info({ removed }, 'removed attachments that no document names'),
+      (error: unknown) => logger.error({ err: error }, 'looking for attachments that no document names failed'),
+    );
+    return cluster;
+  };
+  const memoryBlobs = new MemoryBlobStore();
   const authenticator = new Authenticator(config);
   const version = packageVersion();
-  const server = new HttpServer({
+  const batches = new BatchWrites(() => services.cluster, config, logger);
+  const services: Services = {
     config,
-    cluster,
+    cluster: await openCluster(),
     authenticator,
     batches,
     uuids: new Uuids(config),
@@ -102,13 +107,21 @@ async function start(options: ServerOptions, config: Config, folder: DataFolder 
     logger,
     uuid: folder?.uuid ?? randomId(),
     version,
-    serverName: `Tuffet/${version}`,
     spoolFolder: folder?.folder ?? os.tmpdir(),
-  });
+    serverName: `Tuffet/${version}`,
+    restart: async () => {
+      await batches.flush();
+      // What is only in memory has nothing to be opened again from.
+      if (folder === undefined) return;
+      await services.cluster.close();
+      services.cluster = await openCluster();
+    },
+  };
+  const server = new HttpServer(services);
 
   const shutDown = async (): Promise<void> => {
     await batches.flush();
-    await cluster.close();
+    await services.cluster.close();
     authenticator.close();
     stopListening();
     folder?.release();

@@ -46,6 +46,7 @@ export class BlobRefs {
     } else this.view.remove(key);
     if (before > 0 === after > 0) return;
     this.state.stored_bytes += by * storedLength;
+    this.state.attachment_bytes += by * storedLength;
     this.state.external_bytes += by * length;
     countInVolume(this.view, blob, by, small);
   }

@@ -14,11 +14,13 @@ export interface ShardState {
   doc_del_count: number;
   /** Records in the table of deleted documents; differs from the counter above where a purge left it alone. */
   tombstones: number;
-  /** Keys and values, in bytes. */
+  /** Keys and values, and the stored bytes of attachments. */
   stored_bytes: number;
+  /** The attachments' part of that. */
+  attachment_bytes: number;
   /** The part of that which compaction would remove: bodies of superseded revisions. */
   obsolete_bytes: number;
-  /** JSON text of all leaf revisions, in bytes. */
+  /** JSON text of all leaf revisions, and the plain bytes of attachments. */
   external_bytes: number;
   /** Changes when the shard was put back to an earlier state, so that old sequences are recognised. */
   epoch: number;
@@ -33,6 +35,7 @@ const fields = [
   'doc_del_count',
   'tombstones',
   'stored_bytes',
+  'attachment_bytes',
   'obsolete_bytes',
   'external_bytes',
   'epoch',
@@ -50,6 +53,7 @@ export function emptyState(): ShardState {
     doc_del_count: 0,
     tombstones: 0,
     stored_bytes: 0,
+    attachment_bytes: 0,
     obsolete_bytes: 0,
     external_bytes: 0,
     epoch: 1,

@@ -1,5 +1,5 @@
 import { GroupCommit } from '../storage/group-commit.js';
-import { prefixEnd, type Bytes, type Store } from '../storage/store.js';
+import { prefixEnd, type Bytes, type Store, type Write } from '../storage/store.js';
 import { apply } from './apply.js';
 import { countInVolume, fromHex, releasedPrefix, toHex } from './blob-refs.js';
 import type { Command, ResultOf } from './commands.js';
@@ -14,8 +14,8 @@ export class Volume {
   readonly #view: WriteView;
   readonly #commits: GroupCommit;
   #store: Store;
-  /** The keys of the batch that was handed to the store last. */
-  #sealed: Bytes[] = [];
+  /** The batch that was handed to the store last. */
+  #sealed: readonly Write[] = [];
   /** While the store is being copied: the keys that changed since. */
   #changed: Set<Bytes> | undefined;
 
@@ -30,8 +30,8 @@ export class Volume {
       () => this.#store,
       this.#view,
       (writes) => {
-        this.#sealed = writes.map(({ key }) => key);
-        for (const key of this.#changed === undefined ? [] : this.#sealed) this.#changed!.add(key);
+        this.#sealed = writes;
+        for (const { key } of this.#changed === undefined ? [] : writes) this.#changed!.add(key);
         const touched = this.#view.takeTouched();
         return () => onCommit(touched);
       },
@@ -84,7 +84,7 @@ export class Volume {
    */
   async replaceStore(copy: (from: Store) => Promise<Store>, adopt: () => Promise<void>): Promise<void> {
     // A batch under way may reach the store only after the copy was taken.
-    this.#changed = new Set(this.#sealed);
+    this.#changed = new Set(this.#sealed.map(({ key }) => key));
     let fresh: Store | undefined;
     try {
       fresh = await copy(this.#store);

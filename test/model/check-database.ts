@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { readU16, readU48, type Bytes } from '../../src/base/bytes.js';
+import { ByteReader, readU16, readU48, type Bytes } from '../../src/base/bytes.js';
 import { shardOf } from '../../src/cluster/shard-ranges.js';
 import { leaves, type RevNode } from '../../src/revisions/tree.js';
 import { decodeChange } from '../../src/shard/change-record.js';
+import { attachmentsOf } from '../../src/shard/content.js';
 import { decodeDocRecord, inlineBodyBytesMax, type DocRecord } from '../../src/shard/doc-record.js';
 import { DatabaseKeys, tables } from '../../src/shard/keys.js';
 import { decodeLocal } from '../../src/shard/local-record.js';
@@ -39,7 +40,8 @@ export function checkDatabase(store: Store, instance: number, q: number): Scan {
     external_bytes: 0,
   }));
   const docs = new Map<Bytes, DocRecord>();
-  const bodies = new Map<Bytes, number>();
+  const bodies = new Map<Bytes, Bytes>();
+  const blobRefs = new Map<Bytes, number>();
   const changes = new Map<Bytes, Bytes>();
   const purges = new Set<Bytes>();
 
@@ -64,11 +66,14 @@ export function checkDatabase(store: Store, instance: number, q: number): Scan {
         changes.set(key, value);
         break;
       case tables.bodies:
-        bodies.set(key, value.length);
+        bodies.set(key, value);
         break;
       case tables.purges:
         decodePurge(value);
         purges.add(key);
+        break;
+      case tables.blobRefs:
+        blobRefs.set(key, new ByteReader(value).varint());
         break;
       case tables.state:
         continue;
@@ -78,13 +83,23 @@ export function checkDatabase(store: Store, instance: number, q: number): Scan {
     reckoned[shard]!.stored_bytes += key.length + value.length;
   }
 
+  const named = new Map<Bytes, number>();
   for (const [id, doc] of docs) {
     const shard = shardOf(id, q);
     checkChange(id, doc, changes, keys.change(shard, doc.seq));
     assert.ok(doc.seq <= states[shard]!.seq, `${id} is ahead of its shard's sequence`);
     count(doc, reckoned[shard]!);
-    checkBodies(id, doc, bodies, (ref) => keys.body(shard, ref), reckoned[shard]!);
+    for (const content of checkBodies(id, doc, bodies, (ref) => keys.body(shard, ref), reckoned[shard]!)) {
+      for (const { blob, length, storedLength } of attachmentsOf(content)) {
+        const key = keys.blobRef(shard, Buffer.from(blob, 'hex').latin1Slice(0, 32));
+        named.set(key, (named.get(key) ?? 0) + 1);
+        if (named.get(key)! > 1) continue;
+        reckoned[shard]!.stored_bytes += storedLength;
+        reckoned[shard]!.external_bytes += length;
+      }
+    }
   }
+  assert.deepEqual(blobRefs, new Map([...named].sort(([a], [b]) => (a < b ? -1 : 1))), 'who needs which blob');
   assert.equal(bodies.size, 0, `bodies without a revision: ${[...bodies.keys()].map((key) => readU48(key, 8)).join()}`);
   assert.equal(changes.size, 0, 'change records without a document');
   checkPurges(states, purges, keys);
@@ -117,22 +132,25 @@ function count(doc: DocRecord, reckoned: Reckoned): void {
 function checkBodies(
   id: Bytes,
   doc: DocRecord,
-  bodies: Map<Bytes, number>,
+  bodies: Map<Bytes, Bytes>,
   keyOf: (ref: number) => Bytes,
   reckoned: Reckoned,
-): void {
+): Bytes[] {
+  const found: Bytes[] = [];
   for (const node of doc.tree) {
     if (node.body === 0) {
       assert.ok(!node.leaf, `${id} ${node.pos}-${node.hash}: a leaf without a body`);
       continue;
     }
-    const length = lengthOf(id, doc, node, bodies, keyOf(node.body));
-    if (node.leaf) reckoned.external_bytes += length;
-    else reckoned.obsolete_bytes += bodyKeyBytes + length;
+    const body = bodyOf(id, doc, node, bodies, keyOf(node.body));
+    found.push(body);
+    if (node.leaf) reckoned.external_bytes += body.length;
+    else reckoned.obsolete_bytes += bodyKeyBytes + body.length;
   }
+  return found;
 }
 
-function lengthOf(id: Bytes, doc: DocRecord, node: RevNode, bodies: Map<Bytes, number>, key: Bytes): number {
+function bodyOf(id: Bytes, doc: DocRecord, node: RevNode, bodies: Map<Bytes, Bytes>, key: Bytes): Bytes {
   const what = `${id} ${node.pos}-${node.hash}`;
   const beside = bodies.get(key);
   bodies.delete(key);
@@ -141,13 +159,13 @@ function lengthOf(id: Bytes, doc: DocRecord, node: RevNode, bodies: Map<Bytes, n
     assert.equal(beside, undefined, `${what}: the body stands in the record and beside it`);
     assert.equal(doc.body.length, doc.bodyLength, what);
     assert.ok(doc.bodyLength <= inlineBodyBytesMax, what);
-    return doc.bodyLength;
+    return doc.body;
   }
   assert.ok(beside !== undefined, `${what}: the body is missing`);
   if (isWinner) {
     assert.equal(doc.bodyRef, node.body, what);
-    assert.equal(doc.bodyLength, beside, what);
-    assert.ok(beside > inlineBodyBytesMax, `${what}: a small body of a winner stands beside the record`);
+    assert.equal(doc.bodyLength, beside.length, what);
+    assert.ok(beside.length > inlineBodyBytesMax, `${what}: a small body of a winner stands beside the record`);
   }
   return beside;
 }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { fromBytes, type Bytes } from '../../src/base/bytes.js';
 import { Refusal } from '../../src/base/errors.js';
 import type { Database } from '../../src/cluster/database.js';
-import { openDoc, openRevs, type DocOptions } from '../../src/cluster/open-doc.js';
+import { docText } from '../../src/cluster/doc-text.js';
+import { openDoc, openRevs, type DocOptions, type OpenedDoc } from '../../src/cluster/open-doc.js';
 import { keyOf, type DocModel, type Fact } from './doc-model.js';
 
 /** Reads a document in every way there is and compares with the model. */
@@ -16,19 +17,19 @@ export function checkDoc(database: Database, id: Bytes, model: DocModel): void {
   }
   if (best.deleted) assert.equal(refusal(database, id, {}), 'deleted');
   else checkWinner(database, id, model, best, others);
-  const opened = openRevs(database, id, 'all', { revs: true })!.map((each) => parsed('ok' in each ? each.ok : '{}'));
+  const opened = openRevs(database, id, 'all', { revs: true })!.map((each) => ('ok' in each ? parsed(each.ok) : each));
   assert.deepEqual(opened, leaves.map((leaf) => ({ ...docOf(id, leaf), _revisions: revisions(database, model, leaf) })));
   for (const inner of model.inner()) {
     if (inner.body === undefined) assert.equal(refusal(database, id, { rev: inner }), 'missing');
-    else assert.deepEqual(parsed(openDoc(database, id, { rev: inner }).text), docOf(id, inner));
+    else assert.deepEqual(parsed(openDoc(database, id, { rev: inner })), docOf(id, inner));
   }
   assert.equal(refusal(database, id, { rev: { pos: 1, hash: 'never seen' } }), 'missing');
 }
 
 function checkWinner(database: Database, id: Bytes, model: DocModel, best: Fact, others: Fact[]): void {
-  assert.deepEqual(parsed(openDoc(database, id, {}).text), docOf(id, best));
+  assert.deepEqual(parsed(openDoc(database, id, {})), docOf(id, best));
   const options = { revs: true, conflicts: true, deletedConflicts: true, revsInfo: true };
-  const { _revs_info, ...doc } = parsed(openDoc(database, id, options).text);
+  const { _revs_info, ...doc } = parsed(openDoc(database, id, options));
   const conflicts = others.filter(({ deleted }) => !deleted).map(keyOf);
   const deletedConflicts = others.filter(({ deleted }) => deleted).map(keyOf);
   assert.deepEqual(doc, {
@@ -59,12 +60,13 @@ function revisions(database: Database, model: DocModel, leaf: Fact): object {
   return { start: leaf.pos, ids: path.map(({ hash }) => hash) };
 }
 
-const parsed = (text: Bytes): Record<string, unknown> => JSON.parse(fromBytes(text)) as Record<string, unknown>;
+const parsed = ({ id, rev, content, extra }: OpenedDoc): Record<string, unknown> =>
+  JSON.parse(fromBytes(docText(id, rev, content, extra))) as Record<string, unknown>;
 
 /** The reason why a document is not to be had. */
 function refusal(database: Database, id: Bytes, options: DocOptions): string {
   try {
-    return `found: ${openDoc(database, id, options).text}`;
+    return `found: ${openDoc(database, id, options).content}`;
   } catch (error) {
     if (error instanceof Refusal && error.error === 'not_found') return error.reason;
     throw error;

@@ -2,6 +2,7 @@ import { fromBytes } from '../../base/bytes.js';
 import { badRequest, invalidJson, notFound } from '../../base/errors.js';
 import { reloadConfig, setAdmin } from '../../auth/admins.js';
 import { parseJson } from '../../json/scan.js';
+import { requireJson } from '../body.js';
 import type { Exchange } from '../exchange.js';
 import type { ServerRoute } from '../route.js';
 
@@ -13,6 +14,7 @@ export const nodeRoutes: readonly ServerRoute[] = [
   { path: '/_node/{node}/_versions', allow: 'GET', access: 'server_admin', methods: { GET: onNode(versions) } },
   { path: '/_node/{node}/_stats/*', allow: 'GET', access: 'metrics', methods: { GET: onNode(stats) } },
   { path: '/_node/{node}/_prometheus', allow: 'GET', access: 'metrics', methods: { GET: onNode(prometheus) } },
+  { path: '/_node/{node}/_restart', allow: 'POST', access: 'server_admin', methods: { POST: onNode(restart) } },
   { path: '/_node/{node}/_config', allow: 'GET', access: 'server_admin', methods: { GET: onNode(wholeConfig) } },
   { path: '/_node/{node}/_config/_reload', allow: 'POST', access: 'server_admin', methods: { POST: onNode(reload) } },
   { path: '/_node/{node}/_config/{section}', allow: 'GET', access: 'server_admin', methods: { GET: onNode(section) } },
@@ -73,6 +75,13 @@ function stats(exchange: Exchange): void {
 async function prometheus(exchange: Exchange): Promise<void> {
   const text = await exchange.services.metrics.prometheus();
   exchange.send(200, 'text/plain; version=2.0', text);
+}
+
+/** Requests that are under way meanwhile may fail; what they were told is saved is saved. */
+async function restart(exchange: Exchange): Promise<void> {
+  requireJson(exchange.request);
+  await exchange.services.restart();
+  exchange.json(202, { ok: true });
 }
 
 function wholeConfig(exchange: Exchange): void {
