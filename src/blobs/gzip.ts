@@ -63,12 +63,15 @@ async function drain(gzip: AsyncIterable<Buffer>, writer: BlobWriter): Promise<v
 export function storeCompressed(writer: BlobWriter): CompressingWriter {
   const gunzip = createGunzip();
   const measured = measure(gunzip);
-  measured.catch(() => undefined);
+  let isMeasured = false;
+  const over = (): void => void (isMeasured = true);
+  measured.then(over, over);
   return {
     async write(chunk) {
       await writer.write(chunk);
-      if (gunzip.write(chunk)) return;
-      await Promise.race([drained(gunzip), measured]);
+      // Bytes behind the compressed ones are kept as well, but nobody takes them out of the stream.
+      if (isMeasured) await measured;
+      else if (!gunzip.write(chunk)) await Promise.race([drained(gunzip), measured]);
     },
     async finish() {
       gunzip.end();

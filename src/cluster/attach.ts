@@ -27,7 +27,9 @@ export class NewBlobs {
 }
 
 /** Gives the bytes of an attachment that comes behind its document. */
-export type Follower = (input: AttachmentInput & { kind: 'follows' }) => AsyncIterable<Buffer> | Promise<AsyncIterable<Buffer>>;
+export type Follower = (
+  input: AttachmentInput & { kind: 'follows' },
+) => AsyncIterable<Buffer> | Promise<AsyncIterable<Buffer>>;
 
 /**
  * Puts the attachments of documents in their place before the documents are saved: bytes into the blob store, stubs
@@ -75,7 +77,8 @@ const noFollower: Follower = ({ name }) => {
 
 function checkDigest(input: AttachmentInput, { attachment, sentMd5 }: StoredAttachment): void {
   if (input.kind !== 'follows' || input.md5 === undefined) return;
-  if (input.md5 !== sentMd5 && input.md5 !== attachment.md5) throw badRequest(`The digest of attachment ${input.name} does not match its bytes.`);
+  if (input.md5 !== sentMd5 && input.md5 !== attachment.md5)
+    throw badRequest(`The digest of attachment ${input.name} does not match its bytes.`);
 }
 
 interface Parent {
@@ -86,15 +89,22 @@ interface Parent {
 }
 
 /** The revision that a document continues. */
-function parentOf(database: Database, { id, rev, revisions, deleted }: NamedInput, newEdits: boolean): Parent {
+function parentOf(
+  database: Database,
+  { id, rev, revisions, deleted }: NamedInput,
+  newEdits: boolean,
+): Parent {
   const doc = database.collection.doc(id);
   const path = revisions ?? (rev && { start: rev.pos, hashes: [rev.hash] });
   if (doc === undefined) {
     const pos = newEdits ? 0 : (path?.start ?? 1) - 1;
     return { pos, known: !newEdits || path === undefined, attachments: [] };
   }
-  const named = path?.hashes.map((hash, i) => find(doc.tree, { pos: path.start - i, hash })).find((node) => node !== undefined);
-  const node: RevNode | undefined = named ?? (newEdits && path === undefined && doc.deleted && !deleted ? winner(doc.tree) : undefined);
+  const named = path?.hashes
+    .map((hash, i) => find(doc.tree, { pos: path.start - i, hash }))
+    .find((node) => node !== undefined);
+  const node: RevNode | undefined =
+    named ?? (newEdits && path === undefined && doc.deleted && !deleted ? winner(doc.tree) : undefined);
   const pos = newEdits ? (node?.pos ?? 0) : (path?.start ?? 1) - 1;
   if (node === undefined) return { pos, known: !newEdits || path === undefined, attachments: [] };
   const content = database.collection.body(database.shardOf(id), doc, node);

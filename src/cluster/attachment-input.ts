@@ -10,31 +10,51 @@ export type AttachmentInput = { name: string; revpos: number | undefined } & (
 const defaultType = 'application/octet-stream';
 
 export function readAttachments(value: unknown): AttachmentInput[] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('Attachments must be a JSON object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw badRequest('Attachments must be a JSON object');
   return Object.entries(value).map(([name, entry]) => readAttachment(name.toWellFormed(), entry));
 }
 
 export function checkAttachmentName(name: string): void {
   if (name === '') throw badRequest('Attachment name must not be empty');
-  if (name.startsWith('_')) throw badRequest(`Attachment name '${name}' starts with prohibited character '_'`);
+  if (name.startsWith('_'))
+    throw badRequest(`Attachment name '${name}' starts with prohibited character '_'`);
 }
 
 function readAttachment(name: string, entry: unknown): AttachmentInput {
   checkAttachmentName(name);
-  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) throw badRequest(`Attachment ${name} must be a JSON object`);
-  const { stub, follows, data, content_type: type = defaultType, revpos, encoding, digest } = entry as Record<string, unknown>;
-  if (typeof type !== 'string' || /[\0-\x1f\x7f]/.test(type)) throw badRequest(`Invalid content type of attachment ${name}`);
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry))
+    throw badRequest(`Attachment ${name} must be a JSON object`);
+  const {
+    stub,
+    follows,
+    data,
+    content_type: type = defaultType,
+    revpos,
+    encoding,
+    digest,
+  } = entry as Record<string, unknown>;
+  if (typeof type !== 'string' || /[\0-\x1f\x7f]/.test(type))
+    throw badRequest(`Invalid content type of attachment ${name}`);
   const base = { name, revpos: readRevpos(name, revpos) };
   if (stub === true) return { ...base, kind: 'stub' };
   const gzip = encoding === 'gzip';
-  if (follows === true) return { ...base, kind: 'follows', type, gzip, md5: typeof digest === 'string' ? digest.replace(/^md5-/, '') : undefined };
+  if (follows === true)
+    return {
+      ...base,
+      kind: 'follows',
+      type,
+      gzip,
+      md5: typeof digest === 'string' ? digest.replace(/^md5-/, '') : undefined,
+    };
   if (typeof data !== 'string') throw badRequest(`Invalid attachment data for ${name}`);
   return { ...base, kind: 'data', type, data: decodeBase64(name, data), gzip };
 }
 
 function readRevpos(name: string, revpos: unknown): number | undefined {
   if (revpos === undefined) return undefined;
-  if (typeof revpos !== 'number' || !Number.isSafeInteger(revpos) || revpos < 0) throw badRequest(`Invalid revpos of attachment ${name}`);
+  if (typeof revpos !== 'number' || !Number.isSafeInteger(revpos) || revpos < 0)
+    throw badRequest(`Invalid revpos of attachment ${name}`);
   return revpos;
 }
 

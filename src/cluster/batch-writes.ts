@@ -40,7 +40,8 @@ export class BatchWrites {
   /** Saves what is waiting, of one database or of all. */
   async flush(database?: Database): Promise<void> {
     for (const [key, batch] of this.#batches) {
-      if (database === undefined || batch.database.record.instance === database.record.instance) this.#save(key);
+      if (database === undefined || batch.database.record.instance === database.record.instance)
+        this.#save(key);
     }
     await Promise.all(this.#saving);
   }
@@ -52,7 +53,8 @@ export class BatchWrites {
     this.#batches.delete(key);
     const work = this.#saveDocs(batch).catch((error: unknown) => {
       const facts = { database: batch.database.name, docs: batch.docs.length };
-      if (error instanceof Refusal) this.logger.info({ ...facts, reason: error.message }, 'a batch of documents was refused');
+      if (error instanceof Refusal)
+        this.logger.info({ ...facts, reason: error.message }, 'a batch of documents was refused');
       else this.logger.error({ ...facts, err: error }, 'a batch of documents was not saved');
     });
     this.#saving.add(work);
@@ -65,6 +67,7 @@ export class BatchWrites {
     if (current.record.instance !== database.record.instance) return;
     const saved = await saveDocs(cluster, current, docs, true);
     const conflicts = saved.filter((rev) => rev === undefined).length;
-    if (conflicts > 0) this.logger.info({ database: database.name, conflicts }, 'documents of a batch were in conflict');
+    if (conflicts > 0)
+      this.logger.info({ database: database.name, conflicts }, 'documents of a batch were in conflict');
   }
 }

@@ -32,7 +32,8 @@ interface Meta {
 export const namesRange = { start: 'd', end: 'e' };
 const metaKey = 'm';
 const nameKey = (name: string): Bytes => 'd' + toBytes(name);
-const erasureKey = (instance: number): Bytes => 'x' + u8(Math.floor(instance / 0x1_0000_0000)) + u32(instance);
+const erasureKey = (instance: number): Bytes =>
+  'x' + u8(Math.floor(instance / 0x1_0000_0000)) + u32(instance);
 
 /**
  * The list of databases, volumes, and what is set for each database as a whole: a small state machine beside the
@@ -55,19 +56,30 @@ export class Catalogue {
   }
 
   /** Names in byte order. Bounds are names, the range is read in one go. */
-  *names(range: { start: Bytes; end: Bytes; reverse?: boolean; offset?: number; limit?: number }): Iterable<string> {
+  *names(range: {
+    start: Bytes;
+    end: Bytes;
+    reverse?: boolean;
+    offset?: number;
+    limit?: number;
+  }): Iterable<string> {
     for (const key of this.store.keys(range)) yield fromBytes(key.slice(1));
   }
 
   erasures(): Erasure[] {
-    return [...this.store.entries({ start: 'x', end: prefixEnd('x') })].map(({ value }) => decode<Erasure>(value)!);
+    return [...this.store.entries({ start: 'x', end: prefixEnd('x') })].map(({ value }) =>
+      decode<Erasure>(value)!,
+    );
   }
 
   generations(): number[] {
     return this.#meta(this.store).generations;
   }
 
-  async create(name: string, settings: Pick<DatabaseRecord, 'q' | 'slot' | 'partitioned' | 'security'>): Promise<void> {
+  async create(
+    name: string,
+    settings: Pick<DatabaseRecord, 'q' | 'slot' | 'partitioned' | 'security'>,
+  ): Promise<void> {
     await this.#step(name, () => {
       const key = nameKey(name);
       if (this.#overlay.get(key) !== undefined) {
@@ -94,7 +106,10 @@ export class Catalogue {
     await this.#commits.submit(() => this.#overlay.remove(erasureKey(instance)));
   }
 
-  async set(name: string, settings: Partial<Pick<DatabaseRecord, 'security' | 'revs_limit' | 'purged_infos_limit'>>): Promise<void> {
+  async set(
+    name: string,
+    settings: Partial<Pick<DatabaseRecord, 'security' | 'revs_limit' | 'purged_infos_limit'>>,
+  ): Promise<void> {
     await this.#step(name, () => {
       this.#overlay.put(nameKey(name), encode({ ...this.#existing(name), ...settings }));
     });

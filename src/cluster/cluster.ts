@@ -42,7 +42,9 @@ export class Cluster {
   ) {
     const store = folder === undefined ? new MemoryStore() : new LmdbStore(folder.path('catalogue'));
     this.#catalogue = new Catalogue(store, (name) => this.#changed(name));
-    this.#volumes = new Volumes(folder?.path('documents'), this.#catalogue, (touched) => this.#publish(touched));
+    this.#volumes = new Volumes(folder?.path('documents'), this.#catalogue, (touched) =>
+      this.#publish(touched),
+    );
     for (const erasure of this.#catalogue.erasures()) this.#erase(erasure);
   }
 
@@ -76,8 +78,12 @@ export class Cluster {
     return this.#catalogue.names(range);
   }
 
-  async createDatabase(name: string, settings: Pick<DatabaseRecord, 'q' | 'partitioned' | 'security'>): Promise<void> {
-    if (this.exists(name)) throw new Refusal('file_exists', 'The database could not be created, the file already exists.');
+  async createDatabase(
+    name: string,
+    settings: Pick<DatabaseRecord, 'q' | 'partitioned' | 'security'>,
+  ): Promise<void> {
+    if (this.exists(name))
+      throw new Refusal('file_exists', 'The database could not be created, the file already exists.');
     const slot = await this.#volumes.slotForNew();
     await this.#catalogue.create(name, { ...settings, slot });
   }
@@ -149,7 +155,10 @@ export class Cluster {
 
   #erase(erasure: Erasure): void {
     const work = this.#eraseAll(erasure).catch((error: unknown) => {
-      this.logger.error({ err: error, instance: erasure.instance }, 'removing a deleted database failed; it is tried again at the next start');
+      this.logger.error(
+        { err: error, instance: erasure.instance },
+        'removing a deleted database failed; it is tried again at the next start',
+      );
     });
     this.#erasing.add(work);
     void work.finally(() => this.#erasing.delete(work));

@@ -30,7 +30,11 @@ export async function compact(cluster: Cluster, database: Database): Promise<voi
   }
 }
 
-async function compactTable(database: Database, prefix: Bytes, advance: (count: number) => void): Promise<void> {
+async function compactTable(
+  database: Database,
+  prefix: Bytes,
+  advance: (count: number) => void,
+): Promise<void> {
   const end = prefix + '\xff\xff\xff\xff';
   let start = prefix;
   for (;;) {
@@ -57,11 +61,18 @@ async function compactTable(database: Database, prefix: Bytes, advance: (count: 
 /** Purges beyond the limit go too, also in shards that had no body to forget. */
 async function trimPurges(database: Database): Promise<void> {
   for (const [shard, state] of database.collection.states.entries()) {
-    if (state.purge_seq - state.purges_from + 1 > database.purgedInfosLimit) await submit(database, shard, []);
+    if (state.purge_seq - state.purges_from + 1 > database.purgedInfosLimit)
+      await submit(database, shard, []);
   }
 }
 
 function submit(database: Database, shard: number, ids: Bytes[]): Promise<undefined> {
   const { instance } = database.record;
-  return database.submit({ type: 'compact', instance, shard, ids, purged_infos_limit: database.purgedInfosLimit });
+  return database.submit({
+    type: 'compact',
+    instance,
+    shard,
+    ids,
+    purged_infos_limit: database.purgedInfosLimit,
+  });
 }

@@ -58,7 +58,9 @@ function readIdentity(folder: string): Identity | undefined {
   try {
     return JSON.parse(text) as Identity;
   } catch {
-    throw new StartupError(`The file ${file} is damaged: it should hold the format and the id of the server.`);
+    throw new StartupError(
+      `The file ${file} is damaged: it should hold the format and the id of the server.`,
+    );
   }
 }
 
@@ -118,7 +120,9 @@ function unlock(folder: string): void {
 }
 
 const inUse = (folder: string, pid: number | undefined): StartupError =>
-  new StartupError(`The data folder ${folder} is in use by another server${pid === undefined ? '' : ` (process ${pid})`}.`);
+  new StartupError(
+    `The data folder ${folder} is in use by another server${pid === undefined ? '' : ` (process ${pid})`}.`,
+  );
 
 /** The process that holds a lock, or undefined where it is gone. */
 function holderOf(file: string): number | undefined {

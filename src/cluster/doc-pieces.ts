@@ -16,7 +16,12 @@ export interface DataWanted {
 export const isWanted = (attachment: Attachment, { after }: DataWanted): boolean => attachment.revpos > after;
 
 /** A document as JSON whose attachments carry their bytes as base64, piece by piece. */
-export async function* docPieces(cluster: Cluster, database: Database, doc: OpenedDoc, wanted: DataWanted): AsyncGenerator<Bytes> {
+export async function* docPieces(
+  cluster: Cluster,
+  database: Database,
+  doc: OpenedDoc,
+  wanted: DataWanted,
+): AsyncGenerator<Bytes> {
   const { attachments, body } = splitContent(doc.content);
   const whole = docText(doc.id, doc.rev, body, `${doc.extra},"_attachments":{`);
   // The text ends with the brace of the document, behind which there is nothing: it comes last.
@@ -26,7 +31,10 @@ export async function* docPieces(cluster: Cluster, database: Database, doc: Open
     if (!isWanted(attachment, wanted)) {
       text += separator + attachmentEntry(attachment, 'stub', wanted.encodingInfo);
     } else {
-      const [before, after] = attachmentEntry(attachment, 'data', wanted.encodingInfo).split(dataMark) as [Bytes, Bytes];
+      const [before, after] = attachmentEntry(attachment, 'data', wanted.encodingInfo).split(dataMark) as [
+        Bytes,
+        Bytes,
+      ];
       yield text + separator + before;
       yield* base64(await readPlain(cluster, database, attachment));
       text = after;

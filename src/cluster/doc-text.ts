@@ -36,7 +36,8 @@ export function attachmentEntry(attachment: Attachment, form: EntryForm, encodin
 export function quoteId(id: Bytes): Bytes {
   for (let i = 0; i < id.length; i++) {
     const code = id.charCodeAt(i);
-    if (code < 0x20 || code > 0x7e || code === 0x22 || code === 0x5c) return toBytes(JSON.stringify(fromBytes(id)));
+    if (code < 0x20 || code > 0x7e || code === 0x22 || code === 0x5c)
+      return toBytes(JSON.stringify(fromBytes(id)));
   }
   return `"${id}"`;
 }

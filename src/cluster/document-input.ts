@@ -25,11 +25,21 @@ export interface InputLimits {
 /** Reads one document out of scanned text. What is wrong with it is refused by name. */
 export function readDocument(scanned: ScannedValue, limits: InputLimits): DocumentInput {
   if (scanned.kind !== 'object') throw badRequest('Document must be a JSON object');
-  const input: DocumentInput = { id: undefined, rev: undefined, revisions: undefined, deleted: false, attachments: undefined, body: '' };
+  const input: DocumentInput = {
+    id: undefined,
+    rev: undefined,
+    revisions: undefined,
+    deleted: false,
+    attachments: undefined,
+    body: '',
+  };
   for (const member of scanned.special) readSpecial(input, scanned, member, limits);
   input.body = canonicalBody(scanned, isDropped);
   if (input.body.length > limits.document_bytes_max) {
-    throw new Refusal('document_too_large', input.id === undefined ? 'The document is too large.' : fromBytes(input.id));
+    throw new Refusal(
+      'document_too_large',
+      input.id === undefined ? 'The document is too large.' : fromBytes(input.id),
+    );
   }
   return input;
 }
@@ -47,14 +57,20 @@ const kept = new Set([
 ]);
 const isDropped = (name: string): boolean => name.startsWith('_') && !kept.has(name);
 
-function readSpecial(input: DocumentInput, { bytes }: ScannedObject, member: Member, limits: InputLimits): void {
+function readSpecial(
+  input: DocumentInput,
+  { bytes }: ScannedObject,
+  member: Member,
+  limits: InputLimits,
+): void {
   const { name, valueStart, valueEnd } = member;
   if (kept.has(name) || ignored.has(name)) return;
   const plain = plainString(bytes, valueStart, valueEnd);
   const value = plain === undefined ? parseValue(bytes, valueStart, valueEnd) : undefined;
   switch (name) {
     case '_id':
-      if (plain === undefined && typeof value !== 'string') throw new Refusal('illegal_docid', 'Document id must be a string');
+      if (plain === undefined && typeof value !== 'string')
+        throw new Refusal('illegal_docid', 'Document id must be a string');
       input.id = plain ?? toBytes((value as string).toWellFormed());
       checkId(input.id, limits.id_bytes_max);
       return;
@@ -85,13 +101,16 @@ function plainString(bytes: Buffer, start: number, end: number): Bytes | undefin
 }
 
 function readRevisions(value: unknown): RevPath {
-  const { start, ids } = (typeof value === 'object' && value !== null ? value : {}) as { start?: unknown; ids?: unknown };
+  const { start, ids } = (typeof value === 'object' && value !== null ? value : {}) as {
+    start?: unknown;
+    ids?: unknown;
+  };
   if (typeof start !== 'number' || !Number.isSafeInteger(start) || start < 0) {
-    throw new Refusal('doc_validation', '_revisions.start isn\'t an integer.');
+    throw new Refusal('doc_validation', "_revisions.start isn't an integer.");
   }
-  if (!Array.isArray(ids)) throw new Refusal('doc_validation', '_revisions.ids isn\'t a array.');
+  if (!Array.isArray(ids)) throw new Refusal('doc_validation', "_revisions.ids isn't a array.");
   const hashes = ids.map((id) => {
-    if (typeof id !== 'string') throw new Refusal('doc_validation', 'RevId isn\'t a string');
+    if (typeof id !== 'string') throw new Refusal('doc_validation', "RevId isn't a string");
     return parseHash(id);
   });
   if (hashes.length === 0 || hashes.length > start) throw new Refusal('doc_validation', 'Invalid rev format');
@@ -109,6 +128,7 @@ export function checkId(id: Bytes, bytesMax: number): void {
   if (!id.startsWith('_')) return;
   if (id.length > designPrefix.length && isDesignId(id)) return;
   if (id.length > localPrefix.length && isLocalId(id)) return;
-  if (id === designPrefix || id === localPrefix) throw new Refusal('illegal_docid', 'Illegal document id `' + id + '`');
+  if (id === designPrefix || id === localPrefix)
+    throw new Refusal('illegal_docid', 'Illegal document id `' + id + '`');
   throw new Refusal('illegal_docid', 'Only reserved document ids may start with underscore.');
 }

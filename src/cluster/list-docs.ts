@@ -98,7 +98,12 @@ export class Listing {
       let rows = 0;
       let last: Bytes | undefined;
       const most = Math.min(left, pieceRows);
-      const found = this.database.collection.store.entries({ ...range, reverse: descending, offset: skip, limit: most });
+      const found = this.database.collection.store.entries({
+        ...range,
+        reverse: descending,
+        offset: skip,
+        limit: most,
+      });
       for (const entry of found) {
         text += separator + this.#row(entry);
         separator = ',\n';
@@ -122,7 +127,14 @@ export class Listing {
     let { skip, limit: left } = this.query;
     let separator = '\n';
     while (left > 0 && range.start < range.end) {
-      const found = [...this.database.collection.store.entries({ ...range, reverse: this.query.descending, offset: skip, limit: Math.min(left, rowsAtOnce) })];
+      const found = [
+        ...this.database.collection.store.entries({
+          ...range,
+          reverse: this.query.descending,
+          offset: skip,
+          limit: Math.min(left, rowsAtOnce),
+        }),
+      ];
       if (found.length === 0) return;
       for (const entry of found) {
         const view = decodeWinner(entry.value);
@@ -132,7 +144,12 @@ export class Listing {
         else {
           const quoted = quoteId(id);
           yield `${separator}{"id":${quoted},"key":${quoted},"value":{"rev":${quoteRev(view)}},"doc":`;
-          yield* docPieces(cluster, this.database, { id, rev: view, content, extra: '', plain: true }, wanted);
+          yield* docPieces(
+            cluster,
+            this.database,
+            { id, rev: view, content, extra: '', plain: true },
+            wanted,
+          );
           yield '}';
         }
         separator = ',\n';
@@ -153,7 +170,8 @@ export class Listing {
     const quoted = quoteId(id);
     const row = `{"id":${quoted},"key":${quoted},"value":{"rev":${quoteRev(view)}}`;
     if (!includeDocs) return row + '}';
-    if (conflicts && view.conflicted) return `${row},"doc":${winnerText(this.database, id, decodeDocRecord(value), true)}}`;
+    if (conflicts && view.conflicted)
+      return `${row},"doc":${winnerText(this.database, id, decodeDocRecord(value), true)}}`;
     const body = view.body ?? this.database.collection.winnerBody(this.database.shardOf(id), view);
     return `${row},"doc":${docText(id, view, body, '', this.query.encodingInfo)}}`;
   }
@@ -216,7 +234,11 @@ function spaceOf(prefix: Bytes, kind: ListingKind): KeyRange {
   return { start: prefix + designPrefix, end: prefixEnd(prefix + designPrefix) };
 }
 
-function keyRange(prefix: Bytes, space: KeyRange, { start, end, inclusiveEnd, descending }: ListQuery): KeyRange {
+function keyRange(
+  prefix: Bytes,
+  space: KeyRange,
+  { start, end, inclusiveEnd, descending }: ListQuery,
+): KeyRange {
   const at = (bound: Bound, after: boolean): Bytes =>
     clamp(bound === null ? space.start : prefix + idKey(bound) + (after ? '\0' : ''), space);
   if (!descending) {

@@ -76,7 +76,13 @@ function openRev(database: Database, id: Bytes, rev: Rev, { latest, revs }: DocO
 }
 
 /** One revision, or undefined where its body is no longer kept. */
-function openNode(database: Database, id: Bytes, doc: DocRecord, node: RevNode, revs: boolean): OpenedDoc | undefined {
+function openNode(
+  database: Database,
+  id: Bytes,
+  doc: DocRecord,
+  node: RevNode,
+  revs: boolean,
+): OpenedDoc | undefined {
   const content = database.collection.body(database.shardOf(id), doc, node);
   if (content === undefined) return undefined;
   const path = revs ? revisionsMember(pathOf(doc.tree, node).slice(0, database.revsLimit)) : '';
@@ -109,12 +115,18 @@ export function openRevs(
 
 function conflictsOf(doc: DocRecord): Bytes {
   if (!doc.conflicted) return '';
-  return revsMember('_conflicts', otherLeaves(doc).filter(({ deleted }) => !deleted));
+  return revsMember(
+    '_conflicts',
+    otherLeaves(doc).filter(({ deleted }) => !deleted),
+  );
 }
 
 function deletedConflictsOf(doc: DocRecord): Bytes {
   if (!doc.conflicted) return '';
-  return revsMember('_deleted_conflicts', otherLeaves(doc).filter(({ deleted }) => deleted));
+  return revsMember(
+    '_deleted_conflicts',
+    otherLeaves(doc).filter(({ deleted }) => deleted),
+  );
 }
 
 const otherLeaves = (doc: DocRecord): RevNode[] => leaves(doc.tree).slice(1);

@@ -22,7 +22,13 @@ export async function purgeDocs(database: Database, requests: readonly PurgeRequ
   await Promise.all(
     [...byShard].map(async ([shard, list]) => {
       const purges = list.map(({ request }) => request);
-      const result = await database.submit({ type: 'purge', instance: database.record.instance, shard, uuid, purges });
+      const result = await database.submit({
+        type: 'purge',
+        instance: database.record.instance,
+        shard,
+        uuid,
+        purges,
+      });
       for (const [i, { at }] of list.entries()) removed[at] = result[i]!;
     }),
   );
@@ -33,7 +39,10 @@ export async function purgeDocs(database: Database, requests: readonly PurgeRequ
 export function purgedInfos(database: Database): PurgeRecord[] {
   const { keys, states, store } = database.collection;
   return states.flatMap((state, shard) => {
-    const range = { start: keys.purge(shard, state.purges_from), end: keys.purge(shard, state.purge_seq + 1) };
+    const range = {
+      start: keys.purge(shard, state.purges_from),
+      end: keys.purge(shard, state.purge_seq + 1),
+    };
     return [...store.entries(range)].map(({ value }) => decodePurge(value));
   });
 }

@@ -9,14 +9,23 @@ import type { Cluster } from './cluster.js';
 import type { Database } from './database.js';
 
 /** The attachment of that name of the winning revision, or of the one that is named. */
-export function findAttachment(database: Database, id: Bytes, name: string, rev: Rev | undefined): Attachment {
+export function findAttachment(
+  database: Database,
+  id: Bytes,
+  name: string,
+  rev: Rev | undefined,
+): Attachment {
   const found = contentOf(database, id, rev).attachments.find((each) => each.name === name);
   if (found === undefined) throw notFound('Document is missing attachment');
   return found;
 }
 
 /** What a revision holds; of a deleted document only by name. */
-export function contentOf(database: Database, id: Bytes, rev: Rev | undefined): { rev: Rev; content: Bytes; deleted: boolean; attachments: Attachment[] } {
+export function contentOf(
+  database: Database,
+  id: Bytes,
+  rev: Rev | undefined,
+): { rev: Rev; content: Bytes; deleted: boolean; attachments: Attachment[] } {
   const doc = database.collection.doc(id);
   if (doc === undefined) throw notFound('missing');
   if (rev === undefined && doc.deleted) throw notFound('deleted');
@@ -40,7 +49,13 @@ export function knownSince(database: Database, id: Bytes, rev: Rev, since: reado
 }
 
 /** The stored bytes `start` up to, not including, `end`: compressed where they are kept so. */
-async function readStored(cluster: Cluster, database: Database, { blob }: Attachment, start: number, end: number): Promise<AsyncIterable<Buffer>> {
+async function readStored(
+  cluster: Cluster,
+  database: Database,
+  { blob }: Attachment,
+  start: number,
+  end: number,
+): Promise<AsyncIterable<Buffer>> {
   const small = smallBlob(database.collection.store.get(volumeKey(blob)));
   if (small !== undefined && small !== '') return once(Buffer.from(small, 'latin1').subarray(start, end));
   const reader = await cluster.blobs.read(blob, start, end);
@@ -49,13 +64,16 @@ async function readStored(cluster: Cluster, database: Database, { blob }: Attach
   throw new Error(`the blob ${blob} of an attachment is missing`);
 }
 
-// eslint-disable-next-line @typescript-eslint/require-await
 async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   if (bytes.length > 0) yield bytes;
 }
 
 /** The bytes as they are stored. */
-export function readEncoded(cluster: Cluster, database: Database, attachment: Attachment): Promise<AsyncIterable<Buffer>> {
+export function readEncoded(
+  cluster: Cluster,
+  database: Database,
+  attachment: Attachment,
+): Promise<AsyncIterable<Buffer>> {
   return readStored(cluster, database, attachment, 0, attachment.storedLength);
 }
 

@@ -13,5 +13,8 @@ export function revsDiff(database: Database, id: Bytes, revs: readonly Rev[]): R
   const doc = database.collection.doc(id);
   if (doc === undefined) return { missing: [...revs], possibleAncestors: [] };
   const absent = missing(doc.tree, revs);
-  return { missing: absent, possibleAncestors: absent.length === 0 ? [] : possibleAncestors(doc.tree, absent) };
+  return {
+    missing: absent,
+    possibleAncestors: absent.length === 0 ? [] : possibleAncestors(doc.tree, absent),
+  };
 }

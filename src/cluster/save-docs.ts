@@ -11,7 +11,8 @@ export async function saveDocs(
   newEdits: boolean,
   follower?: Follower,
 ): Promise<SavedRev[]> {
-  if (!inputs.some(({ attachments }) => attachments !== undefined)) return await updateDocs(database, inputs, newEdits);
+  if (!inputs.some(({ attachments }) => attachments !== undefined))
+    return await updateDocs(database, inputs, newEdits);
   const blobs = new NewBlobs();
   try {
     await attach(cluster, database, inputs, newEdits, blobs, follower);

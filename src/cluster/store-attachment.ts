@@ -1,7 +1,12 @@
 import type { Bytes } from '../base/bytes.js';
 import { Refusal } from '../base/errors.js';
 import type { BlobWriter, StoredBlob } from '../blobs/blob-store.js';
-import { compressWhileWriting, storeCompressed, type CompressingWriter, type Identity } from '../blobs/gzip.js';
+import {
+  compressWhileWriting,
+  storeCompressed,
+  type CompressingWriter,
+  type Identity,
+} from '../blobs/gzip.js';
 import type { Config } from '../config/config.js';
 import type { Attachment } from '../shard/content.js';
 import type { Cluster } from './cluster.js';
@@ -42,7 +47,16 @@ export async function storeAttachment(cluster: Cluster, source: AttachmentSource
     const { name, type, revpos } = source;
     const md5 = stored.md5.toString('base64');
     return {
-      attachment: { name, type, revpos, md5, length: identity.length, storedLength: stored.length, gzip: writer.gzip, blob: stored.digest },
+      attachment: {
+        name,
+        type,
+        revpos,
+        md5,
+        length: identity.length,
+        storedLength: stored.length,
+        gzip: writer.gzip,
+        blob: stored.digest,
+      },
       sentMd5: source.gzip ? md5 : identity.md5.toString('base64'),
       small: stored.small?.latin1Slice(0, stored.small.length),
       release: () => stored.release(),

@@ -44,14 +44,22 @@ export async function updateDocs(
   const brought = blobs === undefined ? {} : { small_blobs: blobs.small, stored_blobs: blobs.stored };
   const work: Promise<unknown>[] = [];
   for (const [shard, group] of edits) {
-    const command = { type: 'edit', instance, shard, edits: group.edits, revs_limit: database.revsLimit, ...brought } as const;
+    const command = {
+      type: 'edit',
+      instance,
+      shard,
+      edits: group.edits,
+      revs_limit: database.revsLimit,
+      ...brought,
+    } as const;
     work.push(
       database.submit(command).then((saved) => {
         for (const [i, at] of group.at.entries()) results[at] = saved[i];
       }),
     );
   }
-  for (const [shard, list] of locals) work.push(database.submit({ type: 'local', instance, shard, edits: list }));
+  for (const [shard, list] of locals)
+    work.push(database.submit({ type: 'local', instance, shard, edits: list }));
   await Promise.all(work);
   return results;
 }

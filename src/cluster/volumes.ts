@@ -110,7 +110,11 @@ export class Volumes {
 
 /** A copied file is only there for good when its folder is on disk too. */
 function syncFolder(folder: string): void {
-  for (const name of [...fs.readdirSync(folder).map((file) => path.join(folder, file)), folder, path.dirname(folder)]) {
+  for (const name of [
+    ...fs.readdirSync(folder).map((file) => path.join(folder, file)),
+    folder,
+    path.dirname(folder),
+  ]) {
     const handle = fs.openSync(name, 'r');
     try {
       fs.fsyncSync(handle);

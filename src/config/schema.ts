@@ -119,7 +119,12 @@ export const schema = {
   ),
   'uuids/utc_id_suffix': text('', 'Ending of ids made with `utc_id`; each server needs its own.'),
   'uuids/max_count': integer(1000, 0, millions, 'Most ids in one `/_uuids`.'),
-  'attachments/compression_level': integer(8, 0, 9, 'Effort of gzip on attachments; 0 stores them as they come.'),
+  'attachments/compression_level': integer(
+    8,
+    0,
+    9,
+    'Effort of gzip on attachments; 0 stores them as they come.',
+  ),
   'attachments/compressible_types': text(
     'text/*, application/javascript, application/json, application/xml',
     'Types of attachments that are stored compressed, separated by commas.',

@@ -10,7 +10,11 @@ import { parseRanges, type ByteRange } from './ranges.js';
 import { writeBuffers } from './stream.js';
 
 /** Answers with the bytes of an attachment, or with the parts of them that are asked for. */
-export async function answerAttachment(exchange: Exchange, database: Database, attachment: Attachment): Promise<void> {
+export async function answerAttachment(
+  exchange: Exchange,
+  database: Database,
+  attachment: Attachment,
+): Promise<void> {
   const etag = `"${attachment.md5}"`;
   if (namesTag(exchange.header('if-none-match'), etag)) return exchange.empty(304, { ETag: etag });
   const ranges = parseRanges(exchange.header('range'), attachment.length);
@@ -27,23 +31,45 @@ export async function answerAttachment(exchange: Exchange, database: Database, a
   else await sendRanges(exchange, database, attachment, ranges);
 }
 
-async function sendWhole(exchange: Exchange, database: Database, attachment: Attachment, headers: OutgoingHttpHeaders): Promise<void> {
+async function sendWhole(
+  exchange: Exchange,
+  database: Database,
+  attachment: Attachment,
+  headers: OutgoingHttpHeaders,
+): Promise<void> {
   const { cluster } = exchange.services;
   const packed = attachment.gzip && takesGzip(exchange.header('accept-encoding'));
   const length = packed ? attachment.storedLength : attachment.length;
   const encoding = packed ? { 'Content-Encoding': 'gzip' } : {};
   const vary = attachment.gzip ? { Vary: 'Accept-Encoding' } : {};
   const read = packed ? readEncoded : readPlain;
-  await send(exchange, 200, { ...headers, ...encoding, ...vary, 'Content-Length': length }, () => read(cluster, database, attachment));
+  await send(exchange, 200, { ...headers, ...encoding, ...vary, 'Content-Length': length }, () =>
+    read(cluster, database, attachment),
+  );
 }
 
-async function sendRange(exchange: Exchange, database: Database, attachment: Attachment, { start, end }: ByteRange, headers: OutgoingHttpHeaders): Promise<void> {
-  const range = { 'Content-Range': `bytes ${start}-${end - 1}/${attachment.length}`, 'Content-Length': end - start };
-  const open = (): Promise<AsyncIterable<Buffer>> => readPlain(exchange.services.cluster, database, attachment, start, end);
+async function sendRange(
+  exchange: Exchange,
+  database: Database,
+  attachment: Attachment,
+  { start, end }: ByteRange,
+  headers: OutgoingHttpHeaders,
+): Promise<void> {
+  const range = {
+    'Content-Range': `bytes ${start}-${end - 1}/${attachment.length}`,
+    'Content-Length': end - start,
+  };
+  const open = (): Promise<AsyncIterable<Buffer>> =>
+    readPlain(exchange.services.cluster, database, attachment, start, end);
   await send(exchange, 206, { ...headers, ...range }, open);
 }
 
-async function sendRanges(exchange: Exchange, database: Database, attachment: Attachment, ranges: readonly ByteRange[]): Promise<void> {
+async function sendRanges(
+  exchange: Exchange,
+  database: Database,
+  attachment: Attachment,
+  ranges: readonly ByteRange[],
+): Promise<void> {
   const boundary = randomBytes(16).toString('hex');
   const { cluster } = exchange.services;
   const type = toBytes(attachment.type);
@@ -55,10 +81,17 @@ async function sendRanges(exchange: Exchange, database: Database, attachment: At
     }
     yield Buffer.from(`\r\n--${boundary}--`);
   }
-  await send(exchange, 206, { 'Content-Type': `multipart/byteranges; boundary="${boundary}"` }, () => Promise.resolve(parts()));
+  await send(exchange, 206, { 'Content-Type': `multipart/byteranges; boundary="${boundary}"` }, () =>
+    Promise.resolve(parts()),
+  );
 }
 
-async function send(exchange: Exchange, status: number, headers: OutgoingHttpHeaders, open: () => Promise<AsyncIterable<Buffer>>): Promise<void> {
+async function send(
+  exchange: Exchange,
+  status: number,
+  headers: OutgoingHttpHeaders,
+  open: () => Promise<AsyncIterable<Buffer>>,
+): Promise<void> {
   const { response } = exchange;
   if (exchange.method === 'HEAD') {
     exchange.head(status, headers);
@@ -72,7 +105,12 @@ async function send(exchange: Exchange, status: number, headers: OutgoingHttpHea
 
 /** Whether a client takes gzip: named, or covered by a star, and not with a weight of 0. */
 function takesGzip(header: string | undefined): boolean {
-  const entries = (header ?? '').split(',').map((each) => each.trim().toLowerCase().split(/\s*;\s*/));
+  const entries = (header ?? '').split(',').map((each) =>
+    each
+      .trim()
+      .toLowerCase()
+      .split(/\s*;\s*/),
+  );
   const entry = entries.find(([name]) => name === 'gzip') ?? entries.find(([name]) => name === '*');
   return entry !== undefined && !entry.slice(1).some((parameter) => /^q=0(\.0*)?$/.test(parameter));
 }

@@ -53,7 +53,9 @@ function compose(source: Readable, ...steps: Duplex[]): Readable {
 export function bodyProblem(error: unknown): unknown {
   const code = (error as NodeJS.ErrnoException).code ?? '';
   if (code.startsWith('Z_')) return badRequest('Request body is not properly gzipped.');
-  return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET' ? badRequest('The request was broken off.') : error;
+  return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET'
+    ? badRequest('The request was broken off.')
+    : error;
 }
 
 /** A packed body may hold this much at most, whatever larger plain bodies are allowed. */
@@ -78,7 +80,9 @@ function readRaw(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
         reject(tooLarge(bytesMax));
       } else chunks.push(chunk);
     });
-    request.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : length === 0 ? noBytes : Buffer.concat(chunks, length)));
+    request.on('end', () =>
+      resolve(chunks.length === 1 ? chunks[0]! : length === 0 ? noBytes : Buffer.concat(chunks, length)),
+    );
     request.on('error', reject);
     request.on('close', () => reject(badRequest('The request was broken off.')));
   });

@@ -28,7 +28,8 @@ export function bulkSettings(bytes: Buffer, members: readonly Member[]): BulkSet
 }
 
 export function checkDocs(members: readonly Member[], isArray: boolean): void {
-  if (!members.some(({ name }) => name === 'docs')) throw badRequest('POST body must include `docs` parameter.');
+  if (!members.some(({ name }) => name === 'docs'))
+    throw badRequest('POST body must include `docs` parameter.');
   if (!isArray) throw badRequest('`docs` parameter must be an array.');
 }
 

@@ -26,18 +26,36 @@ export interface AttachmentOptions {
 }
 
 /** Which attachments of a document are to come with their bytes; undefined where none are. */
-export function wantedOf(database: Database, doc: OpenedDoc, { data, since, encodingInfo }: AttachmentOptions): DataWanted | undefined {
+export function wantedOf(
+  database: Database,
+  doc: OpenedDoc,
+  { data, since, encodingInfo }: AttachmentOptions,
+): DataWanted | undefined {
   if (!data && since === undefined) return undefined;
-  const wanted = { after: since === undefined || since.length === 0 ? -1 : knownSince(database, doc.id, doc.rev, since), encodingInfo };
+  const wanted = {
+    after: since === undefined || since.length === 0 ? -1 : knownSince(database, doc.id, doc.rev, since),
+    encodingInfo,
+  };
   return attachmentsOf(doc.content).some((each) => isWanted(each, wanted)) ? wanted : undefined;
 }
 
 /** Answers with one document. */
-export async function answerWithData(exchange: Exchange, database: Database, doc: OpenedDoc, options: AttachmentOptions): Promise<void> {
+export async function answerWithData(
+  exchange: Exchange,
+  database: Database,
+  doc: OpenedDoc,
+  options: AttachmentOptions,
+): Promise<void> {
   const headers: OutgoingHttpHeaders = doc.plain ? { ETag: etagOf(doc.rev) } : {};
-  if (doc.plain && namesTag(exchange.header('if-none-match'), etagOf(doc.rev))) return exchange.empty(304, headers);
+  if (doc.plain && namesTag(exchange.header('if-none-match'), etagOf(doc.rev)))
+    return exchange.empty(304, headers);
   const wanted = wantedOf(database, doc, options);
-  if (wanted === undefined) return exchange.text(200, docText(doc.id, doc.rev, doc.content, doc.extra, options.encodingInfo), headers);
+  if (wanted === undefined)
+    return exchange.text(
+      200,
+      docText(doc.id, doc.rev, doc.content, doc.extra, options.encodingInfo),
+      headers,
+    );
   const { cluster } = exchange.services;
   const accept = exchange.header('accept');
   if (accept === undefined || (!accept.includes('application/json') && /multipart\/|\*\/\*/.test(accept))) {
@@ -53,9 +71,18 @@ export async function answerWithData(exchange: Exchange, database: Database, doc
 }
 
 /** Sends a multipart answer as fast as the client takes it. */
-export async function sendParts(exchange: Exchange, writer: MultipartWriter, parts: readonly OutgoingPart[], headers: OutgoingHttpHeaders): Promise<void> {
+export async function sendParts(
+  exchange: Exchange,
+  writer: MultipartWriter,
+  parts: readonly OutgoingPart[],
+  headers: OutgoingHttpHeaders,
+): Promise<void> {
   const length = writer.length(parts);
-  exchange.head(200, { 'Content-Type': writer.contentType, ...(length === undefined ? {} : { 'Content-Length': length }), ...headers });
+  exchange.head(200, {
+    'Content-Type': writer.contentType,
+    ...(length === undefined ? {} : { 'Content-Length': length }),
+    ...headers,
+  });
   if (exchange.method === 'HEAD') exchange.response.end();
   else if (await writeBuffers(exchange.response, writer.chunks(parts))) exchange.response.end();
 }
@@ -69,7 +96,12 @@ function partsOf(cluster: Cluster, database: Database, doc: OpenedDoc, wanted: D
   ];
 }
 
-function attachmentPart(cluster: Cluster, database: Database, attachment: Attachment, encoded: boolean): OutgoingPart {
+function attachmentPart(
+  cluster: Cluster,
+  database: Database,
+  attachment: Attachment,
+  encoded: boolean,
+): OutgoingPart {
   const packed = encoded && attachment.gzip;
   const length = packed ? attachment.storedLength : attachment.length;
   return {
@@ -79,26 +111,51 @@ function attachmentPart(cluster: Cluster, database: Database, attachment: Attach
       'Content-Length': length,
       'Content-Encoding': packed ? 'gzip' : undefined,
     },
-    content: { length, open: () => (packed ? readEncoded(cluster, database, attachment) : readPlain(cluster, database, attachment)) },
+    content: {
+      length,
+      open: () =>
+        packed ? readEncoded(cluster, database, attachment) : readPlain(cluster, database, attachment),
+    },
   };
 }
 
 /** A revision as a part of a `multipart/mixed` answer: one with attachments is a multipart of its own. */
-export function revPart(cluster: Cluster, database: Database, opened: OpenedRev, options: AttachmentOptions, named: boolean): OutgoingPart {
+export function revPart(
+  cluster: Cluster,
+  database: Database,
+  opened: OpenedRev,
+  options: AttachmentOptions,
+  named: boolean,
+): OutgoingPart {
   if ('missing' in opened) return errorPart(`{"missing":${quoteRev(opened.missing)}}`);
   const doc = opened.ok;
   const wanted = wantedOf(database, doc, { ...options, data: true });
   if (wanted === undefined) {
-    return { headers: { 'Content-Type': 'application/json' }, text: docText(doc.id, doc.rev, doc.content, doc.extra, options.encodingInfo) };
+    return {
+      headers: { 'Content-Type': 'application/json' },
+      text: docText(doc.id, doc.rev, doc.content, doc.extra, options.encodingInfo),
+    };
   }
   const headers = named ? { 'X-Doc-Id': fromBytes(doc.id), 'X-Rev-Id': formatRev(doc.rev) } : {};
-  return { headers, multipart: new MultipartWriter('related'), parts: partsOf(cluster, database, doc, wanted) };
+  return {
+    headers,
+    multipart: new MultipartWriter('related'),
+    parts: partsOf(cluster, database, doc, wanted),
+  };
 }
 
-export const errorPart = (json: Bytes): OutgoingPart => ({ headers: { 'Content-Type': 'application/json; error="true"' }, text: json });
+export const errorPart = (json: Bytes): OutgoingPart => ({
+  headers: { 'Content-Type': 'application/json; error="true"' },
+  text: json,
+});
 
 /** One revision inside a JSON answer: its text, or with the bytes of its attachments, piece by piece. */
-export async function* revPieces(cluster: Cluster, database: Database, doc: OpenedDoc, options: AttachmentOptions): AsyncGenerator<Bytes> {
+export async function* revPieces(
+  cluster: Cluster,
+  database: Database,
+  doc: OpenedDoc,
+  options: AttachmentOptions,
+): AsyncGenerator<Bytes> {
   const wanted = wantedOf(database, doc, options);
   if (wanted === undefined) yield docText(doc.id, doc.rev, doc.content, doc.extra, options.encodingInfo);
   else yield* docPieces(cluster, database, doc, wanted);

@@ -27,7 +27,14 @@ export function namedRev(exchange: Exchange, inBody: Rev | undefined): Rev | und
 
 export function ifMatchRev(exchange: Exchange): Rev | undefined {
   const header = exchange.header('if-match');
-  return header === undefined ? undefined : parseRev(header.trim().replace(/^W\//, '').replace(/^"(.*)"$/, '$1'));
+  return header === undefined
+    ? undefined
+    : parseRev(
+        header
+          .trim()
+          .replace(/^W\//, '')
+          .replace(/^"(.*)"$/, '$1'),
+      );
 }
 
 const same = (a: Rev, b: Rev): boolean => a.pos === b.pos && a.hash === b.hash;

@@ -21,23 +21,30 @@ export class HttpServer {
   #requests = 0;
 
   constructor(private readonly services: Services) {
-    this.#server = http.createServer({ maxHeaderSize: headerBytesMax, keepAliveTimeout: 65_000 }, (request, response) =>
-      this.#take(request, response),
+    this.#server = http.createServer(
+      { maxHeaderSize: headerBytesMax, keepAliveTimeout: 65_000 },
+      (request, response) => this.#take(request, response),
     );
     // Bodies of any length may take their time; what must come at once is the head.
     this.#server.requestTimeout = 0;
     this.#server.headersTimeout = 60_000;
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
       if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
-      const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
-      const body = '{"error":"bad_request","reason":"The request is not HTTP that this server understands."}\n';
-      socket.end(`HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
+      const status =
+        error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
+      const body =
+        '{"error":"bad_request","reason":"The request is not HTTP that this server understands."}\n';
+      socket.end(
+        `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+      );
     });
   }
 
   async listen(port: number, bind: string): Promise<string> {
     await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', (error: NodeJS.ErrnoException) => reject(new StartupError(listenProblem(error, port, bind))));
+      this.#server.once('error', (error: NodeJS.ErrnoException) =>
+        reject(new StartupError(listenProblem(error, port, bind))),
+      );
       this.#server.listen(port, bind, resolve);
     });
     const { address, port: taken, family } = this.#server.address() as AddressInfo;
@@ -61,10 +68,21 @@ export class HttpServer {
       const user = this.services.authenticator.authenticate(request.headers.authorization);
       if (user instanceof Promise) {
         const pending = exchange;
-        user.then((known) => this.#serve(pending, known)).catch((error: unknown) => this.#fail(pending, error));
+        user
+          .then((known) => this.#serve(pending, known))
+          .catch((error: unknown) => this.#fail(pending, error));
       } else this.#serve(exchange, user);
     } catch (error) {
-      exchange ??= new Exchange(this.services, request, response, request.method ?? 'GET', [], '/', emptyQuery, id);
+      exchange ??= new Exchange(
+        this.services,
+        request,
+        response,
+        request.method ?? 'GET',
+        [],
+        '/',
+        emptyQuery,
+        id,
+      );
       this.#fail(exchange, error);
     }
   }
@@ -88,10 +106,16 @@ export class HttpServer {
   #fail(exchange: Exchange, error: unknown): void {
     const { response, request } = exchange;
     if (!(error instanceof Refusal)) {
-      this.services.logger.error({ err: error, id: exchange.id, method: exchange.method, path: pathOf(request) }, 'a request failed');
+      this.services.logger.error(
+        { err: error, id: exchange.id, method: exchange.method, path: pathOf(request) },
+        'a request failed',
+      );
     }
     if (response.headersSent || response.destroyed) return void response.destroy();
-    const refusal = error instanceof Refusal ? error : new Refusal('internal_server_error', 'The server failed; its log tells more.');
+    const refusal =
+      error instanceof Refusal
+        ? error
+        : new Refusal('internal_server_error', 'The server failed; its log tells more.');
     const text = toBytes(JSON.stringify({ error: refusal.error, reason: refusal.reason }));
     const headers = refusal instanceof MethodNotAllowed ? { Allow: refusal.allow } : {};
     // What the client is still sending will not be read: the connection cannot be used again.
@@ -100,14 +124,28 @@ export class HttpServer {
     if (!request.complete) request.resume();
   }
 
-  #log(request: IncomingMessage, response: ServerResponse, exchange: Exchange | undefined, id: string, started: number): void {
+  #log(
+    request: IncomingMessage,
+    response: ServerResponse,
+    exchange: Exchange | undefined,
+    id: string,
+    started: number,
+  ): void {
     const { logger, metrics } = this.services;
     const ms = performance.now() - started;
     const method = request.method ?? 'GET';
     metrics.request(method, response.statusCode, ms);
     const user = exchange?.user?.name ?? null;
     const complete = response.writableFinished;
-    logger.request({ id, method, path: pathOf(request), status: response.statusCode, user, ms: Math.round(ms * 1000) / 1000, complete });
+    logger.request({
+      id,
+      method,
+      path: pathOf(request),
+      status: response.statusCode,
+      user,
+      ms: Math.round(ms * 1000) / 1000,
+      complete,
+    });
   }
 }
 
@@ -136,7 +174,9 @@ function checkLogin({ services: { config }, user, parts }: Exchange): void {
 }
 
 function listenProblem(error: NodeJS.ErrnoException, port: number, bind: string): string {
-  if (error.code === 'EADDRINUSE') return `Port ${port} on ${bind} is in use by another program; choose another with --port.`;
-  if (error.code === 'EACCES') return `Port ${port} on ${bind} may not be used by this user; choose another with --port.`;
+  if (error.code === 'EADDRINUSE')
+    return `Port ${port} on ${bind} is in use by another program; choose another with --port.`;
+  if (error.code === 'EACCES')
+    return `Port ${port} on ${bind} may not be used by this user; choose another with --port.`;
   return `Cannot listen on ${bind} port ${port}: ${error.message}`;
 }

@@ -102,12 +102,14 @@ function positive(parameter: Parameter): number {
   const isText = 'text' in parameter;
   const value = isText ? (/^[+-]?\d+$/.test(parameter.text) ? Number(parameter.text) : NaN) : parameter.value;
   const shown = JSON.stringify(isText ? parameter.text : parameter.value);
-  if (typeof value !== 'number' || !Number.isInteger(value)) throw parseError(`Invalid value for integer: ${shown}`);
+  if (typeof value !== 'number' || !Number.isInteger(value))
+    throw parseError(`Invalid value for integer: ${shown}`);
   if (value < 0) throw parseError(`Invalid value for positive integer: ${shown}`);
   return value;
 }
 
-const json = (parameter: Parameter): unknown => ('text' in parameter ? parseJsonText(parameter.text) : parameter.value);
+const json = (parameter: Parameter): unknown =>
+  'text' in parameter ? parseJsonText(parameter.text) : parameter.value;
 
 function text(parameter: Parameter): string {
   const value = 'text' in parameter ? parameter.text : parameter.value;
@@ -118,7 +120,9 @@ function text(parameter: Parameter): string {
 function list(parameter: Parameter): readonly unknown[] {
   const value = json(parameter);
   if (Array.isArray(value)) return value;
-  throw badRequest('text' in parameter ? '`keys` parameter must be an array.' : '`keys` body member must be an array.');
+  throw badRequest(
+    'text' in parameter ? '`keys` parameter must be an array.' : '`keys` body member must be an array.',
+  );
 }
 
 function choice(parameter: Parameter, name: string, choices: readonly string[]): void {

@@ -2,7 +2,10 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { STATUS_CODES } from 'node:http';
 
 const methods = ['COPY', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT'];
-const codes = [200, 201, 202, 204, 206, 301, 304, 400, 401, 403, 404, 405, 406, 409, 412, 413, 414, 415, 416, 417, 500, 501, 503];
+const codes = [
+  200, 201, 202, 204, 206, 301, 304, 400, 401, 403, 404, 405, 406, 409, 412, 413, 414, 415, 416, 417, 500,
+  501, 503,
+];
 const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
@@ -33,11 +36,31 @@ export class Metrics {
     this.#collected('couchdb_httpd_status_codes', 'number of HTTP answers by status', () =>
       [...this.#byStatus].map(([code, count]) => [{ code: String(code) }, count]),
     );
-    this.#collected('couchdb_document_writes_total', 'number of documents written', () => [[{}, this.documentWrites]]);
-    this.#collected('couchdb_database_reads_total', 'number of documents read', () => [[{}, this.documentReads]]);
-    const memory = { name: 'couchdb_memory_resident_bytes', help: 'resident memory', registers: [this.#registry] };
-    new Gauge({ ...memory, collect() { this.set(process.memoryUsage.rss()); } });
-    new Gauge({ name: 'couchdb_uptime_seconds', help: 'time since the start', registers: [this.#registry], collect() { this.set(process.uptime()); } });
+    this.#collected('couchdb_document_writes_total', 'number of documents written', () => [
+      [{}, this.documentWrites],
+    ]);
+    this.#collected('couchdb_database_reads_total', 'number of documents read', () => [
+      [{}, this.documentReads],
+    ]);
+    const memory = {
+      name: 'couchdb_memory_resident_bytes',
+      help: 'resident memory',
+      registers: [this.#registry],
+    };
+    new Gauge({
+      ...memory,
+      collect() {
+        this.set(process.memoryUsage.rss());
+      },
+    });
+    new Gauge({
+      name: 'couchdb_uptime_seconds',
+      help: 'time since the start',
+      registers: [this.#registry],
+      collect() {
+        this.set(process.uptime());
+      },
+    });
   }
 
   request(method: string, status: number, milliseconds: number): void {
@@ -55,9 +78,17 @@ export class Metrics {
 
   /** CouchDB's tree of statistics. */
   stats(): Record<string, unknown> {
-    const byMethod = Object.fromEntries([...this.#byMethod].map(([method, count]) => [method, counter(count, `number of HTTP ${method} requests`)]));
+    const byMethod = Object.fromEntries(
+      [...this.#byMethod].map(([method, count]) => [
+        method,
+        counter(count, `number of HTTP ${method} requests`),
+      ]),
+    );
     const byStatus = Object.fromEntries(
-      [...this.#byStatus].map(([code, count]) => [code, counter(count, `number of HTTP ${code} ${STATUS_CODES[code] ?? ''} responses`)]),
+      [...this.#byStatus].map(([code, count]) => [
+        code,
+        counter(count, `number of HTTP ${code} ${STATUS_CODES[code] ?? ''} responses`),
+      ]),
     );
     return {
       couchdb: {
@@ -67,7 +98,11 @@ export class Metrics {
         },
         httpd_request_methods: byMethod,
         httpd_status_codes: byStatus,
-        request_time: { value: summary(this.#times), type: 'histogram', desc: 'length of a request inside the server, in milliseconds' },
+        request_time: {
+          value: summary(this.#times),
+          type: 'histogram',
+          desc: 'length of a request inside the server, in milliseconds',
+        },
         database_reads: counter(this.documentReads, 'number of times a document was read from a database'),
         database_writes: counter(this.documentWrites, 'number of times a database was changed'),
       },

@@ -12,7 +12,10 @@ const documentPartBytesMax = 64 * 1024 * 1024;
  * A `multipart/related` body: the document first, then the attachments that it announces as following, in the order
  * of their announcement. `save` gets the document's bytes, and a way to read each attachment when its turn comes.
  */
-export async function withMultipart(exchange: Exchange, save: (document: Buffer, follower: Follower) => Promise<void>): Promise<void> {
+export async function withMultipart(
+  exchange: Exchange,
+  save: (document: Buffer, follower: Follower) => Promise<void>,
+): Promise<void> {
   const source = openBody(exchange.request, exchange.bodyBytesMax);
   const parts = readMultipart(source, boundaryOf(exchange.header('content-type')));
   try {
@@ -22,7 +25,8 @@ export async function withMultipart(exchange: Exchange, save: (document: Buffer,
       const next = await parts.next();
       if (next.done) throw badRequest(`The multipart body has no part for attachment ${name}.`);
       const filename = filenameOf(next.value.headers);
-      if (filename !== undefined && filename !== name) throw badRequest(`A part for attachment ${name} was expected, and one for ${filename} came.`);
+      if (filename !== undefined && filename !== name)
+        throw badRequest(`A part for attachment ${name} was expected, and one for ${filename} came.`);
       return next.value.body;
     });
   } catch (error) {
@@ -35,7 +39,8 @@ async function gather(part: Part): Promise<Buffer> {
   let length = 0;
   for await (const chunk of part.body) {
     length += chunk.length;
-    if (length > documentPartBytesMax) throw badRequest('The first part of the body is too large for a document.');
+    if (length > documentPartBytesMax)
+      throw badRequest('The first part of the body is too large for a document.');
     chunks.push(Buffer.from(chunk));
   }
   return Buffer.concat(chunks, length);

@@ -25,7 +25,12 @@ export function parseRevs(value: unknown): Rev[] {
 }
 
 /** Answers with several revisions: as a JSON array, or as the parts of a multipart answer. */
-export async function answerOpenRevs(exchange: Exchange, database: Database, opened: readonly OpenedRev[], options: AttachmentOptions): Promise<void> {
+export async function answerOpenRevs(
+  exchange: Exchange,
+  database: Database,
+  opened: readonly OpenedRev[],
+  options: AttachmentOptions,
+): Promise<void> {
   const { cluster } = exchange.services;
   const accept = exchange.header('accept') ?? '*/*';
   if (takesMultipart(accept)) {

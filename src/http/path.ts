@@ -9,7 +9,7 @@ import { badRequest } from '../base/errors.js';
 export function splitPath(path: string): Bytes[] {
   const parts: Bytes[] = [];
   const plain = !escaped.test(path);
-  for (let from = 0; from < path.length; ) {
+  for (let from = 0; from < path.length;) {
     const slash = path.indexOf('/', from);
     const to = slash < 0 ? path.length : slash;
     if (to > from) parts.push(plain ? path.slice(from, to) : decodeComponent(path.slice(from, to)));
@@ -46,7 +46,9 @@ export function encodePart(bytes: Bytes): string {
   let text = '';
   for (let i = 0; i < bytes.length; i++) {
     const character = bytes[i]!;
-    text += unreserved.test(character) ? character : '%' + bytes.charCodeAt(i).toString(16).toUpperCase().padStart(2, '0');
+    text += unreserved.test(character)
+      ? character
+      : '%' + bytes.charCodeAt(i).toString(16).toUpperCase().padStart(2, '0');
   }
   return text;
 }

@@ -23,7 +23,8 @@ export function parseRanges(header: string | undefined, length: number): ByteRan
     const start = first === '' ? Math.max(0, length - Number(last)) : Number(first);
     const end = first === '' || last === '' ? length : Math.min(length, Number(last) + 1);
     if (first !== '' && last !== '' && Number(last) < Number(first)) return undefined;
-    if (start >= length || start >= end) throw new Refusal('requested_range_not_satisfiable', 'Requested range not satisfiable');
+    if (start >= length || start >= end)
+      throw new Refusal('requested_range_not_satisfiable', 'Requested range not satisfiable');
     ranges.push({ start, end });
   }
   if (ranges.length > rangesMax) return undefined;

@@ -1,6 +1,12 @@
 import { fromBytes, type Bytes } from '../base/bytes.js';
 import { badRequest, Refusal } from '../base/errors.js';
-import { checkDbAdmin, checkMaintenance, checkMember, isServerAdmin, requireServerAdmin } from '../auth/rights.js';
+import {
+  checkDbAdmin,
+  checkMaintenance,
+  checkMember,
+  isServerAdmin,
+  requireServerAdmin,
+} from '../auth/rights.js';
 import type { Database } from '../cluster/database.js';
 import type { Exchange } from './exchange.js';
 import { encodePart } from './path.js';
@@ -18,7 +24,13 @@ import { serverRoutes } from './routes/server-routes.js';
 
 /** All routes of the server, and all those below a database. */
 export const allServerRoutes = [...serverRoutes, ...nodeRoutes, ...pageRoutes];
-export const allDatabaseRoutes = [...databaseRoutes, ...listingRoutes, ...bulkRoutes, ...bulkGetRoutes, ...revisionRoutes];
+export const allDatabaseRoutes = [
+  ...databaseRoutes,
+  ...listingRoutes,
+  ...bulkRoutes,
+  ...bulkGetRoutes,
+  ...revisionRoutes,
+];
 
 const serverTable = new RouteTable(allServerRoutes, 0);
 const databaseTable = new RouteTable(allDatabaseRoutes, 1);
@@ -78,12 +90,14 @@ function routeReserved(exchange: Exchange, database: Database): void | Promise<v
     return callDocument(exchange, database, `_local/${third}`);
   }
   if (second === '_design' && third !== undefined) {
-    if (parts[3]?.startsWith('_')) throw new Refusal('not_implemented', 'Design functions are not supported yet.');
+    if (parts[3]?.startsWith('_'))
+      throw new Refusal('not_implemented', 'Design functions are not supported yet.');
     if (parts.length > 3) return callAttachment(exchange, database, `_design/${third}`, 3);
     return callDocument(exchange, database, `_design/${third}`);
   }
   if (parts.length > 2) return callAttachment(exchange, database, second, 2);
-  if (second.startsWith('_design/') && (method === 'GET' || method === 'HEAD')) return redirectDesign(exchange, second);
+  if (second.startsWith('_design/') && (method === 'GET' || method === 'HEAD'))
+    return redirectDesign(exchange, second);
   return callDocument(exchange, database, second);
 }
 
@@ -95,7 +109,12 @@ function redirectDesign(exchange: Exchange, id: Bytes): void {
 }
 
 /** What is left of the path behind the document is the attachment's name. */
-function callAttachment(exchange: Exchange, database: Database, id: Bytes, nameFrom: number): void | Promise<void> {
+function callAttachment(
+  exchange: Exchange,
+  database: Database,
+  id: Bytes,
+  nameFrom: number,
+): void | Promise<void> {
   const handler = attachmentMethods[exchange.method === 'HEAD' ? 'GET' : exchange.method];
   if (handler === undefined) throw methodNotAllowed(attachmentAllow);
   return handler(exchange, database, id, attachmentName(exchange.parts.slice(nameFrom)));

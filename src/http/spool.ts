@@ -57,7 +57,7 @@ export class Spool {
   /** Its contents from the beginning. The chunks share one buffer: each is valid until the next is asked for. */
   async *chunks(): AsyncGenerator<Buffer> {
     const buffer = Buffer.allocUnsafe(chunkBytes);
-    for (let at = 0; at < this.#length; ) {
+    for (let at = 0; at < this.#length;) {
       const { bytesRead } = await this.file.read(buffer, 0, chunkBytes, at);
       if (bytesRead === 0) return;
       at += bytesRead;
@@ -68,7 +68,10 @@ export class Spool {
   /** Sends its contents as the body of an answer, as fast as the client takes them. */
   async sendTo(response: ServerResponse): Promise<void> {
     await this.flush();
-    await pipeline(this.file.createReadStream({ start: 0, autoClose: false, highWaterMark: chunkBytes }), response);
+    await pipeline(
+      this.file.createReadStream({ start: 0, autoClose: false, highWaterMark: chunkBytes }),
+      response,
+    );
   }
 
   async close(): Promise<void> {

@@ -13,7 +13,10 @@ export async function writePieces(response: ServerResponse, pieces: Iterable<Byt
 }
 
 /** The same for bytes that come as a stream. */
-export async function writeBuffers(response: ServerResponse, chunks: AsyncIterable<Buffer>): Promise<boolean> {
+export async function writeBuffers(
+  response: ServerResponse,
+  chunks: AsyncIterable<Buffer>,
+): Promise<boolean> {
   for await (const chunk of chunks) {
     if (response.destroyed || response.closed) return false;
     // The chunk may be overwritten when the next is asked for, and the socket may still be holding on to it.

@@ -3,14 +3,14 @@ import { describe, test } from 'node:test';
 import { canonicalBody } from './canonical.js';
 import { RandomJson } from './random-json.js';
 import { scanDocument } from './scan.js';
-import { fromByteString } from './text.js';
+import { fromBytes } from '../base/bytes.js';
 
 const keepAll = () => false;
 
 function canonical(text: string, drop: (name: string) => boolean = keepAll): string {
   const scanned = scanDocument(Buffer.from(text));
   assert.ok(scanned.kind === 'object');
-  return fromByteString(canonicalBody(scanned, drop));
+  return fromBytes(canonicalBody(scanned, drop));
 }
 
 void describe('tokens', () => {

@@ -68,7 +68,6 @@ export class ElementSplitter {
         case comma:
           if (this.#inArray && this.#depth === 2) {
             this.#endElement(chunk, from, i);
-            from = i;
             this.#keep(chunk, i, i + 1);
             from = i + 1;
           }
@@ -114,7 +113,8 @@ export class ElementSplitter {
   #grow(chunk: Buffer, from: number, to: number): void {
     if (to === from) return;
     this.#elementBytes += to - from;
-    if (this.#elementBytes > this.elementBytesMax) throw badRequest(`An element of \`${this.arrayMember}\` is too large.`);
+    if (this.#elementBytes > this.elementBytesMax)
+      throw badRequest(`An element of \`${this.arrayMember}\` is too large.`);
     this.#element.push(Buffer.from(chunk.subarray(from, to)));
   }
 
@@ -148,6 +148,7 @@ const closeBrace = 0x7d;
 const comma = 0x2c;
 
 function isBlank(bytes: Buffer): boolean {
-  for (const byte of bytes) if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return false;
+  for (const byte of bytes)
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return false;
   return true;
 }

@@ -60,10 +60,23 @@ export async function createServer(options: ServerOptions): Promise<TuffetServer
   }
 }
 
-function readConfig({ inMemory, dataDir, configFile, admins, port, bind, config = {}, logLevel, logFormat }: ServerOptions): Config {
+function readConfig({
+  inMemory,
+  dataDir,
+  configFile,
+  admins,
+  port,
+  bind,
+  config = {},
+  logLevel,
+  logFormat,
+}: ServerOptions): Config {
   const section = (name: string, values: Record<string, string | undefined>): Record<string, string> => ({
     ...config[name],
-    ...(Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Record<string, string>),
+    ...(Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Record<
+      string,
+      string
+    >),
   });
   return new Config({
     ...(inMemory || dataDir === undefined ? {} : { dataDir }),
@@ -77,11 +90,18 @@ function readConfig({ inMemory, dataDir, configFile, admins, port, bind, config 
   });
 }
 
-async function start(options: ServerOptions, config: Config, folder: DataFolder | undefined): Promise<TuffetServer> {
-  const logger = options.logger ?? createLogger({ level: config.choice('log/level'), format: config.choice('log/format') });
+async function start(
+  options: ServerOptions,
+  config: Config,
+  folder: DataFolder | undefined,
+): Promise<TuffetServer> {
+  const logger =
+    options.logger ??
+    createLogger({ level: config.choice('log/level'), format: config.choice('log/format') });
   const stopListening = config.onChange('log', 'level', (level) => logger.setLevel(level ?? 'info'));
   const { unwritable } = await hashPlainAdmins(config);
-  for (const file of unwritable) logger.warn({ file }, 'a password in clear text could not be replaced in its file');
+  for (const file of unwritable)
+    logger.warn({ file }, 'a password in clear text could not be replaced in its file');
   for (const problem of config.problems()) logger.warn({}, problem);
 
   const openCluster = async (): Promise<Cluster> => {
@@ -89,7 +109,8 @@ async function start(options: ServerOptions, config: Config, folder: DataFolder 
     const cluster = new Cluster(config, logger, folder, blobs);
     sweepOrphans(cluster).then(
       (removed) => removed > 0 && logger.info({ removed }, 'removed attachments that no document names'),
-      (error: unknown) => logger.error({ err: error }, 'looking for attachments that no document names failed'),
+      (error: unknown) =>
+        logger.error({ err: error }, 'looking for attachments that no document names failed'),
     );
     return cluster;
   };

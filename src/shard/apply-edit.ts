@@ -17,8 +17,12 @@ export function applyEdit(command: EditCommand, keys: DatabaseKeys, view: WriteV
   const writer = new DocWriter(keys, view, command.shard, state);
   return command.edits.map((edit) => {
     const old = loadDoc(keys, view, state, edit.id);
-    const grown = edit.path === undefined ? growByHand(edit, old, state.seq + 1) : growByHistory(edit, old, state.seq + 1);
-    if (grown === undefined || !writer.blobs.has(edit.body, command.small_blobs, command.stored_blobs)) return undefined;
+    const grown =
+      edit.path === undefined
+        ? growByHand(edit, old, state.seq + 1)
+        : growByHistory(edit, old, state.seq + 1);
+    if (grown === undefined || !writer.blobs.has(edit.body, command.small_blobs, command.stored_blobs))
+      return undefined;
     if (grown.tree !== old?.tree) store(writer, state, edit, old, grown, command);
     return grown.rev;
   });
@@ -60,7 +64,11 @@ function continuedLeaf({ parent, deleted }: InteractiveEdit, old: StoredDoc): Re
   return node?.leaf ? node : undefined;
 }
 
-function growByHistory(edit: Extract<Edit, { parent: undefined; path: object }>, old: StoredDoc | undefined, seq: number): Grown {
+function growByHistory(
+  edit: Extract<Edit, { parent: undefined; path: object }>,
+  old: StoredDoc | undefined,
+  seq: number,
+): Grown {
   const { start, hashes } = edit.path;
   const rev = { pos: start, hash: hashes[0]! };
   const merged = merge(old?.tree, edit.path, { deleted: edit.deleted, body: seq });
@@ -87,8 +95,15 @@ function store(
     state.external_bytes -= length;
     state.obsolete_bytes += bodyKeyBytes + length;
   }
-  if (tree !== grown.tree && old !== undefined) forgetStemmed(writer, state, old, lostBodies(grown.tree, tree));
-  writer.replace(edit.id, old, tree, seq, added && { ref: seq, body: edit.body, smallBlobs: command.small_blobs });
+  if (tree !== grown.tree && old !== undefined)
+    forgetStemmed(writer, state, old, lostBodies(grown.tree, tree));
+  writer.replace(
+    edit.id,
+    old,
+    tree,
+    seq,
+    added && { ref: seq, body: edit.body, smallBlobs: command.small_blobs },
+  );
 }
 
 /** Bodies of revisions that fell off the end of the history. The winner's may still be in its record. */

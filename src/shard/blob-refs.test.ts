@@ -9,7 +9,16 @@ import { Volume } from './volume.js';
 
 const bytes = 'the bytes of an attachment';
 const blob = createHash('sha256').update(bytes).digest('hex');
-const attachment = { name: 'a', type: 't', revpos: 1, md5: 'm', length: bytes.length, storedLength: bytes.length, gzip: false, blob };
+const attachment = {
+  name: 'a',
+  type: 't',
+  revpos: 1,
+  md5: 'm',
+  length: bytes.length,
+  storedLength: bytes.length,
+  gzip: false,
+  blob,
+};
 const withAttachment = (n: number): string => encodeContent([attachment], `{"n":${n}}`);
 
 /** Saves one version after the other; only the first brings the bytes, the others have stubs. */
@@ -27,7 +36,10 @@ async function lifeOf(bodies: readonly string[], revs_limit: number): Promise<Vo
 
 for (const limit of [1, 2, 3, 1_000]) {
   test(`an attachment outlives edits that keep it by a stub, with ${limit} revisions kept`, async () => {
-    const volume = await lifeOf([withAttachment(1), withAttachment(2), withAttachment(3), withAttachment(4)], limit);
+    const volume = await lifeOf(
+      [withAttachment(1), withAttachment(2), withAttachment(3), withAttachment(4)],
+      limit,
+    );
     assert.equal(smallBlob(volume.store.get(volumeKey(blob))), bytes);
   });
 }

@@ -19,7 +19,11 @@ export class BlobRefs {
   ) {}
 
   /** Whether everything that a revision names is there, or comes with the command. */
-  has(content: Bytes, small: ReadonlyMap<string, Bytes> | undefined, stored: ReadonlySet<string> | undefined): boolean {
+  has(
+    content: Bytes,
+    small: ReadonlyMap<string, Bytes> | undefined,
+    stored: ReadonlySet<string> | undefined,
+  ): boolean {
     return attachmentsOf(content).every(
       ({ blob }) => small?.has(blob) || stored?.has(blob) || this.view.get(volumeKey(blob)) !== undefined,
     );

@@ -22,7 +22,9 @@ export class Collection {
     readonly q: number,
   ) {
     this.keys = new DatabaseKeys(instance);
-    this.states = Array.from({ length: q }, (_, shard) => decodeState(this.store.get(this.keys.state(shard))));
+    this.states = Array.from({ length: q }, (_, shard) =>
+      decodeState(this.store.get(this.keys.state(shard))),
+    );
     const { livePrefix } = this.keys;
     this.rank = new LiveRank(volume, livePrefix, prefixEnd(livePrefix));
   }

@@ -27,13 +27,29 @@ export interface Attachment {
  */
 const mark = '\x01';
 
-type Row = [name: string, type: string, revpos: number, md5: string, length: number, storedLength: number, gzip: 0 | 1, blob: string];
+type Row = [
+  name: string,
+  type: string,
+  revpos: number,
+  md5: string,
+  length: number,
+  storedLength: number,
+  gzip: 0 | 1,
+  blob: string,
+];
 
 export function encodeContent(attachments: readonly Attachment[], body: Bytes): Bytes {
   if (attachments.length === 0) return body;
-  const rows = attachments.map(
-    ({ name, type, revpos, md5, length, storedLength, gzip, blob }): Row => [name, type, revpos, md5, length, storedLength, gzip ? 1 : 0, blob],
-  );
+  const rows = attachments.map(({ name, type, revpos, md5, length, storedLength, gzip, blob }): Row => [
+    name,
+    type,
+    revpos,
+    md5,
+    length,
+    storedLength,
+    gzip ? 1 : 0,
+    blob,
+  ]);
   return mark + lengthPrefixed(toBytes(JSON.stringify(rows))) + body;
 }
 
@@ -57,7 +73,8 @@ export function splitContent(content: Bytes): { attachments: Attachment[]; body:
   return { attachments, body: reader.rest() };
 }
 
-export const attachmentsOf = (content: Bytes): Attachment[] => (hasAttachments(content) ? splitContent(content).attachments : []);
+export const attachmentsOf = (content: Bytes): Attachment[] =>
+  hasAttachments(content) ? splitContent(content).attachments : [];
 
 /** What of the attachments makes the revision the one it is: not where they are kept, nor since when. */
 export function attachmentsIdentity(attachments: readonly Attachment[]): Bytes {

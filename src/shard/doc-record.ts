@@ -49,7 +49,10 @@ export interface WinnerView {
 }
 
 /** What a record is made of; the winner's revision comes encoded, as the change record has the same. */
-export type DocRecordParts = Omit<DocRecord, 'longId' | 'conflicted' | 'rev'> & { revBytes: Bytes; leafCount: number };
+export type DocRecordParts = Omit<DocRecord, 'longId' | 'conflicted' | 'rev'> & {
+  revBytes: Bytes;
+  leafCount: number;
+};
 
 export function encodeDocRecord(id: Bytes, record: DocRecordParts): Bytes {
   const { tree, body } = record;
@@ -83,7 +86,8 @@ export function decodeDocRecord(bytes: Bytes): DocRecord {
   const view = readWinner(reader);
   const flags = bytes.charCodeAt(0);
   const rev = { pos: view.pos, hash: view.hash };
-  const tree = flags & flag.tree ? readTree(reader.rest()) : singleNode(rev, { deleted: view.deleted, body: view.seq });
+  const tree =
+    flags & flag.tree ? readTree(reader.rest()) : singleNode(rev, { deleted: view.deleted, body: view.seq });
   return {
     seq: view.seq,
     rev,
@@ -128,7 +132,8 @@ const hexHash = /^[0-9a-f]{32}$/;
 
 /** A hash of 32 hexadecimal digits takes 16 bytes behind a zero; any other its UTF-8 behind its length plus one. */
 export function encodeRev({ pos, hash }: Rev): Bytes {
-  if (hash.length === 32 && hexHash.test(hash)) return varint(pos) + '\0' + Buffer.from(hash, 'hex').latin1Slice(0, 16);
+  if (hash.length === 32 && hexHash.test(hash))
+    return varint(pos) + '\0' + Buffer.from(hash, 'hex').latin1Slice(0, 16);
   const utf8 = Buffer.from(hash);
   return varint(pos) + varint(utf8.length + 1) + utf8.latin1Slice(0, utf8.length);
 }

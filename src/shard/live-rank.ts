@@ -101,9 +101,15 @@ export class LiveRank {
   #buildSlice(): void {
     const until = performance.now() + sliceMs;
     while (this.#built < this.end && performance.now() < until) {
-      const [next] = this.source.store.keys({ start: this.#built, end: this.end, offset: this.#width, limit: 1 });
+      const [next] = this.source.store.keys({
+        start: this.#built,
+        end: this.end,
+        offset: this.#width,
+        limit: 1,
+      });
       const to = next ?? this.end;
-      const count = next === undefined ? this.source.store.count({ start: this.#built, end: this.end }) : this.#width;
+      const count =
+        next === undefined ? this.source.store.count({ start: this.#built, end: this.end }) : this.#width;
       this.#starts.push(this.#built);
       this.#counts.push(count);
       this.#built = to;
@@ -126,7 +132,8 @@ export class LiveRank {
   /** Joins neighbours, so that half as many buckets are twice as wide. */
   #coarsen(): void {
     const counts: number[] = [];
-    for (let i = 0; i < this.#counts.length; i += 2) counts.push(this.#counts[i]! + (this.#counts[i + 1] ?? 0));
+    for (let i = 0; i < this.#counts.length; i += 2)
+      counts.push(this.#counts[i]! + (this.#counts[i + 1] ?? 0));
     this.#starts = this.#starts.filter((_, i) => i % 2 === 0);
     this.#counts = counts;
     this.#width *= 2;

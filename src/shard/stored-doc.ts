@@ -2,7 +2,13 @@ import type { Bytes } from '../base/bytes.js';
 import { leaves, winner, type RevNode, type RevTree } from '../revisions/tree.js';
 import { BlobRefs } from './blob-refs.js';
 import { encodeChange } from './change-record.js';
-import { decodeDocRecord, encodeDocRecord, encodeRev, inlineBodyBytesMax, type DocRecord } from './doc-record.js';
+import {
+  decodeDocRecord,
+  encodeDocRecord,
+  encodeRev,
+  inlineBodyBytesMax,
+  type DocRecord,
+} from './doc-record.js';
 import type { DatabaseKeys } from './keys.js';
 import type { ShardState } from './shard-state.js';
 import type { WriteView } from './write-view.js';
@@ -17,16 +23,23 @@ export interface StoredDoc extends DocRecord {
  * Live and deleted documents stand in tables of their own, so that no listing ever walks over tombstones. Where the
  * counters say that a table is empty, it is not looked into: a fresh database is filled without a single miss.
  */
-export function loadDoc(keys: DatabaseKeys, view: WriteView, state: ShardState, id: Bytes): StoredDoc | undefined {
+export function loadDoc(
+  keys: DatabaseKeys,
+  view: WriteView,
+  state: ShardState,
+  id: Bytes,
+): StoredDoc | undefined {
   if (state.doc_count > 0) {
     const key = keys.live(id);
     const bytes = view.get(key);
-    if (bytes !== undefined) return { ...decodeDocRecord(bytes), key, recordBytes: key.length + bytes.length };
+    if (bytes !== undefined)
+      return { ...decodeDocRecord(bytes), key, recordBytes: key.length + bytes.length };
   }
   if (state.tombstones > 0) {
     const key = keys.deleted(id);
     const bytes = view.get(key);
-    if (bytes !== undefined) return { ...decodeDocRecord(bytes), key, recordBytes: key.length + bytes.length };
+    if (bytes !== undefined)
+      return { ...decodeDocRecord(bytes), key, recordBytes: key.length + bytes.length };
   }
   return undefined;
 }
@@ -88,7 +101,14 @@ export class DocWriter {
   }
 
   /** Gives the document a new tree under a new sequence; bodies that lose their place in the record move out of it. */
-  replace(id: Bytes, old: StoredDoc | undefined, tree: RevTree, seq: number, added: NewBody | undefined, recount = true): void {
+  replace(
+    id: Bytes,
+    old: StoredDoc | undefined,
+    tree: RevTree,
+    seq: number,
+    added: NewBody | undefined,
+    recount = true,
+  ): void {
     const best = tree.length === 1 ? tree[0]! : winner(tree);
     const leafCount = tree.length === 1 ? 1 : leaves(tree).length;
     if (added !== undefined) this.blobs.add(added.body, added.smallBlobs);
@@ -127,7 +147,12 @@ export class DocWriter {
 
   /** Rewrites the record in place: the same winner, sequence and counters, another tree. */
   rewrite(id: Bytes, old: StoredDoc, tree: RevTree): void {
-    const bytes = encodeDocRecord(id, { ...old, revBytes: encodeRev(old.rev), leafCount: old.conflicted ? 2 : 1, tree });
+    const bytes = encodeDocRecord(id, {
+      ...old,
+      revBytes: encodeRev(old.rev),
+      leafCount: old.conflicted ? 2 : 1,
+      tree,
+    });
     this.view.put(old.key, bytes);
     this.state.stored_bytes += old.key.length + bytes.length - old.recordBytes;
   }
@@ -165,7 +190,8 @@ export class DocWriter {
     if (old.deleted) this.state.tombstones--;
     const changeKey = this.keys.change(this.shard, old.seq);
     this.view.remove(changeKey);
-    this.state.stored_bytes -= old.recordBytes + changeKey.length + encodeChange(id, old.deleted, old.tree, encodeRev(old.rev)).length;
+    this.state.stored_bytes -=
+      old.recordBytes + changeKey.length + encodeChange(id, old.deleted, old.tree, encodeRev(old.rev)).length;
     this.#count(old.countsAsLive, -1);
   }
 
@@ -179,4 +205,5 @@ export class DocWriter {
   }
 }
 
-const isWinner = (doc: StoredDoc, node: RevNode): boolean => node.pos === doc.rev.pos && node.hash === doc.rev.hash;
+const isWinner = (doc: StoredDoc, node: RevNode): boolean =>
+  node.pos === doc.rev.pos && node.hash === doc.rev.hash;

@@ -55,7 +55,8 @@ export class Volume {
     const refs = keys.blobRefsRange;
     for (const key of found) {
       this.#view.remove(key);
-      if (key >= refs.start && key < refs.end) countInVolume(this.#view, toHex(key.slice(refs.start.length + 2)), -1, undefined);
+      if (key >= refs.start && key < refs.end)
+        countInVolume(this.#view, toHex(key.slice(refs.start.length + 2)), -1, undefined);
     }
   }
 
@@ -66,7 +67,9 @@ export class Volume {
   }
 
   async forgetReleased(blobs: readonly string[]): Promise<void> {
-    await this.#commits.submit(() => blobs.forEach((blob) => this.#view.remove(releasedPrefix + fromHex(blob))));
+    await this.#commits.submit(() =>
+      blobs.forEach((blob) => this.#view.remove(releasedPrefix + fromHex(blob))),
+    );
   }
 
   /** Runs `work` while the store holds exactly what readers have been told of. */

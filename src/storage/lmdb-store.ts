@@ -82,7 +82,8 @@ interface LmdbStats {
 }
 
 const keyEncoder = {
-  writeKey: (key: Bytes, target: Buffer, position: number): number => position + target.latin1Write(key, position),
+  writeKey: (key: Bytes, target: Buffer, position: number): number =>
+    position + target.latin1Write(key, position),
   readKey: (source: Buffer, start: number, end: number): Bytes => source.latin1Slice(start, end),
 };
 
@@ -90,11 +91,20 @@ const encoder = {
   encode: (value: Bytes): Buffer => Buffer.from(value, 'latin1'),
   // A range read passes the length, a single read a buffer of the right length.
   decode: (bytes: Buffer, length?: number | { end: number }): Bytes =>
-    bytes.latin1Slice(0, length === undefined ? bytes.length : typeof length === 'number' ? length : length.end),
+    bytes.latin1Slice(
+      0,
+      length === undefined ? bytes.length : typeof length === 'number' ? length : length.end,
+    ),
 };
 
 /** LMDB walks backwards from `start`, which belongs to the range, down to `end`, which does not. */
 function lmdbRange({ start, end, reverse, offset, limit }: Range): object {
-  const bounds = reverse ? { start: end, end: start, reverse, exclusiveStart: true, inclusiveEnd: true } : { start, end };
-  return { ...bounds, ...(offset === undefined ? {} : { offset }), ...(limit === undefined ? {} : { limit }) };
+  const bounds = reverse
+    ? { start: end, end: start, reverse, exclusiveStart: true, inclusiveEnd: true }
+    : { start, end };
+  return {
+    ...bounds,
+    ...(offset === undefined ? {} : { offset }),
+    ...(limit === undefined ? {} : { limit }),
+  };
 }

@@ -8,7 +8,11 @@ import type { Database } from '../../cluster/database.js';
 import { isDesignId } from '../../cluster/document-input.js';
 import { quoteId, quoteRev } from '../../cluster/doc-text.js';
 import { contentOf, findAttachment } from '../../cluster/read-attachment.js';
-import { attachmentTooLarge, storeAttachment, type StoredAttachment } from '../../cluster/store-attachment.js';
+import {
+  attachmentTooLarge,
+  storeAttachment,
+  type StoredAttachment,
+} from '../../cluster/store-attachment.js';
 import { updateDocs, type NamedInput } from '../../cluster/update-docs.js';
 import { parseRev, type Rev } from '../../revisions/rev.js';
 import { encodeContent, splitContent, type Attachment } from '../../shard/content.js';
@@ -20,7 +24,12 @@ import type { Exchange } from '../exchange.js';
 import { encodePart, isText } from '../path.js';
 import { checkWritableId } from './document-routes.js';
 
-type AttachmentHandler = (exchange: Exchange, database: Database, id: Bytes, name: string) => void | Promise<void>;
+type AttachmentHandler = (
+  exchange: Exchange,
+  database: Database,
+  id: Bytes,
+  name: string,
+) => void | Promise<void>;
 
 /** HEAD, GET, PUT and DELETE of one attachment. */
 export const attachmentMethods: Readonly<Record<string, AttachmentHandler>> = {
@@ -95,15 +104,31 @@ async function saveWith(
   body: Bytes,
   blobs?: NewBlobs,
 ): Promise<Rev> {
-  const input: NamedInput = { id, rev, revisions: undefined, deleted: false, attachments: undefined, body: encodeContent(attachments, body) };
+  const input: NamedInput = {
+    id,
+    rev,
+    revisions: undefined,
+    deleted: false,
+    attachments: undefined,
+    body: encodeContent(attachments, body),
+  };
   const [saved] = await updateDocs(database, [input], true, blobs);
   if (saved === undefined) throw conflict();
   return saved;
 }
 
-function answerSaved(exchange: Exchange, status: number, id: Bytes, rev: Rev, headers: Record<string, string>): void {
+function answerSaved(
+  exchange: Exchange,
+  status: number,
+  id: Bytes,
+  rev: Rev,
+  headers: Record<string, string>,
+): void {
   exchange.services.metrics.documentWrites++;
-  exchange.text(status, `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(rev)}}`, { ...headers, ETag: etagOf(rev) });
+  exchange.text(status, `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(rev)}}`, {
+    ...headers,
+    ETag: etagOf(rev),
+  });
 }
 
 async function upload(exchange: Exchange, name: string, revpos: number): Promise<StoredAttachment> {
@@ -113,7 +138,8 @@ async function upload(exchange: Exchange, name: string, revpos: number): Promise
     throw new Refusal('bad_content_type', 'Only gzip and identity content-encodings are supported');
   }
   const type = exchange.header('content-type') ?? 'application/octet-stream';
-  if (Number(exchange.header('content-length') ?? 0) > config.number('couchdb/max_attachment_size')) throw attachmentTooLarge(name);
+  if (Number(exchange.header('content-length') ?? 0) > config.number('couchdb/max_attachment_size'))
+    throw attachmentTooLarge(name);
   // The request itself must stay open for the answer, whatever becomes of the bytes.
   const bytes = new Transform({ transform: (chunk: Buffer, _, done) => done(null, chunk) });
   pipeline(exchange.request, bytes, () => undefined);
@@ -126,10 +152,16 @@ async function upload(exchange: Exchange, name: string, revpos: number): Promise
 
 function checkMd5(exchange: Exchange, { sentMd5 }: StoredAttachment): void {
   const announced = exchange.header('content-md5');
-  if (announced !== undefined && announced.trim() !== sentMd5) throw badRequest('Possible message integrity error.');
+  if (announced !== undefined && announced.trim() !== sentMd5)
+    throw badRequest('Possible message integrity error.');
 }
 
-async function deleteAttachment(exchange: Exchange, database: Database, id: Bytes, name: string): Promise<void> {
+async function deleteAttachment(
+  exchange: Exchange,
+  database: Database,
+  id: Bytes,
+  name: string,
+): Promise<void> {
   if (isDesignId(id)) checkDbAdmin(exchange.user, database.security);
   const rev = namedRev(exchange, undefined);
   const found = database.collection.winner(id);
@@ -143,7 +175,14 @@ async function deleteAttachment(exchange: Exchange, database: Database, id: Byte
   const others = attachments.filter((each) => each.name !== name);
   if (others.length === attachments.length) throw notFound('Document is missing attachment');
   if (exchange.query.get('batch') === 'ok') {
-    const input: NamedInput = { id, rev, revisions: undefined, deleted, attachments: undefined, body: encodeContent(others, body) };
+    const input: NamedInput = {
+      id,
+      rev,
+      revisions: undefined,
+      deleted,
+      attachments: undefined,
+      body: encodeContent(others, body),
+    };
     exchange.services.batches.add(database, exchange.user.name, input);
     exchange.text(202, `{"ok":true,"id":${quoteId(id)}}`);
     return;

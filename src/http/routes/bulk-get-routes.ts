@@ -23,9 +23,15 @@ async function bulkGet(exchange: Exchange, database: Database): Promise<void> {
   const { query } = exchange;
   const { cluster } = exchange.services;
   const options = { latest: query.isTrue('latest'), revs: query.isTrue('revs') };
-  const shown = { data: query.isTrue('attachments'), since: undefined, encodingInfo: query.isTrue('att_encoding_info') };
+  const shown = {
+    data: query.isTrue('attachments'),
+    since: undefined,
+    encodingInfo: query.isTrue('att_encoding_info'),
+  };
   const accept = exchange.header('accept') ?? '';
-  const multipart = accept.includes('application/json') ? undefined : /multipart\/(mixed|related|\*)/.exec(accept)?.[1];
+  const multipart = accept.includes('application/json')
+    ? undefined
+    : /multipart\/(mixed|related|\*)/.exec(accept)?.[1];
   const found = (entry: unknown): Result => openEntry(database, entry, options);
   if (multipart !== undefined) {
     const parts = docs.flatMap((entry) => partsOf(exchange, database, found(entry), shown));
@@ -55,10 +61,22 @@ interface Result {
 
 /** A bad entry spoils only itself. */
 function openEntry(database: Database, entry: unknown, options: { latest: boolean; revs: boolean }): Result {
-  const { id, rev, atts_since: since } = (typeof entry === 'object' && entry !== null ? entry : {}) as Record<string, unknown>;
-  const fail = (failedRev: unknown, error: string, reason: string): Result => ({ id, since: undefined, opened: { id, rev: failedRev, error, reason } });
+  const {
+    id,
+    rev,
+    atts_since: since,
+  } = (typeof entry === 'object' && entry !== null ? entry : {}) as Record<string, unknown>;
+  const fail = (failedRev: unknown, error: string, reason: string): Result => ({
+    id,
+    since: undefined,
+    opened: { id, rev: failedRev, error, reason },
+  });
   if (typeof id !== 'string') {
-    return { id: null, since: undefined, opened: { id: null, rev: null, error: 'bad_request', reason: 'document must be a JSON object' } };
+    return {
+      id: null,
+      since: undefined,
+      opened: { id: null, rev: null, error: 'bad_request', reason: 'document must be a JSON object' },
+    };
   }
   try {
     const known = since === undefined ? undefined : readSince(since);
@@ -100,7 +118,10 @@ async function* pieces(
           continue;
         }
         text += '{"ok":';
-        for await (const piece of revPieces(cluster, database, each.ok, { ...shown, since: shown.data ? since : undefined })) {
+        for await (const piece of revPieces(cluster, database, each.ok, {
+          ...shown,
+          since: shown.data ? since : undefined,
+        })) {
           text += piece;
           if (text.length < pieceBytes) continue;
           yield text;
@@ -121,7 +142,12 @@ function missingItem(id: unknown, rev: Rev): Bytes {
   return `{"error":${toBytes(JSON.stringify({ id, rev: formatRev(rev), error: 'not_found', reason: 'missing' }))}}`;
 }
 
-function partsOf(exchange: Exchange, database: Database, { since, opened }: Result, shown: AttachmentOptions): OutgoingPart[] {
+function partsOf(
+  exchange: Exchange,
+  database: Database,
+  { since, opened }: Result,
+  shown: AttachmentOptions,
+): OutgoingPart[] {
   if (!Array.isArray(opened)) return [errorPart(toBytes(JSON.stringify(opened)))];
   return opened.map((each) =>
     'missing' in each

@@ -52,17 +52,26 @@ async function saveFromFile(exchange: Exchange, database: Database): Promise<voi
   const body = await Spool.open(spoolFolder);
   try {
     const elementBytesMax = exchange.services.config.number('couchdb/max_document_size') + elementSlackBytes;
-    const check = new ElementSplitter('docs', elementBytesMax, (bytes) => void saver.read(scanDocument(bytes)));
-    await body.fill(openBody(exchange.request, exchange.bodyBytesMax), (chunk) => check.write(chunk)).catch((error: unknown) => {
-      throw bodyProblem(error);
-    });
+    const check = new ElementSplitter(
+      'docs',
+      elementBytesMax,
+      (bytes) => void saver.read(scanDocument(bytes)),
+    );
+    await body
+      .fill(openBody(exchange.request, exchange.bodyBytesMax), (chunk) => check.write(chunk))
+      .catch((error: unknown) => {
+        throw bodyProblem(error);
+      });
     const settings = settingsOf(check.end());
     saver.rewind();
     if (settings.allOrNothing) throw badRequest('all_or_nothing is not supported');
     const answer = await Spool.open(spoolFolder);
     try {
       await saveElements(body, answer, saver, settings.newEdits, elementBytesMax);
-      exchange.head(201, { 'Content-Type': contentTypeFor(exchange.request.headers.accept), 'Content-Length': answer.length });
+      exchange.head(201, {
+        'Content-Type': contentTypeFor(exchange.request.headers.accept),
+        'Content-Length': answer.length,
+      });
       await answer.sendTo(exchange.response);
     } finally {
       await answer.close();
@@ -87,7 +96,13 @@ function settingsOf(skeleton: Buffer): ReturnType<typeof bulkSettings> {
 const groupDocsMax = 1_000;
 const groupBytesMax = 4 * 1024 * 1024;
 
-async function saveElements(body: Spool, answer: Spool, saver: BulkSaver, newEdits: boolean, elementBytesMax: number): Promise<void> {
+async function saveElements(
+  body: Spool,
+  answer: Spool,
+  saver: BulkSaver,
+  newEdits: boolean,
+  elementBytesMax: number,
+): Promise<void> {
   let group: NamedInput[] = [];
   let groupBytes = 0;
   let separator = '[';

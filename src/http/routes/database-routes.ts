@@ -13,9 +13,24 @@ import type { DatabaseRoute } from '../route.js';
 
 /** A database as a whole: its settings, its shards, its upkeep. */
 export const databaseRoutes: readonly DatabaseRoute[] = [
-  { path: '/{db}/_security', allow: 'PUT,GET', access: 'member', methods: { GET: getSecurity, PUT: putSecurity } },
-  { path: '/{db}/_revs_limit', allow: 'PUT,GET', access: 'member', methods: { GET: getRevsLimit, PUT: putRevsLimit } },
-  { path: '/{db}/_purged_infos_limit', allow: 'PUT,GET', access: 'member', methods: { GET: getPurgedInfosLimit, PUT: putPurgedInfosLimit } },
+  {
+    path: '/{db}/_security',
+    allow: 'PUT,GET',
+    access: 'member',
+    methods: { GET: getSecurity, PUT: putSecurity },
+  },
+  {
+    path: '/{db}/_revs_limit',
+    allow: 'PUT,GET',
+    access: 'member',
+    methods: { GET: getRevsLimit, PUT: putRevsLimit },
+  },
+  {
+    path: '/{db}/_purged_infos_limit',
+    allow: 'PUT,GET',
+    access: 'member',
+    methods: { GET: getPurgedInfosLimit, PUT: putPurgedInfosLimit },
+  },
   { path: '/{db}/_shards', allow: 'GET', access: 'member', methods: { GET: shards } },
   { path: '/{db}/_shards/{docid}', allow: 'GET', access: 'member', methods: { GET: shardOfDoc } },
   { path: '/{db}/_sync_shards', allow: 'POST', access: 'db_admin', methods: { POST: syncShards } },
@@ -64,7 +79,8 @@ const shardsMax = 256;
 function positiveInteger(exchange: Exchange, name: string): number | undefined {
   const text = exchange.query.get(name);
   if (text === undefined) return undefined;
-  if (!/^[0-9]+$/.test(text) || Number(text) < 1) throw badRequest(`The \`${name}\` value should be a positive integer.`);
+  if (!/^[0-9]+$/.test(text) || Number(text) < 1)
+    throw badRequest(`The \`${name}\` value should be a positive integer.`);
   return Number(text);
 }
 
@@ -72,7 +88,9 @@ function positiveInteger(exchange: Exchange, name: string): number | undefined {
 export async function deleteDatabase(exchange: Exchange): Promise<void> {
   requireServerAdmin(exchange.user);
   if (exchange.query.has('rev')) {
-    throw badRequest('You tried to DELETE a database with a ?=rev parameter. Did you mean to DELETE a document instead?');
+    throw badRequest(
+      'You tried to DELETE a database with a ?=rev parameter. Did you mean to DELETE a document instead?',
+    );
   }
   await exchange.services.cluster.deleteDatabase(fromBytes(exchange.parts[0]!));
   exchange.json(200, { ok: true });
@@ -100,7 +118,8 @@ function checkSecurity(security: Record<string, unknown>): void {
   for (const group of ['admins', 'members', 'readers']) {
     const value = security[group];
     if (value === undefined) continue;
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest(`\`${group}\` must be a JSON object.`);
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw badRequest(`\`${group}\` must be a JSON object.`);
     for (const list of ['names', 'roles']) {
       const names = (value as Record<string, unknown>)[list];
       if (names !== undefined && !(Array.isArray(names) && names.every((each) => typeof each === 'string'))) {

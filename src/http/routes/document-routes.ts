@@ -2,7 +2,13 @@ import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, conflict, notFound, Refusal } from '../../base/errors.js';
 import { checkDbAdmin } from '../../auth/rights.js';
 import type { Database } from '../../cluster/database.js';
-import { checkId, isDesignId, isLocalId, readDocument, type DocumentInput } from '../../cluster/document-input.js';
+import {
+  checkId,
+  isDesignId,
+  isLocalId,
+  readDocument,
+  type DocumentInput,
+} from '../../cluster/document-input.js';
 import { docText, quoteId, quoteRev } from '../../cluster/doc-text.js';
 import { openDoc, openRevs, type OpenedDoc } from '../../cluster/open-doc.js';
 import { contentOf } from '../../cluster/read-attachment.js';
@@ -105,13 +111,21 @@ export const postDocument: DatabaseHandler = async (exchange, database) => {
 async function putDocument(exchange: Exchange, database: Database, id: Bytes): Promise<void> {
   checkWritableId(exchange, id);
   if (exchange.header('content-type')?.startsWith('multipart/')) {
-    await withMultipart(exchange, (bytes, follower) => putInput(exchange, database, id, readBytes(exchange, bytes), follower));
+    await withMultipart(exchange, (bytes, follower) =>
+      putInput(exchange, database, id, readBytes(exchange, bytes), follower),
+    );
     return;
   }
   await putInput(exchange, database, id, await readInput(exchange));
 }
 
-async function putInput(exchange: Exchange, database: Database, id: Bytes, input: DocumentInput, follower?: Follower): Promise<void> {
+async function putInput(
+  exchange: Exchange,
+  database: Database,
+  id: Bytes,
+  input: DocumentInput,
+  follower?: Follower,
+): Promise<void> {
   const rev = namedRev(exchange, input.rev);
   const newEdits = exchange.query.get('new_edits') !== 'false';
   if (!newEdits && rev === undefined && input.revisions === undefined) {
@@ -126,7 +140,8 @@ export function checkWritableId(exchange: Exchange, id: Bytes): void {
   checkId(id, inputLimits(exchange).id_bytes_max);
 }
 
-const readBytes = (exchange: Exchange, bytes: Buffer): DocumentInput => readDocument(scanDocument(bytes), inputLimits(exchange));
+const readBytes = (exchange: Exchange, bytes: Buffer): DocumentInput =>
+  readDocument(scanDocument(bytes), inputLimits(exchange));
 
 async function readInput(exchange: Exchange): Promise<DocumentInput> {
   return readBytes(exchange, await exchange.body());
@@ -139,7 +154,12 @@ interface SaveOptions {
   follower?: Follower | undefined;
 }
 
-async function save(exchange: Exchange, database: Database, input: NamedInput, options: SaveOptions): Promise<void> {
+async function save(
+  exchange: Exchange,
+  database: Database,
+  input: NamedInput,
+  options: SaveOptions,
+): Promise<void> {
   if (isDesignId(input.id)) checkDbAdmin(exchange.user, database.security);
   const { batches, cluster, metrics } = exchange.services;
   const { newEdits, follower } = options;
@@ -154,7 +174,13 @@ async function save(exchange: Exchange, database: Database, input: NamedInput, o
   answerSaved(exchange, database, input.id, saved, options);
 }
 
-function answerSaved(exchange: Exchange, database: Database, id: Bytes, rev: Rev, { created, etag }: Omit<SaveOptions, 'newEdits'>): void {
+function answerSaved(
+  exchange: Exchange,
+  database: Database,
+  id: Bytes,
+  rev: Rev,
+  { created, etag }: Omit<SaveOptions, 'newEdits'>,
+): void {
   exchange.text(created, `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(rev)}}`, {
     Location: exchange.location(`/${encodePart(toBytes(database.name))}/${encodePart(id)}`),
     ...(etag ? { ETag: etagOf(rev) } : {}),
@@ -165,7 +191,14 @@ function answerSaved(exchange: Exchange, database: Database, id: Bytes, rev: Rev
 async function deleteDocument(exchange: Exchange, database: Database, id: Bytes): Promise<void> {
   const rev = namedRev(exchange, undefined);
   checkDeletable(exchange, database, id);
-  const input: NamedInput = { id, rev, revisions: undefined, deleted: true, attachments: undefined, body: '{}' };
+  const input: NamedInput = {
+    id,
+    rev,
+    revisions: undefined,
+    deleted: true,
+    attachments: undefined,
+    body: '{}',
+  };
   const { batches, cluster, metrics } = exchange.services;
   if (exchange.query.get('batch') === 'ok') {
     batches.add(database, exchange.user.name, input);
@@ -196,9 +229,17 @@ async function copyDocument(exchange: Exchange, database: Database, id: Bytes): 
   const target = parseDestination(destination, exchange);
   const revText = exchange.query.get('rev');
   const rev = revText === undefined ? ifMatchRev(exchange) : parseRev(revText);
-  const source = isLocalId(id) ? { ...openLocal(database, id, false), deleted: false } : contentOf(database, id, rev);
+  const source = isLocalId(id)
+    ? { ...openLocal(database, id, false), deleted: false }
+    : contentOf(database, id, rev);
   const body = isLocalId(target.id) ? splitContent(source.content).body : source.content;
-  const input: NamedInput = { ...target, revisions: undefined, deleted: source.deleted, attachments: undefined, body };
+  const input: NamedInput = {
+    ...target,
+    revisions: undefined,
+    deleted: source.deleted,
+    attachments: undefined,
+    body,
+  };
   await save(exchange, database, input, { newEdits: true, created: 201, etag: true });
 }
 

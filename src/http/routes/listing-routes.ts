@@ -11,7 +11,12 @@ import type { DatabaseHandler, DatabaseRoute } from '../route.js';
 import { writePiece, writePieces } from '../stream.js';
 
 const listingRoutesOf = (name: string, kind: ListingKind): DatabaseRoute[] => [
-  { path: `/{db}/${name}`, allow: 'GET,HEAD,POST', access: 'member', methods: { GET: list(kind), POST: listByBody(kind) } },
+  {
+    path: `/{db}/${name}`,
+    allow: 'GET,HEAD,POST',
+    access: 'member',
+    methods: { GET: list(kind), POST: listByBody(kind) },
+  },
   { path: `/{db}/${name}/queries`, allow: 'POST', access: 'member', methods: { POST: listQueries(kind) } },
 ];
 
@@ -43,9 +48,11 @@ function listQueries(kind: ListingKind): DatabaseHandler {
     if (queries === undefined) throw badRequest('POST body must include `queries` parameter.');
     if (!Array.isArray(queries)) throw badRequest('`queries` member must be an array.');
     const requests = queries.map((query: unknown) => {
-      if (typeof query !== 'object' || query === null || Array.isArray(query)) throw badRequest('Each query must be a JSON object.');
+      if (typeof query !== 'object' || query === null || Array.isArray(query))
+        throw badRequest('Each query must be a JSON object.');
       const parameters = new Map<string, Parameter>(queryParameters(exchange));
-      for (const [name, parameter] of bodyParameters(query as Record<string, unknown>)) parameters.set(name, parameter);
+      for (const [name, parameter] of bodyParameters(query as Record<string, unknown>))
+        parameters.set(name, parameter);
       return singleKey(listingRequest(parameters));
     });
     await answerAll(exchange, database, kind, requests);
@@ -76,7 +83,12 @@ function etagOf(database: Database): string {
   return `"${database.record.instance}-${database.total('position').toString(36)}"`;
 }
 
-async function answer(exchange: Exchange, database: Database, kind: ListingKind, request: ListingRequest): Promise<void> {
+async function answer(
+  exchange: Exchange,
+  database: Database,
+  kind: ListingKind,
+  request: ListingRequest,
+): Promise<void> {
   const etag = etagOf(database);
   if (namesTag(exchange.header('if-none-match'), etag)) {
     exchange.empty(304, { ETag: etag });
@@ -102,7 +114,12 @@ async function answer(exchange: Exchange, database: Database, kind: ListingKind,
   if (await writePieces(response, rows)) response.end('\n]}\n', 'latin1');
 }
 
-async function answerWithData(exchange: Exchange, listing: Listing, opening: Bytes, headers: OutgoingHttpHeaders): Promise<void> {
+async function answerWithData(
+  exchange: Exchange,
+  listing: Listing,
+  opening: Bytes,
+  headers: OutgoingHttpHeaders,
+): Promise<void> {
   const { response, services } = exchange;
   exchange.head(200, headers);
   if (exchange.method === 'HEAD') return void response.end();
@@ -113,7 +130,12 @@ async function answerWithData(exchange: Exchange, listing: Listing, opening: Byt
   response.end('\n]}\n', 'latin1');
 }
 
-async function answerAll(exchange: Exchange, database: Database, kind: ListingKind, requests: ListingRequest[]): Promise<void> {
+async function answerAll(
+  exchange: Exchange,
+  database: Database,
+  kind: ListingKind,
+  requests: ListingRequest[],
+): Promise<void> {
   exchange.head(200, { 'Content-Type': contentTypeFor(exchange.request.headers.accept) });
   const { response } = exchange;
   let separator = '{"results":[\n';
@@ -127,9 +149,11 @@ async function answerAll(exchange: Exchange, database: Database, kind: ListingKi
 
 async function openingOf(database: Database, kind: ListingKind, request: ListingRequest): Promise<Bytes> {
   const { keys, updateSeq } = request;
-  if (kind === 'local') return `{"total_rows":null,"offset":null${updateSeq ? ',"update_seq":null' : ''},"rows":[`;
+  if (kind === 'local')
+    return `{"total_rows":null,"offset":null${updateSeq ? ',"update_seq":null' : ''},"rows":[`;
   const listing = new Listing(database, kind, request);
-  if (keys !== undefined) return `{"total_rows":${listing.total()},"offset":null${updateSeq ? ',"update_seq":null' : ''},"rows":[`;
+  if (keys !== undefined)
+    return `{"total_rows":${listing.total()},"offset":null${updateSeq ? ',"update_seq":null' : ''},"rows":[`;
   await listing.ready();
   const seq = updateSeq ? `,"update_seq":"${encodeSequence(database.collection.states)}"` : '';
   return `{"total_rows":${listing.total()},"offset":${listing.offset()}${seq},"rows":[`;
@@ -138,7 +162,10 @@ async function openingOf(database: Database, kind: ListingKind, request: Listing
 function rowsOf(database: Database, kind: ListingKind, request: ListingRequest): Generator<Bytes> {
   const { keys, skip, limit, descending } = request;
   if (keys === undefined) return new Listing(database, kind, request).pieces();
-  const ordered = (descending ? [...keys].reverse() : keys).slice(skip, limit === Infinity ? undefined : skip + limit);
+  const ordered = (descending ? [...keys].reverse() : keys).slice(
+    skip,
+    limit === Infinity ? undefined : skip + limit,
+  );
   const named = ordered.map((key) => ({
     text: toBytes(JSON.stringify(key)),
     id: typeof key === 'string' ? toBytes(key.toWellFormed()) : undefined,

@@ -11,13 +11,43 @@ export const nodeRoutes: readonly ServerRoute[] = [
   { path: '/_node', allow: 'GET', access: 'public', methods: { GET: incomplete } },
   { path: '/_node/{node}', allow: 'GET', access: 'server_admin', methods: { GET: onNode(name) } },
   { path: '/_node/{node}/_system', allow: 'GET', access: 'metrics', methods: { GET: onNode(system) } },
-  { path: '/_node/{node}/_versions', allow: 'GET', access: 'server_admin', methods: { GET: onNode(versions) } },
+  {
+    path: '/_node/{node}/_versions',
+    allow: 'GET',
+    access: 'server_admin',
+    methods: { GET: onNode(versions) },
+  },
   { path: '/_node/{node}/_stats/*', allow: 'GET', access: 'metrics', methods: { GET: onNode(stats) } },
-  { path: '/_node/{node}/_prometheus', allow: 'GET', access: 'metrics', methods: { GET: onNode(prometheus) } },
-  { path: '/_node/{node}/_restart', allow: 'POST', access: 'server_admin', methods: { POST: onNode(restart) } },
-  { path: '/_node/{node}/_config', allow: 'GET', access: 'server_admin', methods: { GET: onNode(wholeConfig) } },
-  { path: '/_node/{node}/_config/_reload', allow: 'POST', access: 'server_admin', methods: { POST: onNode(reload) } },
-  { path: '/_node/{node}/_config/{section}', allow: 'GET', access: 'server_admin', methods: { GET: onNode(section) } },
+  {
+    path: '/_node/{node}/_prometheus',
+    allow: 'GET',
+    access: 'metrics',
+    methods: { GET: onNode(prometheus) },
+  },
+  {
+    path: '/_node/{node}/_restart',
+    allow: 'POST',
+    access: 'server_admin',
+    methods: { POST: onNode(restart) },
+  },
+  {
+    path: '/_node/{node}/_config',
+    allow: 'GET',
+    access: 'server_admin',
+    methods: { GET: onNode(wholeConfig) },
+  },
+  {
+    path: '/_node/{node}/_config/_reload',
+    allow: 'POST',
+    access: 'server_admin',
+    methods: { POST: onNode(reload) },
+  },
+  {
+    path: '/_node/{node}/_config/{section}',
+    allow: 'GET',
+    access: 'server_admin',
+    methods: { GET: onNode(section) },
+  },
   {
     path: '/_node/{node}/_config/{section}/{key}',
     allow: 'GET,PUT,DELETE',
@@ -31,7 +61,8 @@ type Handler = (exchange: Exchange) => void | Promise<void>;
 function onNode(handler: Handler): Handler {
   return (exchange) => {
     const node = fromBytes(exchange.parts[1]!);
-    if (node !== '_local' && node !== exchange.services.cluster.nodeName) throw notFound(`no such node: ${node}`);
+    if (node !== '_local' && node !== exchange.services.cluster.nodeName)
+      throw notFound(`no such node: ${node}`);
     return handler(exchange);
   };
 }
@@ -48,7 +79,14 @@ function system(exchange: Exchange): void {
   const { rss, heapTotal, heapUsed, external, arrayBuffers } = process.memoryUsage();
   exchange.json(200, {
     uptime: Math.floor(process.uptime()),
-    memory: { other: rss - heapTotal, rss, heap_total: heapTotal, heap_used: heapUsed, external, array_buffers: arrayBuffers },
+    memory: {
+      other: rss - heapTotal,
+      rss,
+      heap_total: heapTotal,
+      heap_used: heapUsed,
+      external,
+      array_buffers: arrayBuffers,
+    },
   });
 }
 
@@ -59,7 +97,12 @@ function versions(exchange: Exchange): void {
     // The key of the runtime is the one by which CouchDB's tools look for it.
     erlang: { version: node, supported_hashes: ['sha', 'sha256'] },
     runtime: { name: 'node', version: node, supported_hashes: ['sha', 'sha256'], uv },
-    collation_driver: { name: 'icu', library_version: icu, collator_version: icu, collation_algorithm_version: unicode },
+    collation_driver: {
+      name: 'icu',
+      library_version: icu,
+      collator_version: icu,
+      collation_algorithm_version: unicode,
+    },
   });
 }
 
@@ -67,7 +110,10 @@ function stats(exchange: Exchange): void {
   let found: unknown = exchange.services.metrics.stats();
   for (const part of exchange.parts.slice(3)) {
     const key = fromBytes(part);
-    found = typeof found === 'object' && found !== null && Object.hasOwn(found, key) ? (found as Record<string, unknown>)[key] : null;
+    found =
+      typeof found === 'object' && found !== null && Object.hasOwn(found, key)
+        ? (found as Record<string, unknown>)[key]
+        : null;
   }
   exchange.json(200, found);
 }

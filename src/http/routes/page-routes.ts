@@ -35,7 +35,8 @@ function page(exchange: Exchange): void {
   const { text, modified } = asset('index.html');
   exchange.send(200, 'text/html; charset=utf-8', text, {
     'Last-Modified': modified,
-    'Content-Security-Policy': "default-src 'self'; style-src 'self' 'unsafe-inline'; script-src 'self' 'unsafe-inline'; frame-ancestors 'none'",
+    'Content-Security-Policy':
+      "default-src 'self'; style-src 'self' 'unsafe-inline'; script-src 'self' 'unsafe-inline'; frame-ancestors 'none'",
     'X-Frame-Options': 'DENY',
   });
 }

@@ -38,7 +38,8 @@ async function postRevsDiff(exchange: Exchange, database: Database): Promise<voi
   for (const { id, revs } of await revsById(exchange)) {
     const { missing, possibleAncestors } = revsDiff(database, toBytes(id), revs);
     if (missing.length === 0) continue;
-    const ancestors = possibleAncestors.length === 0 ? {} : { possible_ancestors: possibleAncestors.map(formatRev) };
+    const ancestors =
+      possibleAncestors.length === 0 ? {} : { possible_ancestors: possibleAncestors.map(formatRev) };
     rows.push([id, { missing: missing.map(formatRev), ...ancestors }]);
   }
   exchange.text(200, toBytes(objectOf(rows)));
@@ -57,15 +58,23 @@ async function purge(exchange: Exchange, database: Database): Promise<void> {
   requireServerAdmin(exchange.user);
   const { config } = exchange.services;
   const named = await revsById(exchange);
-  if (named.length > config.number('purge/max_document_id_number')) throw badRequest('Exceeded maximum number of documents.');
+  if (named.length > config.number('purge/max_document_id_number'))
+    throw badRequest('Exceeded maximum number of documents.');
   const revCount = named.reduce((sum, { revs }) => sum + revs.length, 0);
-  if (revCount > config.number('purge/max_revisions_number')) throw badRequest('Exceeded maximum number of revisions.');
-  const removed = await purgeDocs(database, named.map(({ id, revs }) => ({ id: toBytes(id), revs })));
+  if (revCount > config.number('purge/max_revisions_number'))
+    throw badRequest('Exceeded maximum number of revisions.');
+  const removed = await purgeDocs(
+    database,
+    named.map(({ id, revs }) => ({ id: toBytes(id), revs })),
+  );
   const rows = named.map(({ id }, i) => [id, { purged: removed[i]!.map(formatRev) }] as const);
   exchange.text(201, toBytes(`{"purge_seq":null,"purged":${objectOf(rows)}}`));
 }
 
 function getPurgedInfos(exchange: Exchange, database: Database): void {
-  const infos = purgedInfos(database).map(({ id, revs }) => ({ id: fromBytes(id), revs: revs.map(formatRev) }));
+  const infos = purgedInfos(database).map(({ id, revs }) => ({
+    id: fromBytes(id),
+    revs: revs.map(formatRev),
+  }));
   exchange.json(200, { purged_infos: infos });
 }

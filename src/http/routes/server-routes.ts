@@ -14,7 +14,12 @@ export const serverRoutes: readonly ServerRoute[] = [
   { path: '/_up', allow: 'GET,HEAD', access: 'public', methods: { GET: up } },
   { path: '/_uuids', allow: 'GET,HEAD', access: 'public', methods: { GET: uuids } },
   { path: '/_all_dbs', allow: 'GET,HEAD', access: 'public', methods: { GET: allDbs } },
-  { path: '/_dbs_info', allow: 'GET,HEAD,POST', access: 'public', methods: { GET: dbsInfo, POST: dbsInfoOf } },
+  {
+    path: '/_dbs_info',
+    allow: 'GET,HEAD,POST',
+    access: 'public',
+    methods: { GET: dbsInfo, POST: dbsInfoOf },
+  },
   { path: '/_active_tasks', allow: 'GET,HEAD', access: 'server_admin', methods: { GET: activeTasks } },
   { path: '/_membership', allow: 'GET', access: 'server_admin', methods: { GET: membership } },
   { path: '/_search_analyze', allow: 'POST', access: 'public', methods: { POST: searchAnalyze } },
@@ -46,7 +51,11 @@ function uuids(exchange: Exchange): void {
   if (count > config.number('uuids/max_count')) throw badRequest('count parameter too large');
   const made = Array.from({ length: count }, () => maker.next());
   const etag = `"${createHash('md5').update(made.join()).digest('hex')}"`;
-  exchange.json(200, { uuids: made }, { ETag: etag, 'Cache-Control': 'must-revalidate, no-cache', Pragma: 'no-cache' });
+  exchange.json(
+    200,
+    { uuids: made },
+    { ETag: etag, 'Cache-Control': 'must-revalidate, no-cache', Pragma: 'no-cache' },
+  );
 }
 
 /** Listing databases is for server admins unless the configuration opens it. */
@@ -60,7 +69,10 @@ function allDbs(exchange: Exchange): void {
 }
 
 function listNames(exchange: Exchange): string[] {
-  const parameters = [...exchange.query.entries()].map(([name, text]): [string, { text: string }] => [name, { text }]);
+  const parameters = [...exchange.query.entries()].map(([name, text]): [string, { text: string }] => [
+    name,
+    { text },
+  ]);
   return [...exchange.services.cluster.names(namesRange(listingRequest(parameters)))];
 }
 
@@ -73,7 +85,8 @@ function namesRange({ start, end, inclusiveEnd, descending, skip, limit }: Listi
 } {
   const low = descending ? end : start;
   const high = descending ? start : end;
-  const at = (bound: string | null, after: boolean): string => (bound === null ? 'd' : `d${bound}${after ? '\0' : ''}`);
+  const at = (bound: string | null, after: boolean): string =>
+    bound === null ? 'd' : `d${bound}${after ? '\0' : ''}`;
   return {
     start: low === undefined ? 'd' : at(low, descending && !inclusiveEnd),
     end: high === undefined ? 'e' : at(high, descending || inclusiveEnd),
@@ -92,7 +105,10 @@ function tagged(exchange: Exchange, json: string): void {
 function dbsInfo(exchange: Exchange): void {
   checkListing(exchange);
   const { cluster } = exchange.services;
-  tagged(exchange, JSON.stringify(listNames(exchange).map((key) => ({ key, info: databaseInfo(cluster.database(key)) }))));
+  tagged(
+    exchange,
+    JSON.stringify(listNames(exchange).map((key) => ({ key, info: databaseInfo(cluster.database(key)) }))),
+  );
 }
 
 async function dbsInfoOf(exchange: Exchange): Promise<void> {
