@@ -29,9 +29,15 @@ export class Churn {
     const names = new Set((await client.get('/_all_dbs')).body as string[]);
     for (const [name, { there, docs }] of this.#databases) {
       if (name !== this.#inDoubt) assert.equal(names.has(name), there, `${name} is there`);
-      if (!names.has(name)) continue;
+      if (!names.has(name)) {
+        this.#databases.set(name, { there: false, docs: 0 });
+        continue;
+      }
       const { body } = await client.get(`/${name}`);
-      assert.ok(body.doc_count >= docs && body.doc_count <= docs + 1, `${name} has ${body.doc_count} of ${docs}`);
+      assert.ok(
+        body.doc_count >= docs && body.doc_count <= docs + 1,
+        `${name} has ${body.doc_count} of ${docs}`,
+      );
       this.#databases.set(name, { there: true, docs: body.doc_count as number });
     }
     this.#inDoubt = undefined;

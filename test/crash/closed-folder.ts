@@ -38,7 +38,7 @@ export async function checkClosedFolder(folder: string): Promise<Map<string, Sca
 
 /** The instance numbers that begin the keys of a volume; 0 is the volume's own. */
 function* instancesIn(volume: Store): Iterable<number> {
-  for (let start = '\0\0\0\0\x01'; ; ) {
+  for (let start = '\0\0\0\0\x01'; ;) {
     const [key] = volume.keys({ start, end: '\xff', limit: 1 });
     if (key === undefined) return;
     const instance = Buffer.from(key.slice(0, 5), 'latin1').readUIntBE(0, 5);

@@ -17,7 +17,10 @@ test(`a killed server has lost nothing it acknowledged, and nothing is half writ
   const random = new Random(seed);
   const server = await ServerProcess.start(t);
   const data = path.join(server.folder, 'data');
-  const writers = Array.from({ length: 4 }, (_, i) => new Writer(`w${i}`, new Random(seed + i), i * 1_000_000));
+  const writers = Array.from(
+    { length: 4 },
+    (_, i) => new Writer(`w${i}`, new Random(seed + i), i * 1_000_000),
+  );
   const churn = new Churn(new Random(seed + writers.length));
   const generations = new Set<string>();
   assert.equal((await new HttpClient(server.url).put(db)).status, 201);
@@ -39,8 +42,13 @@ test(`a killed server has lost nothing it acknowledged, and nothing is half writ
   await server.stop('SIGTERM');
   const scan = (await checkClosedFolder(data)).get(db.slice(1))!;
   const applied = writers.reduce((sum, writer) => sum + writer.applied, 0);
-  assert.equal(scan.docs.size, writers.reduce((sum, writer) => sum + writer.ids.length, 0));
-  t.diagnostic(`${applied} edits of ${scan.docs.size} documents; volume folders seen: ${[...generations].join(' ')}`);
+  assert.equal(
+    scan.docs.size,
+    writers.reduce((sum, writer) => sum + writer.ids.length, 0),
+  );
+  t.diagnostic(
+    `${applied} edits of ${scan.docs.size} documents; volume folders seen: ${[...generations].join(' ')}`,
+  );
   assert.ok(applied > rounds * 10, 'the load was a load');
 });
 
@@ -48,11 +56,22 @@ test(`a killed server has lost nothing it acknowledged, and nothing is half writ
 async function checkServed(client: HttpClient, writers: readonly Writer[], churn: Churn): Promise<void> {
   const found = await everything(client, writers);
   for (const writer of writers) writer.check(found);
-  const sum = (value: (writer: Writer) => number): number => writers.reduce((total, each) => total + value(each), 0);
+  const sum = (value: (writer: Writer) => number): number =>
+    writers.reduce((total, each) => total + value(each), 0);
   const { body: info } = await client.get(db);
-  assert.equal(info.doc_count, sum((writer) => writer.live));
-  assert.equal(info.doc_del_count, sum((writer) => writer.deleted));
-  assert.equal(parseInt(info.update_seq as string, 10), sum((writer) => writer.applied), 'one sequence for each edit');
+  assert.equal(
+    info.doc_count,
+    sum((writer) => writer.live),
+  );
+  assert.equal(
+    info.doc_del_count,
+    sum((writer) => writer.deleted),
+  );
+  assert.equal(
+    parseInt(info.update_seq as string, 10),
+    sum((writer) => writer.applied),
+    'one sequence for each edit',
+  );
   const { body: page } = await client.get(`${db}/_all_docs?limit=1&skip=10`);
   assert.equal(page.total_rows, info.doc_count);
   await churn.check(client);
@@ -80,4 +99,5 @@ async function compactions(client: HttpClient): Promise<void> {
   }
 }
 
-const sleep = (ms: number): Promise<undefined> => new Promise((resolve) => setTimeout(resolve, ms, undefined));
+const sleep = (ms: number): Promise<undefined> =>
+  new Promise((resolve) => setTimeout(resolve, ms, undefined));

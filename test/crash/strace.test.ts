@@ -9,7 +9,12 @@ import { traced, withoutTracing, type SystemCall } from './system-calls.js';
  * that makes them count through a second descriptor, opened with O_DSYNC, so that this write returns when it is on
  * disk. Only then may the answer leave.
  */
-const requests: { send: (client: HttpClient) => Promise<unknown>; line: string; file: string; holds?: string }[] = [
+const requests: {
+  send: (client: HttpClient) => Promise<unknown>;
+  line: string;
+  file: string;
+  holds?: string;
+}[] = [
   { send: (client) => client.put('/db'), line: 'PUT /db HTTP', file: 'catalogue', holds: 'ddb' },
   ...Array.from({ length: 6 }, (_, i) => ({
     send: (client: HttpClient) => client.put(`/db/doc${i}`, { text: `mark-${i}-` }),
@@ -23,7 +28,8 @@ const requests: { send: (client: HttpClient) => Promise<unknown>; line: string; 
     file: 'documents',
   },
   {
-    send: (client) => client.post('/db/_bulk_docs', { docs: [{ _id: 'a' }, { _id: 'b' }, { _id: 'mark-bulk' }] }),
+    send: (client) =>
+      client.post('/db/_bulk_docs', { docs: [{ _id: 'a' }, { _id: 'b' }, { _id: 'mark-bulk' }] }),
     line: 'POST /db/_bulk_docs HTTP',
     file: 'documents',
     holds: 'mark-bulk',
@@ -38,7 +44,9 @@ test('no 201 leaves before what it stands for is on disk', { skip: withoutTracin
   for (const { line, file, holds } of requests) {
     const request = calls.find(({ name, text }) => name === 'read' && text.includes(`"${line}`));
     assert.ok(request, `the trace has the request ${line}`);
-    const answer = calls.find(({ begin, text }) => begin > request.end && isSend(text) && /HTTP\/1\.1 \d/.test(text));
+    const answer = calls.find(
+      ({ begin, text }) => begin > request.end && isSend(text) && /HTTP\/1\.1 \d/.test(text),
+    );
     assert.match(answer?.text ?? '', /HTTP\/1\.1 201 /, line);
     const between = calls.filter(({ begin, end }) => begin > request.end && end < answer!.begin);
     checkCommit(
@@ -51,12 +59,21 @@ test('no 201 leaves before what it stands for is on disk', { skip: withoutTracin
 });
 
 /** Pages, then the sync that covers them, then the page that makes them count, written through. */
-function checkCommit(calls: SystemCall[], commit: SystemCall[], line: string, holds: string | undefined): void {
+function checkCommit(
+  calls: SystemCall[],
+  commit: SystemCall[],
+  line: string,
+  holds: string | undefined,
+): void {
   const head = commit.findLast((call) => isWrite(call) && isWrittenThrough(calls, call));
   assert.ok(head, `${line}: the head page is written through`);
   const pages = commit.filter((call) => isWrite(call) && !isWrittenThrough(calls, call));
   assert.ok(pages.length > 0, `${line}: pages are written`);
-  if (holds !== undefined) assert.ok(pages.some(({ text }) => text.includes(holds)), `${line}: with what came`);
+  if (holds !== undefined)
+    assert.ok(
+      pages.some(({ text }) => text.includes(holds)),
+      `${line}: with what came`,
+    );
   const written = Math.max(...pages.map(({ end }) => end));
   const sync = commit.find(({ name, begin }) => /^f(data)?sync$/.test(name) && begin > written);
   assert.ok(sync, `${line}: the file is synced after its last page was written`);
@@ -67,11 +84,14 @@ function checkCommit(calls: SystemCall[], commit: SystemCall[], line: string, ho
 
 const isSend = (text: string): boolean => /^(write|writev|sendto|sendmsg)\(\d+<(socket|TCP)/.test(text);
 const isWrite = ({ name }: SystemCall): boolean => /^(pwrite64|pwritev|write|writev)$/.test(name);
-const ofFile = (text: string, folder: string): boolean => new RegExp(`^\\w+\\(\\d+<[^>]*/data/${folder}/[^>]*data\\.mdb>`).test(text);
+const ofFile = (text: string, folder: string): boolean =>
+  new RegExp(`^\\w+\\(\\d+<[^>]*/data/${folder}/[^>]*data\\.mdb>`).test(text);
 
 /** Whether the descriptor of a call was opened so that every write waits for the disk. */
 function isWrittenThrough(calls: SystemCall[], { text, begin }: SystemCall): boolean {
   const descriptor = /^\w+\((\d+<[^>]*>)/.exec(text)![1]!;
-  const opened = calls.findLast((call) => call.name === 'openat' && call.end < begin && call.text.endsWith(` = ${descriptor}`));
+  const opened = calls.findLast(
+    (call) => call.name === 'openat' && call.end < begin && call.text.endsWith(` = ${descriptor}`),
+  );
   return /O_D?SYNC/.test(opened?.text ?? '');
 }

@@ -50,7 +50,7 @@ export async function traced(
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  for (const deadline = Date.now() + waitMsMax; !condition(); ) {
+  for (const deadline = Date.now() + waitMsMax; !condition();) {
     assert.ok(Date.now() < deadline, 'waited in vain');
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -73,7 +73,12 @@ function parse(trace: string): SystemCall[] {
     const name = /^(\w+)\(/.exec(event)?.[1];
     if (name === undefined) continue;
     const begun = event.endsWith('<unfinished ...>');
-    const call = { name, text: event.replace(/<unfinished \.\.\.>$/, ''), begin: at, end: begun ? Infinity : at };
+    const call = {
+      name,
+      text: event.replace(/<unfinished \.\.\.>$/, ''),
+      begin: at,
+      end: begun ? Infinity : at,
+    };
     found.push(call);
     if (begun) unfinished.set(thread, call);
   }

@@ -65,7 +65,10 @@ export class Writer {
         return;
       }
       assert.ok(answer.status === 200 || answer.status === 201, `${answer.status} ${answer.text}`);
-      const rows = (Array.isArray(answer.body) ? answer.body : [answer.body]) as { id: string; rev: string }[];
+      const rows = (Array.isArray(answer.body) ? answer.body : [answer.body]) as {
+        id: string;
+        rev: string;
+      }[];
       assert.equal(rows.length, sent.length);
       for (const { id, rev } of rows) this.#accept(id, rev);
     }

@@ -1,30 +1,23 @@
 /** Scenarios that need what this version does not have, with what that is. */
 const byReason: Readonly<Record<string, readonly string[]>> = {
-  attachments: [
-    'all-docs-include-docs-with-attachments',
-    'bulk-with-attachments',
-    'bulk-with-a-missing-attachment-stub',
-    'bulk-get-attachments',
-    'bulk-get-multipart-with-attachments',
-    'copy-with-attachments',
-    'proto-as-a-member',
-  ],
-  'attachments (the documents it lists have some)': ['all-docs-include-docs'],
   'the changes feed': [
     'purge-a-document',
     'purge-shows-in-replicated-order',
     'conflicts-in-listings',
     'local-not-counted-or-listed',
+    'listing-etags',
+    'head-mirrors-get',
   ],
   views: ['purge-updates-views', 'conflicts-seen-by-a-map-function', 'compact-views-of-a-design-document'],
   'validation functions': ['local-skips-validation'],
   replication: ['conflict-through-real-replication', 'local-not-replicated'],
-  'declarative queries': ['other-methods-on-database-endpoints'],
+  'declarative queries': ['other-methods-on-database-endpoints', 'wrong-content-type-on-other-endpoints'],
   sessions: [
     'admin-with-ready-made-pbkdf2-hash',
     'admin-with-ready-made-pbkdf2-sha256-hash',
     'new-admin-has-admin-rights',
     'session-and-uuid-head-requests',
+    'jsonp-is-off-by-default',
   ],
   'user accounts': [
     'admin-wins-over-user-document-of-the-same-name',
@@ -39,6 +32,7 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
   'cluster setup': ['cluster-setup-state-of-a-finished-single-node', 'cluster-setup-state'],
   'restarting by request': ['node-restart-is-post-only-and-admin-only'],
   'query servers': ['reload-query-servers'],
+  JSONP: ['jsonp-when-allowed'],
 };
 
 export const notYet: ReadonlyMap<string, string> = new Map(

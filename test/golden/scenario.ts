@@ -11,6 +11,7 @@ export interface Step {
   headers?: Record<string, string | null>;
   save?: Record<string, string>;
   sleep_ms?: number;
+  timeout_ms?: number;
   until?: { path: string; equals: unknown };
   any?: string[];
   ignore?: string[];

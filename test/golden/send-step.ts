@@ -38,7 +38,8 @@ export function sendStep(target: Target, step: Step, variables: Variables): Prom
       );
     });
     request.on('error', reject);
-    request.setTimeout(answerWithinMs, () => request.destroy(new Error(`no answer in ${answerWithinMs} ms`)));
+    const timeoutMs = step.timeout_ms ?? answerWithinMs;
+    request.setTimeout(timeoutMs, () => request.destroy(new Error(`no answer in ${timeoutMs} ms`)));
     request.end(payload);
   });
 }

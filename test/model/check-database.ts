@@ -99,12 +99,21 @@ export function checkDatabase(store: Store, instance: number, q: number): Scan {
       }
     }
   }
-  assert.deepEqual(blobRefs, new Map([...named].sort(([a], [b]) => (a < b ? -1 : 1))), 'who needs which blob');
-  assert.equal(bodies.size, 0, `bodies without a revision: ${[...bodies.keys()].map((key) => readU48(key, 8)).join()}`);
+  assert.deepEqual(
+    blobRefs,
+    new Map([...named].sort(([a], [b]) => (a < b ? -1 : 1))),
+    'who needs which blob',
+  );
+  assert.equal(
+    bodies.size,
+    0,
+    `bodies without a revision: ${[...bodies.keys()].map((key) => readU48(key, 8)).join()}`,
+  );
   assert.equal(changes.size, 0, 'change records without a document');
   checkPurges(states, purges, keys);
   for (const [shard, expected] of reckoned.entries()) {
-    const { doc_count, doc_del_count, tombstones, stored_bytes, obsolete_bytes, external_bytes } = states[shard]!;
+    const { doc_count, doc_del_count, tombstones, stored_bytes, obsolete_bytes, external_bytes } =
+      states[shard]!;
     const found = { doc_count, doc_del_count, tombstones, stored_bytes, obsolete_bytes, external_bytes };
     assert.deepEqual(found, expected, `the counters of shard ${shard} and what a scan finds`);
   }
@@ -165,7 +174,10 @@ function bodyOf(id: Bytes, doc: DocRecord, node: RevNode, bodies: Map<Bytes, Byt
   if (isWinner) {
     assert.equal(doc.bodyRef, node.body, what);
     assert.equal(doc.bodyLength, beside.length, what);
-    assert.ok(beside.length > inlineBodyBytesMax, `${what}: a small body of a winner stands beside the record`);
+    assert.ok(
+      beside.length > inlineBodyBytesMax,
+      `${what}: a small body of a winner stands beside the record`,
+    );
   }
   return beside;
 }

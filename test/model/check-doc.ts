@@ -17,8 +17,13 @@ export function checkDoc(database: Database, id: Bytes, model: DocModel): void {
   }
   if (best.deleted) assert.equal(refusal(database, id, {}), 'deleted');
   else checkWinner(database, id, model, best, others);
-  const opened = openRevs(database, id, 'all', { revs: true })!.map((each) => ('ok' in each ? parsed(each.ok) : each));
-  assert.deepEqual(opened, leaves.map((leaf) => ({ ...docOf(id, leaf), _revisions: revisions(database, model, leaf) })));
+  const opened = openRevs(database, id, 'all', { revs: true })!.map((each) =>
+    'ok' in each ? parsed(each.ok) : each,
+  );
+  assert.deepEqual(
+    opened,
+    leaves.map((leaf) => ({ ...docOf(id, leaf), _revisions: revisions(database, model, leaf) })),
+  );
   for (const inner of model.inner()) {
     if (inner.body === undefined) assert.equal(refusal(database, id, { rev: inner }), 'missing');
     else assert.deepEqual(parsed(openDoc(database, id, { rev: inner })), docOf(id, inner));

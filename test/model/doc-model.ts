@@ -47,13 +47,14 @@ export class DocModel {
   }
 
   inner(): Fact[] {
-    return [...this.facts.values()].filter((fact) => !this.isLeaf(keyOf(fact)));
+    const parents = new Set([...this.facts.values()].map(({ parent }) => parent));
+    return [...this.facts.values()].filter((fact) => parents.has(keyOf(fact)));
   }
 
   /** The revision and its known ancestors. */
   path(key: string): Fact[] {
     const path: Fact[] = [];
-    for (let at: string | undefined = key; at !== undefined; ) {
+    for (let at: string | undefined = key; at !== undefined;) {
       const fact: Fact = this.facts.get(at)!;
       path.push(fact);
       at = fact.parent;
@@ -80,7 +81,7 @@ export class DocModel {
   /** Adds a history made elsewhere, the newest revision first; tells whether that changed anything. */
   merge(history: readonly Made[], revsLimit: number): boolean {
     const [newest] = history;
-    const before = JSON.stringify([...this.facts]);
+    const before = this.#summary();
     const old = this.facts.get(keyOf(newest!));
     if (old === undefined) {
       this.facts.set(keyOf(newest!), { ...newest!, parent: undefined });
@@ -94,7 +95,7 @@ export class DocModel {
       }
       this.facts.get(keyOf(history[at]!))!.parent = key;
     }
-    if (JSON.stringify([...this.facts]) === before) return false;
+    if (this.#summary() === before) return false;
     this.#stem(revsLimit);
     this.#recount();
     return true;
@@ -105,7 +106,7 @@ export class DocModel {
     const removed = [...new Set(revs.map(keyOf))].filter((key) => this.isLeaf(key));
     const revsRemoved = removed.map((key) => this.facts.get(key)!);
     for (const key of removed) {
-      for (let at: string | undefined = key; at !== undefined && this.isLeaf(at); ) {
+      for (let at: string | undefined = key; at !== undefined && this.isLeaf(at);) {
         const { parent }: Fact = this.facts.get(at)!;
         this.facts.delete(at);
         at = parent;
@@ -118,6 +119,11 @@ export class DocModel {
 
   compact(): void {
     for (const fact of this.inner()) fact.body = undefined;
+  }
+
+  /** What a merge can change. */
+  #summary(): string {
+    return [...this.facts].map(([key, { parent, body }]) => `${key} ${parent} ${body === undefined}`).join();
   }
 
   #stem(limit: number): void {

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { createLogger } from '../../src/base/logger.js';
+import { MemoryBlobStore } from '../../src/blobs/memory-blob-store.js';
+import { Cluster } from '../../src/cluster/cluster.js';
+import { DataFolder } from '../../src/cluster/data-folder.js';
+import type { Database } from '../../src/cluster/database.js';
+import { Config } from '../../src/config/config.js';
+import { DatabaseKeys } from '../../src/shard/keys.js';
+import { prefixEnd } from '../../src/storage/store.js';
+import { temporaryFolder } from '../support/server.js';
+import { checkDatabase } from './check-database.js';
+import { Random, seed } from './random.js';
+
+/** A cluster on disk, where a commit takes its time. */
+function openCluster(t: TestContext): Cluster {
+  const folder = DataFolder.open(temporaryFolder());
+  const logger = createLogger({ level: 'none', format: 'text' });
+  const cluster = new Cluster(new Config(), logger, folder, new MemoryBlobStore());
+  t.after(async () => {
+    await cluster.close();
+    folder.release();
+  });
+  return cluster;
+}
+
+function save(database: Database, ids: readonly string[]): Promise<unknown> {
+  const { instance } = database.record;
+  const edits = ids.map((id) => ({ id, parent: undefined, path: undefined, deleted: false, body: '{}' }));
+  return database.submit({ type: 'edit', instance, shard: 0, revs_limit: 10, edits });
+}
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+test('a database deleted under load leaves no key behind', async (t) => {
+  const cluster = openCluster(t);
+  for (let round = 0; round < 15; round++) {
+    await cluster.createDatabase('db', { q: 1 });
+    const database = cluster.database('db');
+    const { volume } = database.collection;
+    const writing = Array.from({ length: 4 }, async (_, writer) => {
+      // The writes go on until the database refuses them.
+      for (let i = 0; ; i++) await save(database, [`${writer}-${i}`]);
+    });
+    await sleep(3 + Math.random() * 5);
+    await cluster.deleteDatabase('db');
+    await Promise.allSettled(writing);
+    const { range } = new DatabaseKeys(database.record.instance);
+    for (let wait = 0; wait < 200 && volume.store.count(range) > 0; wait++) await sleep(10);
+    await sleep(5);
+    assert.equal(volume.store.count(range), 0, `round ${round}`);
+  }
+});
+
+for (const size of [0, 3_000, 20_000]) {
+  test(`ranks made under load over ${size} documents are right afterwards (seed ${seed})`, async (t) => {
+    const random = new Random(seed + size);
+    const cluster = openCluster(t);
+    await cluster.createDatabase('db', { q: 1 });
+    const database = cluster.database('db');
+    const { keys, rank, volume } = database.collection;
+    const newIds = (count: number): string[] => Array.from({ length: count }, () => `k${random.hex(12)}`);
+    await save(database, newIds(size));
+    let stopped = false;
+    const writing = Array.from({ length: 8 }, async () => {
+      while (!stopped) await save(database, newIds(20));
+    });
+    await sleep(5);
+    await rank.ready();
+    rank.before(keys.live('k8'));
+    await sleep(60);
+    stopped = true;
+    await Promise.all(writing);
+    for (const prefix of ['k0', 'k4', 'k8', 'kc', 'kf', 'z']) {
+      const end = prefix === 'z' ? prefixEnd(keys.livePrefix) : keys.live(prefix);
+      assert.equal(rank.before(end), volume.store.count({ start: keys.livePrefix, end }), prefix);
+    }
+    assert.equal(rank.before(prefixEnd(keys.livePrefix)), database.total('doc_count'));
+    checkDatabase(volume.store, database.record.instance, 1);
+  });
+}
