@@ -183,9 +183,9 @@ test('listeners hear of each change once, and of nothing after they left', () =>
 
 test('options are found in the sections that older versions of CouchDB used', () => {
   const config = new Config({
-    overrides: { httpd: { allow_jsonp: 'true' }, couch_httpd_auth: { iterations: '77' } },
+    overrides: { httpd: { require_valid_user: 'true' }, couch_httpd_auth: { iterations: '77' } },
   });
-  assert.equal(config.boolean('chttpd/allow_jsonp'), true);
+  assert.equal(config.boolean('chttpd/require_valid_user'), true);
   assert.equal(config.number('chttpd_auth/iterations'), 77);
   config.set('chttpd_auth', 'iterations', '78');
   assert.equal(config.number('chttpd_auth/iterations'), 78);

@@ -14,7 +14,7 @@ export function isDbAdmin(user: UserContext, security: SecurityObject): boolean 
 }
 
 /** Whether the user may read and write documents. A database that lists no members is open to everybody. */
-export function isMember(user: UserContext, security: SecurityObject): boolean {
+function isMember(user: UserContext, security: SecurityObject): boolean {
   const members = groupOf(security['members'] ?? security['readers']);
   if (members.names.length === 0 && members.roles.length === 0) return true;
   return isListed(user, members) || isDbAdmin(user, security);

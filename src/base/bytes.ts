@@ -38,8 +38,7 @@ export function u48(value: number): Bytes {
 export const readU16 = (bytes: Bytes, at: number): number =>
   (bytes.charCodeAt(at) << 8) | bytes.charCodeAt(at + 1);
 
-export const readU32 = (bytes: Bytes, at: number): number =>
-  readU16(bytes, at) * 0x1_0000 + readU16(bytes, at + 2);
+const readU32 = (bytes: Bytes, at: number): number => readU16(bytes, at) * 0x1_0000 + readU16(bytes, at + 2);
 
 export const readU48 = (bytes: Bytes, at: number): number =>
   readU16(bytes, at) * 0x1_0000_0000 + readU32(bytes, at + 2);

@@ -2,7 +2,7 @@
  * Every failure a caller may see, by the name the interface gives it. Domain code throws these; only `http/` knows
  * which status each name has (`http/statuses.ts`), and `docs/errors.md` lists them.
  */
-export const errorNames = [
+const errorNames = [
   'attachment_too_large',
   'bad_content_type',
   'bad_request',

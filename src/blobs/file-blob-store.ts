@@ -11,7 +11,7 @@ import { SharedBuffers } from './shared-buffers.js';
 import { sweepTemporaries, temporaryName } from './temporary-files.js';
 
 /** Files being written that are open at once; others take turns. */
-export const openFilesMax = 64;
+const openFilesMax = 64;
 
 const temporaryFolder = 'tmp';
 const folderPattern = /^[0-9a-f]{2}$/;

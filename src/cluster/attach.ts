@@ -1,4 +1,4 @@
-import { fromBytes, type Bytes } from '../base/bytes.js';
+import { fromBytes } from '../base/bytes.js';
 import { badRequest } from '../base/errors.js';
 import { find, winner, type RevNode } from '../revisions/tree.js';
 import { attachmentsOf, encodeContent, type Attachment } from '../shard/content.js';
@@ -6,25 +6,9 @@ import { missingStub, type AttachmentInput } from './attachment-input.js';
 import type { Cluster } from './cluster.js';
 import type { Database } from './database.js';
 import { isLocalId } from './document-input.js';
+import type { NewBlobs } from './new-blobs.js';
 import { storeAttachment, type StoredAttachment } from './store-attachment.js';
 import type { NamedInput } from './update-docs.js';
-
-/** Blobs that documents about to be saved bring with them. */
-export class NewBlobs {
-  readonly small = new Map<string, Bytes>();
-  readonly stored = new Set<string>();
-  readonly #releases: (() => void)[] = [];
-
-  add({ attachment, small, release }: StoredAttachment): void {
-    this.#releases.push(release);
-    if (small === undefined) this.stored.add(attachment.blob);
-    else this.small.set(attachment.blob, small);
-  }
-
-  release(): void {
-    for (const release of this.#releases.splice(0)) release();
-  }
-}
 
 /** Gives the bytes of an attachment that comes behind its document. */
 export type Follower = (

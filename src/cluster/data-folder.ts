@@ -96,22 +96,32 @@ function identity(folder: string): string {
 function lock(folder: string): void {
   const file = path.join(folder, 'lock');
   if (lockedHere.has(folder)) throw inUse(folder, process.pid);
-  const mine = `${process.pid} ${startOf(process.pid)}\n`;
-  for (let attempt = 0; attempt < 3; attempt++) {
+  if (!create(file, folder)) {
+    // Of several who find the lock of a dead process, one may clear it away.
+    const clearing = `${file}.clearing`;
+    if (!create(clearing, folder) && holderOf(clearing) !== undefined)
+      throw inUse(folder, holderOf(clearing));
     try {
-      fs.writeFileSync(file, mine, { flag: 'wx' });
-      lockedHere.add(folder);
-      return;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
-        throw new StartupError(`The data folder ${folder} cannot be written: ${(error as Error).message}`);
-      }
+      const holder = holderOf(file);
+      if (holder !== undefined) throw inUse(folder, holder);
+      fs.rmSync(file, { force: true });
+      if (!create(file, folder)) throw inUse(folder, holderOf(file));
+    } finally {
+      fs.rmSync(clearing, { force: true });
     }
-    const holder = holderOf(file);
-    if (holder !== undefined) throw inUse(folder, holder);
-    fs.rmSync(file, { force: true });
   }
-  throw inUse(folder, holderOf(file));
+  lockedHere.add(folder);
+}
+
+/** Makes a lock file; false where there is one. */
+function create(file: string, folder: string): boolean {
+  try {
+    fs.writeFileSync(file, `${process.pid} ${startOf(process.pid)}\n`, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw new StartupError(`The data folder ${folder} cannot be written: ${(error as Error).message}`);
+  }
 }
 
 function unlock(folder: string): void {

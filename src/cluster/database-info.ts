@@ -24,17 +24,14 @@ export function databaseInfo(database: Database): Record<string, unknown> {
 }
 
 /**
- * Databases share volumes, so a database's part of the file is reckoned: its own bytes, and of the pages' slack the
- * share that falls to them. What is free in the file is nobody's and goes back to the system when the volume is
- * replaced.
+ * Databases share volumes, so a database's part of the file is reckoned: its own records, with the share of the pages'
+ * slack that falls to them, and its attachments. The parts of all databases add up to what the volumes use. What is
+ * free in a file is nobody's, and goes back to the system when the volume is replaced.
  */
 function sizesOf(database: Database): { file: number; external: number; active: number } {
   const stored = database.total('stored_bytes');
-  const active = stored - database.total('obsolete_bytes');
   const attachments = database.total('attachment_bytes');
-  const file = Math.ceil((stored - attachments) * slack) + attachments;
+  const file = Math.ceil((stored - attachments) * database.collection.volume.fileFactor) + attachments;
+  const active = stored - database.total('obsolete_bytes');
   return { file, external: database.total('external_bytes'), active };
 }
-
-/** Bytes in pages to bytes stored, as LMDB's pages are filled by a mixed load (measured, see docs/decisions). */
-const slack = 1.4;

@@ -6,8 +6,8 @@ import type { ShardState } from '../shard/shard-state.js';
 import type { DatabaseRecord } from './catalogue.js';
 import { shardOf } from './shard-ranges.js';
 
-export const defaultRevsLimit = 1_000;
-export const defaultPurgedInfosLimit = 1_000;
+const defaultRevsLimit = 1_000;
+const defaultPurgedInfosLimit = 1_000;
 
 const noSecurity = Object.freeze({});
 

@@ -36,10 +36,7 @@ export function readDocument(scanned: ScannedValue, limits: InputLimits): Docume
   for (const member of scanned.special) readSpecial(input, scanned, member, limits);
   input.body = canonicalBody(scanned, isDropped);
   if (input.body.length > limits.document_bytes_max) {
-    throw new Refusal(
-      'document_too_large',
-      input.id === undefined ? 'The document is too large.' : fromBytes(input.id),
-    );
+    throw new Refusal('document_too_large', fromBytes(input.id ?? ''));
   }
   return input;
 }

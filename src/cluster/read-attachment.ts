@@ -52,16 +52,16 @@ export function knownSince(database: Database, id: Bytes, rev: Rev, since: reado
 async function readStored(
   cluster: Cluster,
   database: Database,
-  { blob }: Attachment,
+  { blob, storedLength }: Attachment,
   start: number,
   end: number,
 ): Promise<AsyncIterable<Buffer>> {
+  if (storedLength === 0) return once(Buffer.alloc(0));
   const small = smallBlob(database.collection.store.get(volumeKey(blob)));
   if (small !== undefined && small !== '') return once(Buffer.from(small, 'latin1').subarray(start, end));
   const reader = await cluster.blobs.read(blob, start, end);
-  if (reader !== undefined) return reader;
-  if (small === '') return once(Buffer.alloc(0));
-  throw new Error(`the blob ${blob} of an attachment is missing`);
+  if (reader === undefined) throw new Error(`the bytes ${blob} of an attachment are missing`);
+  return reader;
 }
 
 async function* once(bytes: Buffer): AsyncGenerator<Buffer> {

@@ -1,6 +1,8 @@
-import { attach, NewBlobs, type Follower } from './attach.js';
+import { attach, type Follower } from './attach.js';
 import type { Cluster } from './cluster.js';
 import type { Database } from './database.js';
+import { NewBlobs } from './new-blobs.js';
+import { discardUnneeded } from './sweep-blobs.js';
 import { updateDocs, type NamedInput, type SavedRev } from './update-docs.js';
 
 /** Saves documents with whatever attachments they bring. */
@@ -19,5 +21,6 @@ export async function saveDocs(
     return await updateDocs(database, inputs, newEdits, blobs);
   } finally {
     blobs.release();
+    await discardUnneeded(cluster, blobs.stored);
   }
 }

@@ -1,25 +1,44 @@
-import type { Cluster } from './cluster.js';
+import type { BlobStore } from '../blobs/blob-store.js';
+import type { Volume } from '../shard/volume.js';
+
+/** Whose documents name blobs. */
+export interface BlobOwner {
+  readonly blobs: BlobStore;
+  readonly isClosing: boolean;
+  volumes(): Volume[];
+  /** Whether some kept revision names the blob. */
+  needsBlob(blob: string): boolean;
+}
 
 /**
  * Removes blobs that no kept revision names any more: those that commits have put on the list of released ones, and,
  * at a start, those that a crash has left without any document.
  */
-export async function sweepReleased(cluster: Cluster): Promise<void> {
-  for (const volume of cluster.volumes()) {
+export async function sweepReleased(owner: BlobOwner): Promise<void> {
+  for (const volume of owner.volumes()) {
     const released = volume.releasedBlobs(sweepBlobsMax);
     if (released.length === 0) continue;
-    const unneeded = released.filter((blob) => !cluster.needsBlob(blob));
-    const left = new Set(await cluster.blobs.remove(unneeded));
-    await volume.forgetReleased(released.filter((blob) => !left.has(blob)));
+    const settled: string[] = [];
+    for (const blob of released) {
+      // Looked at just before it is removed: the same bytes may have been uploaded again meanwhile.
+      const left = owner.needsBlob(blob) ? [] : await owner.blobs.remove([blob]);
+      if (left.length === 0) settled.push(blob);
+    }
+    await volume.forgetReleased(settled);
   }
 }
 
-export async function sweepOrphans(cluster: Cluster): Promise<number> {
+/** Removes blobs that were stored for documents which then were not saved. */
+export async function discardUnneeded(owner: BlobOwner, blobs: Iterable<string>): Promise<void> {
+  for (const blob of blobs) if (!owner.needsBlob(blob)) await owner.blobs.remove([blob]);
+}
+
+export async function sweepOrphans(owner: BlobOwner): Promise<number> {
   let removed = 0;
-  for await (const blob of cluster.blobs.list()) {
-    if (cluster.isClosing) break;
-    if (cluster.needsBlob(blob)) continue;
-    removed += 1 - (await cluster.blobs.remove([blob])).length;
+  for await (const blob of owner.blobs.list()) {
+    if (owner.isClosing) break;
+    if (owner.needsBlob(blob)) continue;
+    removed += 1 - (await owner.blobs.remove([blob])).length;
   }
   return removed;
 }

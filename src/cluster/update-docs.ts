@@ -2,7 +2,7 @@ import type { Bytes } from '../base/bytes.js';
 import { badRequest } from '../base/errors.js';
 import type { Rev } from '../revisions/rev.js';
 import type { Edit, LocalEdit } from '../shard/commands.js';
-import type { NewBlobs } from './attach.js';
+import type { NewBlobs } from './new-blobs.js';
 import type { Database } from './database.js';
 import { isLocalId, type DocumentInput } from './document-input.js';
 

@@ -5,6 +5,7 @@ import type { Touched } from '../shard/write-view.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import { MemoryStore } from '../storage/memory-store.js';
 import type { Store } from '../storage/store.js';
+import { syncFolder } from '../storage/sync-folder.js';
 import type { Catalogue } from './catalogue.js';
 
 /** New databases go into a new volume once the newest is this large. */
@@ -104,22 +105,6 @@ export class Volumes {
     const kept = new Set(this.catalogue.generations().map((generation, slot) => `${slot}.${generation}`));
     for (const name of fs.existsSync(folder) ? fs.readdirSync(folder) : []) {
       if (!kept.has(name)) fs.rmSync(path.join(folder, name), { recursive: true, force: true });
-    }
-  }
-}
-
-/** A copied file is only there for good when its folder is on disk too. */
-function syncFolder(folder: string): void {
-  for (const name of [
-    ...fs.readdirSync(folder).map((file) => path.join(folder, file)),
-    folder,
-    path.dirname(folder),
-  ]) {
-    const handle = fs.openSync(name, 'r');
-    try {
-      fs.fsyncSync(handle);
-    } finally {
-      fs.closeSync(handle);
     }
   }
 }

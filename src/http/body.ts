@@ -84,7 +84,9 @@ function readRaw(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
       resolve(chunks.length === 1 ? chunks[0]! : length === 0 ? noBytes : Buffer.concat(chunks, length)),
     );
     request.on('error', reject);
-    request.on('close', () => reject(badRequest('The request was broken off.')));
+    request.on('close', () => {
+      if (!request.complete) reject(badRequest('The request was broken off.'));
+    });
   });
 }
 

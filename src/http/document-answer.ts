@@ -26,7 +26,7 @@ export interface AttachmentOptions {
 }
 
 /** Which attachments of a document are to come with their bytes; undefined where none are. */
-export function wantedOf(
+function wantedOf(
   database: Database,
   doc: OpenedDoc,
   { data, since, encodingInfo }: AttachmentOptions,

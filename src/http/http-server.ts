@@ -61,6 +61,17 @@ export class HttpServer {
   #take(request: IncomingMessage, response: ServerResponse): void {
     const started = performance.now();
     const id = `${this.#idPrefix}${(++this.#requests).toString(36)}`;
+    const socket = request.socket as Pipelined;
+    const before = socket[lastAnswer];
+    socket[lastAnswer] = response;
+    // Requests sent without waiting for answers: one that changes something runs after what came before it, and
+    // what comes after it sees what it did.
+    if (before !== undefined && !before.closed && !(isSafe(before.req.method) && isSafe(request.method))) {
+      before.once('close', () => this.#begin(request, response, id, started));
+    } else this.#begin(request, response, id, started);
+  }
+
+  #begin(request: IncomingMessage, response: ServerResponse, id: string, started: number): void {
     let exchange: Exchange | undefined;
     response.on('close', () => this.#log(request, response, exchange, id, started));
     try {
@@ -105,13 +116,12 @@ export class HttpServer {
   /** Answers a failure. What is the server's own fault is logged whole and shown to nobody. */
   #fail(exchange: Exchange, error: unknown): void {
     const { response, request } = exchange;
-    if (!(error instanceof Refusal)) {
-      this.services.logger.error(
-        { err: error, id: exchange.id, method: exchange.method, path: pathOf(request) },
-        'a request failed',
-      );
+    if (response.headersSent || response.destroyed) {
+      if (!(error instanceof Refusal) && !isBrokenOff(error)) this.#complain(exchange, error);
+      response.destroy();
+      return;
     }
-    if (response.headersSent || response.destroyed) return void response.destroy();
+    if (!(error instanceof Refusal)) this.#complain(exchange, error);
     const refusal =
       error instanceof Refusal
         ? error
@@ -119,9 +129,14 @@ export class HttpServer {
     const text = toBytes(JSON.stringify({ error: refusal.error, reason: refusal.reason }));
     const headers = refusal instanceof MethodNotAllowed ? { Allow: refusal.allow } : {};
     // What the client is still sending will not be read: the connection cannot be used again.
-    const unread = request.complete ? {} : { Connection: 'close' };
+    const unread = request.complete || !hasBody(request) ? {} : { Connection: 'close' };
     exchange.text(statuses[refusal.error], text, { ...headers, ...unread });
     if (!request.complete) request.resume();
+  }
+
+  #complain(exchange: Exchange, error: unknown): void {
+    const { id, method, request } = exchange;
+    this.services.logger.error({ err: error, id, method, path: pathOf(request) }, 'a request failed');
   }
 
   #log(
@@ -148,6 +163,20 @@ export class HttpServer {
     });
   }
 }
+
+/** Where a socket keeps the answer to its latest request. */
+const lastAnswer = Symbol('last answer');
+type Pipelined = IncomingMessage['socket'] & { [lastAnswer]?: ServerResponse };
+
+const isSafe = (method: string | undefined): boolean =>
+  method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/** The client went away while it was being answered: nobody's fault. */
+const isBrokenOff = (error: unknown): boolean =>
+  ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '');
 
 /** The query is left out: it may hold what is nobody else's business. */
 function pathOf({ url = '/' }: IncomingMessage): string {

@@ -26,7 +26,7 @@ export type ServerRoute = Route<ServerHandler>;
 export type DatabaseRoute = Route<DatabaseHandler>;
 
 /** Whether a route's path fits the parts of a request's. */
-export function fits(pattern: readonly string[], parts: readonly string[]): boolean {
+function fits(pattern: readonly string[], parts: readonly string[]): boolean {
   const open = pattern.at(-1) === '*';
   const length = open ? pattern.length - 1 : pattern.length;
   if (open ? parts.length < length : parts.length !== length) return false;

@@ -21,15 +21,17 @@ import { nodeRoutes } from './routes/node-routes.js';
 import { pageRoutes } from './routes/page-routes.js';
 import { revisionRoutes } from './routes/revision-routes.js';
 import { serverRoutes } from './routes/server-routes.js';
+import { unbuiltDatabaseRoutes, unbuiltServerRoutes } from './routes/unbuilt-routes.js';
 
 /** All routes of the server, and all those below a database. */
-export const allServerRoutes = [...serverRoutes, ...nodeRoutes, ...pageRoutes];
+export const allServerRoutes = [...serverRoutes, ...nodeRoutes, ...pageRoutes, ...unbuiltServerRoutes];
 export const allDatabaseRoutes = [
   ...databaseRoutes,
   ...listingRoutes,
   ...bulkRoutes,
   ...bulkGetRoutes,
   ...revisionRoutes,
+  ...unbuiltDatabaseRoutes,
 ];
 
 const serverTable = new RouteTable(allServerRoutes, 0);

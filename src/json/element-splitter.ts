@@ -1,3 +1,4 @@
+import type { Bytes } from '../base/bytes.js';
 import { badRequest, invalidJson } from '../base/errors.js';
 
 /**
@@ -8,8 +9,8 @@ import { badRequest, invalidJson } from '../base/errors.js';
  * the skeleton, is small: whoever has the elements checked as JSON, and the skeleton too, has checked the whole.
  */
 export class ElementSplitter {
-  #skeleton: Buffer[] = [];
-  #skeletonBytes = 0;
+  /** A byte string: small buffers would keep whole slabs of the pool alive. */
+  #skeleton: Bytes = '';
   /** Parts of the element under way. */
   #element: Buffer[] = [];
   #elementBytes = 0;
@@ -25,6 +26,7 @@ export class ElementSplitter {
   constructor(
     private readonly arrayMember: string,
     private readonly elementBytesMax: number,
+    private readonly tooLarge: () => Error,
     private readonly onElement: (bytes: Buffer) => void,
   ) {}
 
@@ -80,7 +82,7 @@ export class ElementSplitter {
   /** The text without the elements. Still to be checked. */
   end(): Buffer {
     if (this.#inString || this.#inArray || this.#depth !== 0) throw invalidJson();
-    return Buffer.concat(this.#skeleton);
+    return Buffer.from(this.#skeleton, 'latin1');
   }
 
   #beginName(at: number): void {
@@ -113,8 +115,7 @@ export class ElementSplitter {
   #grow(chunk: Buffer, from: number, to: number): void {
     if (to === from) return;
     this.#elementBytes += to - from;
-    if (this.#elementBytes > this.elementBytesMax)
-      throw badRequest(`An element of \`${this.arrayMember}\` is too large.`);
+    if (this.#elementBytes > this.elementBytesMax) throw this.tooLarge();
     this.#element.push(Buffer.from(chunk.subarray(from, to)));
   }
 
@@ -131,9 +132,9 @@ export class ElementSplitter {
 
   #keep(chunk: Buffer, from: number, to: number): void {
     if (to === from) return;
-    this.#skeletonBytes += to - from;
-    if (this.#skeletonBytes > skeletonBytesMax) throw badRequest('There is too much beside the documents.');
-    this.#skeleton.push(Buffer.from(chunk.subarray(from, to)));
+    if (this.#skeleton.length + to - from > skeletonBytesMax)
+      throw badRequest('There is too much beside the documents.');
+    this.#skeleton += chunk.latin1Slice(from, to);
   }
 }
 

@@ -33,7 +33,7 @@ const headBytesMax = 1 + 2 * varintBytesMax;
 const nodeBytesMax = 3 * varintBytesMax;
 
 /** At least as many bytes as `encodeTreeInto` takes. */
-export function treeBytesBound(tree: RevTree): number {
+function treeBytesBound(tree: RevTree): number {
   let bound = headBytesMax;
   for (const node of tree) bound += nodeBytesMax + hashBytesBound(node.hash);
   return bound;
@@ -46,7 +46,7 @@ export function encodeTree(tree: RevTree): Buffer {
 }
 
 /** Writes the tree at the cursor, which must have `treeBytesBound(tree)` bytes of room. */
-export function encodeTreeInto(cursor: WriteCursor, tree: RevTree): void {
+function encodeTreeInto(cursor: WriteCursor, tree: RevTree): void {
   const start = cursor.at++;
   const line = isLine(tree);
   writeVarint(cursor, tree.length);

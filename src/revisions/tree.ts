@@ -63,7 +63,7 @@ export function fromPath({ start, hashes }: RevPath, info: RevInfo): RevTree {
 }
 
 /** Negative when `a` is the better leaf: live beats deleted, then the longer history, then the greater hash. */
-export function compareLeaves(a: RevNode, b: RevNode): number {
+function compareLeaves(a: RevNode, b: RevNode): number {
   if (a.deleted !== b.deleted) return a.deleted ? 1 : -1;
   return b.pos - a.pos || compareHashes(b.hash, a.hash);
 }

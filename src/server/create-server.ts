@@ -104,17 +104,7 @@ async function start(
     logger.warn({ file }, 'a password in clear text could not be replaced in its file');
   for (const problem of config.problems()) logger.warn({}, problem);
 
-  const openCluster = async (): Promise<Cluster> => {
-    const blobs = folder === undefined ? memoryBlobs : await FileBlobStore.open(folder.path('attachments'));
-    const cluster = new Cluster(config, logger, folder, blobs);
-    sweepOrphans(cluster).then(
-      (removed) => removed > 0 && logger.info({ removed }, 'removed attachments that no document names'),
-      (error: unknown) =>
-        logger.error({ err: error }, 'looking for attachments that no document names failed'),
-    );
-    return cluster;
-  };
-  const memoryBlobs = new MemoryBlobStore();
+  const openCluster = (): Promise<Cluster> => openStores(config, logger, folder);
   const authenticator = new Authenticator(config);
   const version = packageVersion();
   const batches = new BatchWrites(() => services.cluster, config, logger);
@@ -161,6 +151,17 @@ async function start(
     ...(folder === undefined ? {} : { dataDir: folder.folder }),
     close: () => (closing ??= server.close().then(shutDown)),
   };
+}
+
+async function openStores(config: Config, logger: Logger, folder: DataFolder | undefined): Promise<Cluster> {
+  const blobs =
+    folder === undefined ? new MemoryBlobStore() : await FileBlobStore.open(folder.path('attachments'));
+  const cluster = new Cluster(config, logger, folder, blobs);
+  sweepOrphans(cluster).then(
+    (removed) => removed > 0 && logger.info({ removed }, 'removed attachments that no document names'),
+    (error: unknown) => logger.error({ err: error }, 'looking for attachments that no document names failed'),
+  );
+  return cluster;
 }
 
 function packageVersion(): string {

@@ -95,15 +95,12 @@ function store(
     state.external_bytes -= length;
     state.obsolete_bytes += bodyKeyBytes + length;
   }
-  if (tree !== grown.tree && old !== undefined)
+  const brought = added && { ref: seq, body: edit.body, smallBlobs: command.small_blobs };
+  writer.replace(edit.id, old, tree, seq, brought);
+  // Only now: a blob that the new revision keeps must never seem to be needed by nobody.
+  if (tree !== grown.tree && old !== undefined) {
     forgetStemmed(writer, state, old, lostBodies(grown.tree, tree));
-  writer.replace(
-    edit.id,
-    old,
-    tree,
-    seq,
-    added && { ref: seq, body: edit.body, smallBlobs: command.small_blobs },
-  );
+  }
 }
 
 /** Bodies of revisions that fell off the end of the history. The winner's may still be in its record. */

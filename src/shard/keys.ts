@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { u16, u32, u48, u8, type Bytes } from '../base/bytes.js';
-import { keyBytesMax, prefixEnd } from '../storage/store.js';
+import { prefixEnd } from '../storage/store.js';
 
 /**
  * Every key of a database in a volume: five bytes of instance number, one of table, and the rest as the table has it.
@@ -103,6 +103,3 @@ export function idKey(id: Bytes): Bytes {
 
 /** Whether the id must be kept in the record, since its key does not tell it. */
 export const isHashedKey = (id: Bytes): boolean => id.length > idKeyBytesMax;
-
-/** The lowest key of an id that is not below `id`: for the ends of ranges. */
-export const idBound = (id: Bytes): Bytes => (id.length < keyBytesMax - 16 ? id : id.slice(0, idKeyBytesMax));

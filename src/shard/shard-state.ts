@@ -43,7 +43,7 @@ const fields = [
 
 const version = 1;
 
-export function emptyState(): ShardState {
+function emptyState(): ShardState {
   return {
     position: 0,
     seq: 0,

@@ -4,7 +4,8 @@ import { apply } from './apply.js';
 import { countInVolume, fromHex, releasedPrefix, toHex } from './blob-refs.js';
 import type { Command, ResultOf } from './commands.js';
 import type { DatabaseKeys } from './keys.js';
-import { WriteView, type Touched } from './write-view.js';
+import { decodeState } from './shard-state.js';
+import { readVolumeBytes, recordBytes, volumeBytesKey, WriteView, type Touched } from './write-view.js';
 
 /**
  * A store with the shards of many databases, and the one queue by which commands reach them. The store may be
@@ -53,7 +54,9 @@ export class Volume {
 
   #eraseKeys(keys: DatabaseKeys, found: readonly Bytes[]): void {
     const refs = keys.blobRefsRange;
+    const states = keys.state(0).slice(0, -2);
     for (const key of found) {
+      if (key.startsWith(states)) this.#view.addVolumeBytes(-recordBytes(decodeState(this.#view.get(key))));
       this.#view.remove(key);
       if (key >= refs.start && key < refs.end)
         countInVolume(this.#view, toHex(key.slice(refs.start.length + 2)), -1, undefined);
@@ -75,6 +78,12 @@ export class Volume {
   /** Runs `work` while the store holds exactly what readers have been told of. */
   quietly(work: () => void): Promise<void> {
     return this.#commits.quietly(work);
+  }
+
+  /** How many bytes of the file stand for one byte of records: the slack of pages, shared out. */
+  get fileFactor(): number {
+    const recorded = readVolumeBytes(this.#store.get(volumeBytesKey));
+    return recorded === 0 ? 1 : Math.max(1, this.#store.size().used_bytes / recorded);
   }
 
   get store(): Store {

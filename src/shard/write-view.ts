@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { readU48, u48, type Bytes } from '../base/bytes.js';
 import { Overlay } from '../storage/overlay.js';
 import type { DatabaseKeys } from './keys.js';
 import { decodeState, encodeState, type ShardState } from './shard-state.js';
@@ -15,6 +15,15 @@ export interface Touched {
   states: Map<number, ShardState>;
   live: LiveDelta[];
 }
+
+/** Belongs to no database, as the instance number 0 tells. */
+export const volumeBytesKey = '\0\0\0\0\0s';
+
+export const readVolumeBytes = (bytes: Bytes | undefined): number =>
+  bytes === undefined ? 0 : readU48(bytes, 0);
+
+/** What a shard has in the store: attachments that are files are not. */
+export const recordBytes = (state: ShardState): number => state.stored_bytes - state.attachment_bytes;
 
 /** What commands read and write: the overlay of their volume, and the counters of the shards they touch. */
 export class WriteView extends Overlay {
@@ -38,7 +47,13 @@ export class WriteView extends Overlay {
     this.onUndo(() => Object.assign(state, before));
     const result = command(state);
     this.put(keys.state(shard), encodeState(state));
+    this.addVolumeBytes(recordBytes(state) - recordBytes(before));
     return result;
+  }
+
+  /** Keeps the volume's sum of what its shards have stored in records. */
+  addVolumeBytes(by: number): void {
+    if (by !== 0) this.put(volumeBytesKey, u48(Math.max(0, readVolumeBytes(this.get(volumeBytesKey)) + by)));
   }
 
   live(keys: DatabaseKeys, delta: LiveDelta): void {

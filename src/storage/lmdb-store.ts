@@ -1,6 +1,9 @@
+import fs from 'node:fs';
+import path from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import '../base/bytes.js';
 import type { Bytes, Commit, Entry, Range, Store, StoreSize, Write } from './store.js';
+import { syncFolder } from './sync-folder.js';
 
 /**
  * A store in one LMDB environment (one folder).
@@ -13,6 +16,7 @@ export class LmdbStore implements Store {
   readonly #db: RootDatabase<Bytes, Bytes>;
 
   constructor(folder: string) {
+    const isNew = !fs.existsSync(folder);
     this.#db = open<Bytes, Bytes>({
       path: folder,
       noSubdir: false,
@@ -24,6 +28,7 @@ export class LmdbStore implements Store {
       noMemInit: true,
       maxReaders: 512,
     } as never);
+    if (isNew) syncFolder(path.resolve(folder));
   }
 
   get(key: Bytes): Bytes | undefined {

@@ -65,7 +65,7 @@ export interface Store {
 }
 
 /** The longest key every store takes. */
-export const keyBytesMax = 1978;
+const keyBytesMax = 1978;
 
 /** The first key that does not begin with `prefix`. */
 export function prefixEnd(prefix: Bytes): Bytes {

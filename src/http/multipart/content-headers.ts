@@ -6,7 +6,7 @@ const boundaryLengthMax = 200;
 const parameterPattern = /;\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g;
 
 /** A parameter of a header such as `multipart/related; boundary="abc"`, without its quotes. */
-export function parameterOf(header: string, name: string): string | undefined {
+function parameterOf(header: string, name: string): string | undefined {
   for (const [, key, quoted, token] of header.matchAll(parameterPattern)) {
     if (key!.toLowerCase() !== name) continue;
     // Only what must be escaped is taken for escaped: some clients put names between quotes just as they are.

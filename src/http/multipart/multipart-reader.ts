@@ -14,7 +14,7 @@ export interface MultipartLimits {
   partsMax: number;
 }
 
-export const defaultMultipartLimits: MultipartLimits = { headerBytesMax: 16 * 1024, partsMax: 10_000 };
+const defaultMultipartLimits: MultipartLimits = { headerBytesMax: 16 * 1024, partsMax: 10_000 };
 
 /**
  * The parts of a multipart body, one after the other. Chunks of the source go through as they come, without being

@@ -3,7 +3,7 @@ import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, conflict, notFound, Refusal } from '../../base/errors.js';
 import { checkDbAdmin } from '../../auth/rights.js';
 import { checkAttachmentName } from '../../cluster/attachment-input.js';
-import { NewBlobs } from '../../cluster/attach.js';
+import { NewBlobs } from '../../cluster/new-blobs.js';
 import type { Database } from '../../cluster/database.js';
 import { isDesignId } from '../../cluster/document-input.js';
 import { quoteId, quoteRev } from '../../cluster/doc-text.js';
@@ -13,6 +13,7 @@ import {
   storeAttachment,
   type StoredAttachment,
 } from '../../cluster/store-attachment.js';
+import { discardUnneeded } from '../../cluster/sweep-blobs.js';
 import { updateDocs, type NamedInput } from '../../cluster/update-docs.js';
 import { parseRev, type Rev } from '../../revisions/rev.js';
 import { encodeContent, splitContent, type Attachment } from '../../shard/content.js';
@@ -71,6 +72,7 @@ async function putAttachment(exchange: Exchange, database: Database, id: Bytes, 
     answerSaved(exchange, 201, id, saved, { Location: exchange.location(location) });
   } finally {
     blobs.release();
+    await discardUnneeded(exchange.services.cluster, blobs.stored);
   }
 }
 

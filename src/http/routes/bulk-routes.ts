@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { badRequest, invalidJson, notAnObject } from '../../base/errors.js';
+import { invalidJson, notAnObject, Refusal } from '../../base/errors.js';
 import type { Database } from '../../cluster/database.js';
 import type { NamedInput } from '../../cluster/update-docs.js';
 import { ElementSplitter } from '../../json/element-splitter.js';
@@ -51,10 +51,10 @@ async function saveFromFile(exchange: Exchange, database: Database): Promise<voi
   const saver = new BulkSaver(exchange, database);
   const body = await Spool.open(spoolFolder);
   try {
-    const elementBytesMax = exchange.services.config.number('couchdb/max_document_size') + elementSlackBytes;
     const check = new ElementSplitter(
       'docs',
       elementBytesMax,
+      elementTooLarge,
       (bytes) => void saver.read(scanDocument(bytes)),
     );
     await body
@@ -64,10 +64,10 @@ async function saveFromFile(exchange: Exchange, database: Database): Promise<voi
       });
     const settings = settingsOf(check.end());
     saver.rewind();
-    if (settings.allOrNothing) throw badRequest('all_or_nothing is not supported');
+    if (settings.allOrNothing) throw new Refusal('expectation_failed', 'all_or_nothing is not supported');
     const answer = await Spool.open(spoolFolder);
     try {
-      await saveElements(body, answer, saver, settings.newEdits, elementBytesMax);
+      await saveElements(body, answer, saver, settings.newEdits);
       exchange.head(201, {
         'Content-Type': contentTypeFor(exchange.request.headers.accept),
         'Content-Length': answer.length,
@@ -81,8 +81,10 @@ async function saveFromFile(exchange: Exchange, database: Database): Promise<voi
   }
 }
 
-/** A document's own limit is on its canonical text; white space and service members may come on top. */
-const elementSlackBytes = 1024 * 1024;
+/** One document with all its inline attachments; what is left without them has a limit of its own. */
+const elementBytesMax = 64 * 1024 * 1024;
+const elementTooLarge = (): Refusal =>
+  new Refusal('document_too_large', 'A document of a bulk request is too large.');
 
 function settingsOf(skeleton: Buffer): ReturnType<typeof bulkSettings> {
   if (!isUtf8(skeleton)) throw invalidJson();
@@ -94,19 +96,13 @@ function settingsOf(skeleton: Buffer): ReturnType<typeof bulkSettings> {
 
 /** Documents saved with one command for each shard. */
 const groupDocsMax = 1_000;
-const groupBytesMax = 4 * 1024 * 1024;
+const groupBytesMax = 1024 * 1024;
 
-async function saveElements(
-  body: Spool,
-  answer: Spool,
-  saver: BulkSaver,
-  newEdits: boolean,
-  elementBytesMax: number,
-): Promise<void> {
+async function saveElements(body: Spool, answer: Spool, saver: BulkSaver, newEdits: boolean): Promise<void> {
   let group: NamedInput[] = [];
   let groupBytes = 0;
   let separator = '[';
-  const splitter = new ElementSplitter('docs', elementBytesMax, (bytes) => {
+  const splitter = new ElementSplitter('docs', elementBytesMax, elementTooLarge, (bytes) => {
     group.push(saver.read(scanDocument(bytes)));
     groupBytes += bytes.length;
   });

@@ -43,7 +43,7 @@ const nameRule = /^[a-z][a-z0-9_$()+/-]*$/;
 const systemNames = new Set(['_users', '_replicator', '_global_changes']);
 const nameBytesMax = 238;
 
-export function checkDatabaseName(name: string): void {
+function checkDatabaseName(name: string): void {
   if ((nameRule.test(name) && name.length <= nameBytesMax) || systemNames.has(name)) return;
   throw new Refusal(
     'illegal_database_name',
@@ -92,7 +92,10 @@ export async function deleteDatabase(exchange: Exchange): Promise<void> {
       'You tried to DELETE a database with a ?=rev parameter. Did you mean to DELETE a document instead?',
     );
   }
-  await exchange.services.cluster.deleteDatabase(fromBytes(exchange.parts[0]!));
+  const name = fromBytes(exchange.parts[0]!);
+  // Names that begin with an underscore are the server's own: such a database may just not be there.
+  if (!name.startsWith('_')) checkDatabaseName(name);
+  await exchange.services.cluster.deleteDatabase(name);
   exchange.json(200, { ok: true });
 }
 

@@ -54,7 +54,18 @@ export const nodeRoutes: readonly ServerRoute[] = [
     access: 'server_admin',
     methods: { GET: onNode(getOption), PUT: onNode(putOption), DELETE: onNode(deleteOption) },
   },
+  {
+    path: '/_node/{node}/_config/{section}/{key}/*',
+    allow: 'GET,PUT,DELETE',
+    access: 'server_admin',
+    methods: { GET: nothing, PUT: nothing, DELETE: nothing },
+  },
 ];
+
+/** Paths deeper than a section and a key name nothing. */
+function nothing(): void {
+  throw notFound('missing');
+}
 
 type Handler = (exchange: Exchange) => void | Promise<void>;
 

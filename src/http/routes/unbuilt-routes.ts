@@ -1,0 +1,30 @@
+import { Refusal } from '../../base/errors.js';
+import type { DatabaseRoute, ServerRoute } from '../route.js';
+
+/** Endpoints of the interface that this version does not have: they say so, rather than that something is missing. */
+function unbuilt(path: string, allow: string, what: string): ServerRoute & DatabaseRoute {
+  const refuse = (): never => {
+    throw new Refusal('not_implemented', `This version has no ${what} yet.`);
+  };
+  const methods = Object.fromEntries(allow.split(',').map((method) => [method, refuse]));
+  return { path, allow, access: 'public', methods };
+}
+
+export const unbuiltServerRoutes: readonly ServerRoute[] = [
+  unbuilt('/_session', 'GET,HEAD,POST,DELETE', 'sessions'),
+  unbuilt('/_replicate', 'POST', 'replication'),
+  unbuilt('/_scheduler/*', 'GET,HEAD', 'replication'),
+  unbuilt('/_db_updates', 'GET', 'feed of databases'),
+  unbuilt('/_cluster_setup', 'GET,POST', 'cluster setup'),
+  unbuilt('/_reshard/*', 'GET,HEAD,PUT,POST,DELETE', 'resharding'),
+];
+
+export const unbuiltDatabaseRoutes: readonly DatabaseRoute[] = [
+  unbuilt('/{db}/_changes', 'GET,POST,HEAD', 'changes feed'),
+  unbuilt('/{db}/_find', 'POST', 'declarative queries'),
+  unbuilt('/{db}/_explain', 'POST', 'declarative queries'),
+  unbuilt('/{db}/_index', 'GET,POST', 'declarative queries'),
+  unbuilt('/{db}/_index/*', 'POST,DELETE', 'declarative queries'),
+  unbuilt('/{db}/_partition/*', 'GET,POST', 'partitions'),
+  unbuilt('/{db}/_compact/{ddoc}', 'POST', 'indexes'),
+];
