@@ -42,6 +42,8 @@ const exportsForTests = [
   'src/revisions/codec.ts: bodyRefMax',
   'src/revisions/varint.ts: varintMax',
   'src/shard/change-record.ts: decodeChange',
+  'src/shard/command-codec.ts: decodeCommand',
+  'src/shard/command-codec.ts: encodeCommand',
   'src/shard/keys.ts: tables',
 ];
 

@@ -17,7 +17,7 @@ test('text lines are readable, and a message cannot forge a line', () => {
   log.info({ port: 5984, path: '/a b', nested: { a: 1 } }, 'started\n2026 INFO forged');
   assert.match(
     destination.text,
-    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z INFO {2}started\\n2026 INFO forged port=5984 path="\/a b" nested=\{"a":1\}\n$/,
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z INFO {3}started\\n2026 INFO forged port=5984 path="\/a b" nested=\{"a":1\}\n$/,
   );
 });
 

@@ -4,7 +4,7 @@ import { pino, type DestinationStream } from 'pino';
 const pinoLevels: Readonly<Record<string, string>> = {
   debug: 'debug',
   info: 'info',
-  notice: 'info',
+  notice: 'notice',
   warning: 'warn',
   error: 'error',
   critical: 'fatal',
@@ -16,6 +16,8 @@ export interface Logger {
   trace(facts: object, message: string): void;
   debug(facts: object, message: string): void;
   info(facts: object, message: string): void;
+  /** Between info and warn: what an operator wants to know also when nothing is wrong. */
+  notice(facts: object, message: string): void;
   warn(facts: object, message: string): void;
   error(facts: object, message: string): void;
   /** One line for one request, on the way of every answer: as cheap as a line can be. */
@@ -49,10 +51,18 @@ export interface LoggerOptions {
  * A logger whose writes never wait: lines are buffered and written in the background, and what is left is written when
  * the process exits.
  */
-export function createLogger({ level = 'info', format = 'text', destination }: LoggerOptions = {}): Logger {
-  const output = destination ?? pino.destination({ fd: 2, sync: false });
+export function createLogger({ level = 'notice', format = 'text', destination }: LoggerOptions = {}): Logger {
+  const output = destination ?? bufferedStandardError();
   const stream = format === 'json' ? output : { write: (line: string) => output.write(readable(line)) };
-  const log = pino({ level: pinoLevel(level), base: null, timestamp: () => `,"time":"${isoNow()}"` }, stream);
+  const log = pino(
+    {
+      level: pinoLevel(level),
+      customLevels: { notice: 35 },
+      base: null,
+      timestamp: () => `,"time":"${isoNow()}"`,
+    },
+    stream,
+  );
   return {
     request:
       format === 'json'
@@ -61,6 +71,7 @@ export function createLogger({ level = 'info', format = 'text', destination }: L
     trace: (facts, message) => log.trace(facts, message),
     debug: (facts, message) => log.debug(facts, message),
     info: (facts, message) => log.info(facts, message),
+    notice: (facts, message) => log.notice(facts, message),
     warn: (facts, message) => log.warn(facts, message),
     error: (facts, message) => log.error(facts, message),
     isLevelEnabled: (name) => log.isLevelEnabled(pinoLevel(name)),
@@ -74,7 +85,7 @@ export function createLogger({ level = 'info', format = 'text', destination }: L
 function requestLine({ id, method, path, status, user, ms, complete }: RequestFacts): string {
   const who = user === null ? 'null' : readableValue(user);
   const text = complete ? 'request' : 'request broken off';
-  return `${isoNow()} INFO  ${text} id=${id} method=${method} path=${readableValue(path)} status=${status} user=${who} ms=${ms}\n`;
+  return `${isoNow()} INFO   ${text} id=${id} method=${method} path=${readableValue(path)} status=${status} user=${who} ms=${ms}\n`;
 }
 
 let isoSecond = 0;
@@ -92,14 +103,25 @@ function isoNow(): string {
   return `${isoPrefix}${ms < 10 ? '00' : ms < 100 ? '0' : ''}${ms}Z`;
 }
 
+/** Lines are written together: at once when there are many, and otherwise after a moment. */
+function bufferedStandardError(): DestinationStream {
+  const output = pino.destination({ fd: 2, sync: false, minLength: 8 * 1024 });
+  setInterval(() => output.flush(), flushMs).unref();
+  return output;
+}
+
+const flushMs = 100;
+
 function pinoLevel(name: string): string {
-  return pinoLevels[name] ?? (name in pino.levels.values ? name : 'info');
+  return pinoLevels[name] ?? (name in pino.levels.values ? name : 'notice');
 }
 
 /** `2026-01-01T00:00:00.000Z INFO  message key=value …` out of one of pino's JSON lines. */
 function readable(line: string): string {
   const { time, level, msg, err, ...facts } = JSON.parse(line) as Record<string, unknown>;
-  const name = (pino.levels.labels[Number(level)] ?? 'info').toUpperCase().padEnd(5);
+  const name = (Number(level) === 35 ? 'notice' : (pino.levels.labels[Number(level)] ?? 'info'))
+    .toUpperCase()
+    .padEnd(6);
   const pairs = Object.entries(facts).map(([key, value]) => ` ${key}=${readableValue(value)}`);
   const head = `${String(time)} ${name} ${oneLine(String(msg ?? ''))}${pairs.join('')}`;
   const { stack, message } = (err ?? {}) as { stack?: unknown; message?: unknown };

@@ -42,8 +42,11 @@ export class Cluster {
   ) {
     const store = folder === undefined ? new MemoryStore() : new LmdbStore(folder.path('catalogue'));
     this.#catalogue = new Catalogue(store, (name) => this.#changed(name));
-    this.#volumes = new Volumes(folder?.path('documents'), this.#catalogue, (touched) =>
-      this.#publish(touched),
+    this.#volumes = new Volumes(
+      folder?.path('documents'),
+      this.#catalogue,
+      (touched) => this.#publish(touched),
+      config.number('tuffet/record_cache_bytes'),
     );
     for (const erasure of this.#catalogue.erasures()) this.#erase(erasure);
   }

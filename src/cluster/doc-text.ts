@@ -8,13 +8,24 @@ import { hasAttachments, splitContent, type Attachment } from '../shard/content.
  * what is kept of the revision; its attachments are shown as stubs.
  */
 export function docText(id: Bytes, rev: Rev, content: Bytes, extra: Bytes, encodingInfo = false): Bytes {
+  return quotedText(quoteId(id), quoteRev(rev), content, extra, encodingInfo);
+}
+
+/** The same for who has the id and the revision as JSON already. */
+export function quotedText(
+  id: Bytes,
+  rev: Bytes,
+  content: Bytes,
+  extra: Bytes,
+  encodingInfo: boolean,
+): Bytes {
   if (hasAttachments(content)) {
     const { attachments, body } = splitContent(content);
-    return docText(id, rev, body, extra + stubsMember(attachments, encodingInfo));
+    return quotedText(id, rev, body, extra + stubsMember(attachments, encodingInfo), encodingInfo);
   }
-  const head = `{"_id":${quoteId(id)},"_rev":${quoteRev(rev)}`;
-  if (content.length === 2) return `${head}${extra}}`;
-  return extra === '' ? `${head},${content.slice(1)}` : `${head},${content.slice(1, -1)}${extra}}`;
+  if (content.length === 2) return `{"_id":${id},"_rev":${rev}${extra}}`;
+  if (extra === '') return `{"_id":${id},"_rev":${rev},${content.slice(1)}`;
+  return `{"_id":${id},"_rev":${rev},${content.slice(1, -1)}${extra}}`;
 }
 
 function stubsMember(attachments: readonly Attachment[], encodingInfo: boolean): Bytes {

@@ -1,5 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
-import { decodeDocRecord, decodeWinner } from '../shard/doc-record.js';
+import { decodeDocRecord, decodeWinner, plainHeadBytes, plainRev } from '../shard/doc-record.js';
 import { decodeLocal } from '../shard/local-record.js';
 import { idKey } from '../shard/keys.js';
 import { prefixEnd, type Entry } from '../storage/store.js';
@@ -8,7 +8,7 @@ import type { Cluster } from './cluster.js';
 import type { Database } from './database.js';
 import { docPieces } from './doc-pieces.js';
 import { designPrefix, localPrefix } from './document-input.js';
-import { docText, quoteId, quoteRev } from './doc-text.js';
+import { docText, quotedText, quoteId, quoteRev } from './doc-text.js';
 import { winnerText } from './open-doc.js';
 
 /** Which documents a listing shows. */
@@ -103,6 +103,7 @@ export class Listing {
         reverse: descending,
         offset: skip,
         limit: most,
+        ...(this.query.includeDocs || this.kind === 'local' ? {} : { headBytes: plainHeadBytes }),
       });
       for (const entry of found) {
         text += separator + this.#row(entry);
@@ -163,17 +164,33 @@ export class Listing {
   }
 
   #row({ key, value }: Entry): Bytes {
-    if (this.kind === 'local') return localRow(key.slice(this.#prefix.length), value, this.query.includeDocs);
-    const { includeDocs, conflicts } = this.query;
+    if (this.kind === 'local') {
+      return localRow(key.slice(this.#prefix.length), value, this.query.includeDocs);
+    }
+    if (!this.query.includeDocs) return this.#shortRow(key, value);
     const view = decodeWinner(value);
     const id = view.longId ?? key.slice(this.#prefix.length);
     const quoted = quoteId(id);
-    const row = `{"id":${quoted},"key":${quoted},"value":{"rev":${quoteRev(view)}}`;
-    if (!includeDocs) return row + '}';
-    if (conflicts && view.conflicted)
+    const rev = quoteRev(view);
+    const row = `{"id":${quoted},"key":${quoted},"value":{"rev":${rev}}`;
+    if (this.query.conflicts && view.conflicted) {
       return `${row},"doc":${winnerText(this.database, id, decodeDocRecord(value), true)}}`;
+    }
     const body = view.body ?? this.database.collection.winnerBody(this.database.shardOf(id), view);
-    return `${row},"doc":${docText(id, view, body, '', this.query.encodingInfo)}}`;
+    return `${row},"doc":${quotedText(quoted, rev, body, '', this.query.encodingInfo)}}`;
+  }
+
+  /** A row without its document: only the beginning of the record has been read. */
+  #shortRow(key: Bytes, head: Bytes): Bytes {
+    let rev = plainRev(head);
+    let id = key.slice(this.#prefix.length);
+    if (rev === undefined) {
+      const view = decodeWinner(this.database.collection.store.get(key)!);
+      rev = quoteRev(view);
+      id = view.longId ?? id;
+    }
+    const quoted = quoteId(id);
+    return `{"id":${quoted},"key":${quoted},"value":{"rev":${rev}}}`;
   }
 }
 

@@ -22,6 +22,8 @@ export async function updateDocs(
   newEdits: boolean,
   blobs?: Pick<NewBlobs, 'small' | 'stored'>,
 ): Promise<SavedRev[]> {
+  const [only] = inputs;
+  if (inputs.length === 1 && !isLocalId(only!.id)) return await updateOne(database, only!, newEdits, blobs);
   const edits = new Map<number, { at: number[]; edits: Edit[] }>();
   const locals = new Map<number, LocalEdit[]>();
   const results: SavedRev[] = new Array<SavedRev>(inputs.length).fill(undefined);
@@ -62,6 +64,23 @@ export async function updateDocs(
     work.push(database.submit({ type: 'local', instance, shard, edits: list }));
   await Promise.all(work);
   return results;
+}
+
+/** The same for one document, which most writes bring. */
+function updateOne(
+  database: Database,
+  input: NamedInput,
+  newEdits: boolean,
+  blobs: Pick<NewBlobs, 'small' | 'stored'> | undefined,
+): Promise<SavedRev[]> {
+  return database.submit({
+    type: 'edit',
+    instance: database.record.instance,
+    shard: database.shardOf(input.id),
+    edits: [newEdits ? interactiveEdit(input) : replicatedEdit(input)],
+    revs_limit: database.revsLimit,
+    ...(blobs && { small_blobs: blobs.small, stored_blobs: blobs.stored }),
+  });
 }
 
 /** A history given by `_revisions` names the same parent as `_rev` would; `_revisions` prevails. */

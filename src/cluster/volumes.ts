@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { Volume } from '../shard/volume.js';
 import type { Touched } from '../shard/write-view.js';
+import { CachedStore } from '../storage/cached-store.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import { MemoryStore } from '../storage/memory-store.js';
 import type { Store } from '../storage/store.js';
@@ -29,6 +30,8 @@ export class Volumes {
     private readonly folder: string | undefined,
     private readonly catalogue: Catalogue,
     private readonly onCommit: (touched: readonly Touched[]) => void,
+    /** Bytes of records that each volume remembers. */
+    private readonly cacheBytes: number,
   ) {
     if (folder !== undefined) this.#sweep(folder);
   }
@@ -74,7 +77,7 @@ export class Volumes {
         await fs.promises.mkdir(fresh, { recursive: true });
         await store.copyTo(fresh);
         syncFolder(fresh);
-        return new LmdbStore(fresh);
+        return this.#cached(fresh);
       },
       () => this.catalogue.setGeneration(slot, generation),
     );
@@ -94,7 +97,11 @@ export class Volumes {
 
   #open(slot: number): Store {
     if (this.folder === undefined) return new MemoryStore();
-    return new LmdbStore(this.#folderOf(slot, this.catalogue.generations()[slot]!));
+    return this.#cached(this.#folderOf(slot, this.catalogue.generations()[slot]!));
+  }
+
+  #cached(folder: string): Store {
+    return new CachedStore(new LmdbStore(folder), this.cacheBytes);
   }
 
   #folderOf(slot: number, generation: number): string {

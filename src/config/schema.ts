@@ -130,9 +130,9 @@ export const schema = {
     'Types of attachments that are stored compressed, separated by commas.',
   ),
   'log/level': choice(
-    'info',
+    'notice',
     ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'none'],
-    'The least severe messages that are logged.',
+    'The least severe messages that are logged. `info` adds one line for each request.',
   ),
   'log/format': choice(
     'text',
@@ -141,6 +141,12 @@ export const schema = {
   ),
   'vendor/name': text('tuffet', 'The vendor that `GET /` names.'),
   'vendor/version': text('', 'The vendor version that `GET /` shows; empty for the version of the server.'),
+  'tuffet/record_cache_bytes': integer(
+    64 * millions,
+    0,
+    100_000 * millions,
+    'Bytes of recently read records that each volume keeps in memory. Read at start.',
+  ),
   'tuffet/bulk_docs_max': integer(100_000, 1, 100 * millions, 'Most documents in one bulk request.'),
   'tuffet/batch_save_size': integer(
     1000,

@@ -14,7 +14,9 @@ import { MultipartWriter, type OutgoingPart } from './multipart/multipart-writer
 import { contentTypeFor, namesTag } from './negotiate.js';
 import { writeBuffers, writePiece } from './stream.js';
 
-export const etagOf = (rev: Rev): string => toBytes(`"${formatRev(rev)}"`);
+/** A revision in quotes, which is how JSON has it too unless its hash is odd. */
+export const etagOf = (rev: Rev): string =>
+  rev.hash.length === 32 ? quoteRev(rev) : toBytes(`"${formatRev(rev)}"`);
 
 /** What a request says of the attachments it wants. */
 export interface AttachmentOptions {

@@ -4,6 +4,7 @@ import { toBytes, type Bytes } from '../base/bytes.js';
 import { invalidJson, notAnObject } from '../base/errors.js';
 import { parseJson } from '../json/scan.js';
 import { readBody, requireJson } from './body.js';
+import { headerOf } from './header.js';
 import { contentTypeFor } from './negotiate.js';
 import type { Query } from './query.js';
 import type { Services } from './services.js';
@@ -29,8 +30,7 @@ export class Exchange {
   ) {}
 
   header(name: string): string | undefined {
-    const value = this.request.headers[name];
-    return Array.isArray(value) ? value[0] : value;
+    return headerOf(this.request, name);
   }
 
   get bodyBytesMax(): number {
@@ -58,7 +58,7 @@ export class Exchange {
 
   /** Answers with JSON that is text already. */
   text(status: number, text: Bytes, headers?: OutgoingHttpHeaders): void {
-    this.send(status, contentTypeFor(this.request.headers.accept), `${text}\n`, headers);
+    this.send(status, contentTypeFor(this.header('accept')), `${text}\n`, headers);
   }
 
   send(status: number, type: string, text: Bytes, headers?: OutgoingHttpHeaders): void {

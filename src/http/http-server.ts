@@ -5,6 +5,7 @@ import { toBytes } from '../base/bytes.js';
 import { Refusal } from '../base/errors.js';
 import { StartupError } from '../base/startup-error.js';
 import { Exchange } from './exchange.js';
+import { headerOf } from './header.js';
 import { splitPath } from './path.js';
 import { emptyQuery, Query } from './query.js';
 import { MethodNotAllowed, route } from './router.js';
@@ -76,7 +77,7 @@ export class HttpServer {
     response.on('close', () => this.#log(request, response, exchange, id, started));
     try {
       exchange = this.#exchange(request, response, id);
-      const user = this.services.authenticator.authenticate(request.headers.authorization);
+      const user = this.services.authenticator.authenticate(headerOf(request, 'authorization'));
       if (user instanceof Promise) {
         const pending = exchange;
         user

@@ -43,6 +43,7 @@ export const isText = (bytes: Bytes): boolean => isUtf8(Buffer.from(bytes, 'lati
 
 /** A path part for a `Location`: everything but the unreserved characters is escaped, slashes too. */
 export function encodePart(bytes: Bytes): string {
+  if (allUnreserved.test(bytes)) return bytes;
   let text = '';
   for (let i = 0; i < bytes.length; i++) {
     const character = bytes[i]!;
@@ -53,4 +54,5 @@ export function encodePart(bytes: Bytes): string {
   return text;
 }
 
+const allUnreserved = /^[A-Za-z0-9\-_.~!*'()]*$/;
 const unreserved = /[A-Za-z0-9\-_.~!*'()]/;

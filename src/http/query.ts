@@ -41,8 +41,11 @@ export class Query {
 
 export const emptyQuery = new Query('');
 
-/** A parameter that holds JSON. */
+const plainString = /^"[\w .:/@-]*"$/;
+
+/** A parameter that holds JSON; nearly always a string without anything special. */
 export function parseJsonText(text: string): unknown {
   if (text === '') throw invalidJson();
+  if (plainString.test(text)) return text.slice(1, -1);
   return parseJson(Buffer.from(text));
 }

@@ -98,7 +98,7 @@ async function start(
   const logger =
     options.logger ??
     createLogger({ level: config.choice('log/level'), format: config.choice('log/format') });
-  const stopListening = config.onChange('log', 'level', (level) => logger.setLevel(level ?? 'info'));
+  const stopListening = config.onChange('log', 'level', (level) => logger.setLevel(level ?? 'notice'));
   const { unwritable } = await hashPlainAdmins(config);
   for (const file of unwritable)
     logger.warn({ file }, 'a password in clear text could not be replaced in its file');
@@ -144,7 +144,7 @@ async function start(
     await shutDown();
     throw error;
   }
-  logger.info({ url, data: folder?.folder ?? null }, 'listening');
+  logger.notice({ url, data: folder?.folder ?? null }, 'listening');
   let closing: Promise<void> | undefined;
   return {
     url,

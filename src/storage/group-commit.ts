@@ -10,13 +10,19 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
+/** A step that has been run, and whoever waits for it to be on disk. */
+interface Applied {
+  waiting: Waiting;
+  result: unknown;
+}
+
 /**
  * Runs steps that write to an overlay, one after the other, and commits them in groups: whatever arrives while a
  * commit is on its way to the disk is run at once and goes into the next. A step's promise resolves when its batch is
  * on disk, and by then `onSeal`'s answer has been called: the place to tell readers.
  */
 export class GroupCommit {
-  #batch: { waiting: Waiting; result: unknown }[] = [];
+  #batch: Applied[] = [];
   #waiting: Waiting[] = [];
   #committing = false;
   #scheduled = false;
@@ -100,34 +106,56 @@ export class GroupCommit {
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      void this.#commit();
+      this.#commit();
     });
   }
 
-  async #commit(): Promise<void> {
+  #commit(): void {
     if (this.#committing || this.#batch.length === 0) return;
     this.#committing = true;
     const batch = this.#batch;
     this.#batch = [];
-    try {
-      const writes = this.overlay.seal();
-      const onCommit = this.onSeal(writes);
-      await this.store().write(writes).flushed;
-      this.overlay.committed();
-      onCommit();
-      for (const { waiting, result } of batch) waiting.resolve(result as never);
-    } catch (error) {
-      // The batch being put together was built on this one: it goes too.
-      this.onSeal([]);
-      this.overlay.failed();
-      const voided = this.#batch;
-      this.#batch = [];
-      for (const { waiting } of [...batch, ...voided]) waiting.reject(error);
-    }
+    const writes = this.overlay.seal();
+    const onCommit = this.onSeal(writes);
+    this.store()
+      .write(writes)
+      .flushed.then(() => {
+        this.overlay.committed();
+        onCommit();
+      })
+      .then(
+        () => this.#committed(batch),
+        (error: unknown) => this.#failed(batch, error),
+      );
+  }
+
+  #committed(batch: readonly Applied[]): void {
     for (const work of this.#quiet.splice(0)) work();
     this.#committing = false;
-    if (this.#batch.length > 0) this.#schedule();
-    else for (const resolve of this.#idle.splice(0)) resolve();
+    const answer = (): void => {
+      for (const { waiting, result } of batch) waiting.resolve(result as never);
+    };
+    if (this.#batch.length > 0) {
+      // The disk comes first: the next batch is on its way before the answers to this one take up the processor.
+      this.#commit();
+      setImmediate(answer);
+    } else {
+      answer();
+      for (const resolve of this.#idle.splice(0)) resolve();
+    }
+    this.#admit();
+  }
+
+  /** The batch being put together was built on the one that failed: it goes too. */
+  #failed(batch: readonly Applied[], error: unknown): void {
+    this.onSeal([]);
+    this.overlay.failed();
+    const voided = this.#batch;
+    this.#batch = [];
+    this.#committing = false;
+    for (const { waiting } of [...batch, ...voided]) waiting.reject(error);
+    for (const work of this.#quiet.splice(0)) work();
+    for (const resolve of this.#idle.splice(0)) resolve();
     this.#admit();
   }
 

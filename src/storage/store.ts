@@ -25,6 +25,8 @@ export interface Range {
   end: Bytes;
   /** Walk from the end to the start. */
   reverse?: boolean;
+  /** Where the beginning of each value is enough: so many bytes of it. A store may give more. */
+  headBytes?: number;
   /** Entries to pass over first. */
   offset?: number;
   limit?: number;

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { GroupCommit } from '../../src/storage/group-commit.js';
 import { MemoryStore } from '../../src/storage/memory-store.js';
 import { Overlay } from '../../src/storage/overlay.js';
+import { Scene } from './scene.js';
 
 test('a large step that fails leaves no trace: what comes later is not kept waiting', async () => {
   const store = new MemoryStore();
@@ -16,9 +18,87 @@ test('a large step that fails leaves no trace: what comes later is not kept wait
   assert.equal(overlay.bytes, 0);
   assert.equal(overlay.get('large'), undefined);
   const later = commits.submit(() => overlay.put('small', '1'));
-  const waited = new Promise((_, reject) =>
-    setTimeout(reject, 2_000, new Error('it waits for ever')).unref(),
+  const waited = pause(2_000, undefined, { ref: false }).then(() =>
+    Promise.reject(new Error('it waits for ever')),
   );
   await Promise.race([later, waited]);
   assert.equal(store.get('small'), '1');
+});
+
+describe('groups', () => {
+  test('steps of one turn share a batch; what comes during a commit goes into the next', async () => {
+    const scene = new Scene();
+    const saved = [scene.put('a'), scene.put('b')];
+    const first = await scene.batch(1);
+    saved.push(scene.put('c'), scene.put('d'));
+    assert.deepEqual(scene.events, ['ran a', 'ran b', 'ran c', 'ran d'], 'steps do not wait for the disk');
+    first.finish();
+    (await scene.batch(2)).finish();
+    await Promise.all(saved);
+    assert.deepEqual(scene.sealed, [
+      ['a', 'b'],
+      ['c', 'd'],
+    ]);
+    const told = ['told of a,b', 'saved a', 'saved b', 'told of c,d', 'saved c', 'saved d'];
+    assert.deepEqual(scene.events.slice(4), told);
+  });
+
+  test('a step gets its own result or its own error', async () => {
+    const scene = new Scene();
+    const { commits, store, overlay } = scene;
+    const good = commits.submit(() => 42);
+    const bad = commits.submit(() => {
+      overlay.put('bad', '1');
+      throw new Error('refused');
+    });
+    const last = commits.submit(() => overlay.get('bad'));
+    await assert.rejects(bad, /refused/);
+    (await scene.batch(1)).finish();
+    assert.equal(await good, 42);
+    assert.equal(await last, undefined);
+    assert.deepEqual(store.batches[0]!.keys, []);
+  });
+});
+
+describe('a store that refuses a batch', () => {
+  test('fails all steps of the batch and those built on it, and later ones see the true state', async () => {
+    const scene = new Scene();
+    const outcomes = [scene.put('base', 'old')];
+    (await scene.batch(1)).finish();
+    await Promise.all(outcomes);
+    outcomes.push(scene.put('base', 'new'), scene.put('b'));
+    const refused = await scene.batch(2);
+    outcomes.push(scene.put('c', scene.overlay.get('base')));
+    assert.equal(scene.overlay.get('c'), 'new');
+    refused.fail();
+    await Promise.all(outcomes);
+    const lost = ['base', 'b', 'c'].map((key) => `lost ${key}: the disk is full`);
+    assert.deepEqual(scene.events.slice(-3), lost);
+    assert.equal(scene.overlay.get('base'), 'old');
+    assert.equal(scene.overlay.get('b'), undefined);
+    assert.equal(scene.overlay.get('c'), undefined);
+    assert.equal(scene.overlay.bytes, 0);
+    const again = scene.put('d', scene.overlay.get('base'));
+    (await scene.batch(3)).finish();
+    await again;
+    assert.equal(scene.store.get('d'), 'old');
+    assert.deepEqual(scene.store.batches[2]!.keys, ['d']);
+    assert.deepEqual(scene.sealed, [['base'], ['base', 'b'], [], ['d']]);
+    assert.ok(!scene.events.includes('told of base,b'), 'readers are told of nothing that is not there');
+  });
+
+  test('lets those go on who wait for the end of it', async () => {
+    const scene = new Scene();
+    const lost = scene.put('a');
+    const batch = await scene.batch(1);
+    const calls: string[] = [];
+    const waiting = [
+      scene.commits.drained().then(() => calls.push('drained')),
+      scene.commits.quietly(() => calls.push('quiet')),
+      scene.commits.hold(() => Promise.resolve(calls.push('held'))),
+    ];
+    batch.fail();
+    await Promise.all([lost, ...waiting]);
+    assert.deepEqual(calls.sort(), ['drained', 'held', 'quiet']);
+  });
 });

@@ -1,0 +1,179 @@
+import {
+  ByteReader,
+  fromBytes,
+  lengthPrefixed,
+  toBytes,
+  u48,
+  u8,
+  varint,
+  type Bytes,
+} from '../base/bytes.js';
+import { fromHex, toHex } from './blob-refs.js';
+import type {
+  Command,
+  CompactCommand,
+  Edit,
+  EditCommand,
+  LocalCommand,
+  LocalEdit,
+  PurgeCommand,
+} from './commands.js';
+import { encodeRev, readRev } from './doc-record.js';
+import type { RevPath } from '../revisions/tree.js';
+
+/**
+ * Commands as bytes, for a log that carries them from one replica to the others: applying what was read there writes
+ * the same bytes as applying the command itself. The queue of the embedded server has both ends in one process, so it
+ * passes commands as they are.
+ *
+ *   version(1) type(1) instance(6) shard(varint) …
+ *
+ * The version comes first in every command, so that a log may hold commands of several versions.
+ * `docs/formats/commands.md` has the rest.
+ */
+const version = 1;
+const typeNumbers = { edit: 1, local: 2, purge: 3, compact: 4 } as const;
+const flag = { deleted: 1, path: 2, parent: 4 } as const;
+const digestBytes = 32;
+
+type Place = Pick<Command, 'instance' | 'shard'>;
+
+export function encodeCommand(command: Command): Bytes {
+  const head = u8(version) + u8(typeNumbers[command.type]) + u48(command.instance) + varint(command.shard);
+  switch (command.type) {
+    case 'edit':
+      return head + encodeEdits(command);
+    case 'local':
+      return head + encodeList(command.edits, encodeLocalEdit);
+    case 'purge':
+      return head + lengthPrefixed(toBytes(command.uuid)) + encodeList(command.purges, encodePurge);
+    case 'compact':
+      return head + varint(command.purged_infos_limit) + encodeList(command.ids, lengthPrefixed);
+  }
+}
+
+export function decodeCommand(bytes: Bytes): Command {
+  const reader = new ByteReader(bytes);
+  const found = reader.u8();
+  if (found !== version) throw new Error(`a command has version ${found}; this server reads ${version}`);
+  const type = reader.u8();
+  const place = { instance: reader.u48(), shard: reader.varint() };
+  const command = readCommand(type, place, reader);
+  if (!reader.done) throw new Error('a command is damaged: it goes on behind its end');
+  return command;
+}
+
+function readCommand(type: number, place: Place, reader: ByteReader): Command {
+  switch (type) {
+    case typeNumbers.edit:
+      return readEdits(place, reader);
+    case typeNumbers.local:
+      return { type: 'local', ...place, edits: readList(reader, readLocalEdit) } satisfies LocalCommand;
+    case typeNumbers.purge:
+      return {
+        type: 'purge',
+        ...place,
+        uuid: fromBytes(readText(reader)),
+        purges: readList(reader, readPurge),
+      } satisfies PurgeCommand;
+    case typeNumbers.compact:
+      return {
+        type: 'compact',
+        ...place,
+        purged_infos_limit: reader.varint(),
+        ids: readList(reader, readText),
+      } satisfies CompactCommand;
+    default:
+      throw new Error(`a command is of an unknown type, ${type}`);
+  }
+}
+
+/** No blobs and an empty list of them are the same. */
+function encodeEdits({ revs_limit, edits, small_blobs, stored_blobs }: EditCommand): Bytes {
+  const small = encodeList(
+    [...(small_blobs ?? [])],
+    ([blob, bytes]) => fromHex(blob) + lengthPrefixed(bytes),
+  );
+  const stored = encodeList([...(stored_blobs ?? [])], fromHex);
+  return varint(revs_limit) + encodeList(edits, encodeEdit) + small + stored;
+}
+
+function readEdits(place: Place, reader: ByteReader): EditCommand {
+  const revs_limit = reader.varint();
+  const edits = readList(reader, readEdit);
+  const small = readList(reader, (): [string, Bytes] => [readDigest(reader), readText(reader)]);
+  const stored = readList(reader, readDigest);
+  return {
+    type: 'edit',
+    ...place,
+    revs_limit,
+    edits,
+    ...(small.length === 0 ? {} : { small_blobs: new Map(small) }),
+    ...(stored.length === 0 ? {} : { stored_blobs: new Set(stored) }),
+  };
+}
+
+function encodeEdit({ id, parent, path, deleted, body }: Edit): Bytes {
+  const flags =
+    (deleted ? flag.deleted : 0) |
+    (path === undefined ? 0 : flag.path) |
+    (parent === undefined ? 0 : flag.parent);
+  const origin = path === undefined ? (parent === undefined ? '' : encodeRev(parent)) : encodePath(path);
+  return u8(flags) + lengthPrefixed(id) + origin + lengthPrefixed(body);
+}
+
+function readEdit(reader: ByteReader): Edit {
+  const flags = reader.u8();
+  const id = readText(reader);
+  const deleted = (flags & flag.deleted) !== 0;
+  if (flags & flag.path) {
+    return { id, parent: undefined, path: readPath(reader), deleted, body: readText(reader) };
+  }
+  const parent = flags & flag.parent ? readRev(reader) : undefined;
+  return { id, parent, path: undefined, deleted, body: readText(reader) };
+}
+
+/** A history is written as the revisions it names, the newest first. */
+const encodePath = ({ start, hashes }: RevPath): Bytes =>
+  encodeList(
+    hashes.map((hash, at) => ({ pos: start - at, hash })),
+    encodeRev,
+  );
+
+function readPath(reader: ByteReader): RevPath {
+  const revs = readList(reader, readRev);
+  if (revs.length === 0) throw new Error('a command is damaged: a history is empty');
+  return { start: revs[0]!.pos, hashes: revs.map(({ hash }) => hash) };
+}
+
+const encodeLocalEdit = ({ id, rev, body }: LocalEdit): Bytes =>
+  lengthPrefixed(id) + varint(rev) + lengthPrefixed(body);
+
+const readLocalEdit = (reader: ByteReader): LocalEdit => ({
+  id: readText(reader),
+  rev: reader.varint(),
+  body: readText(reader),
+});
+
+type Purge = PurgeCommand['purges'][number];
+
+const encodePurge = ({ id, revs }: Purge): Bytes => lengthPrefixed(id) + encodeList(revs, encodeRev);
+
+const readPurge = (reader: ByteReader): Purge => ({ id: readText(reader), revs: readList(reader, readRev) });
+
+const readText = (reader: ByteReader): Bytes => reader.take(reader.varint());
+
+const readDigest = (reader: ByteReader): string => toHex(reader.take(digestBytes));
+
+function encodeList<T>(items: readonly T[], encode: (item: T) => Bytes): Bytes {
+  let bytes = varint(items.length);
+  for (const item of items) bytes += encode(item);
+  return bytes;
+}
+
+/** A damaged number of items does no harm: reading the first one that is missing throws. */
+function readList<T>(reader: ByteReader, read: (reader: ByteReader) => T): T[] {
+  const items: T[] = [];
+  for (let left = reader.varint(); left > 0; left--) items.push(read(reader));
+  return items;
+}

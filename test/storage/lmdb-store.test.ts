@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { LmdbStore } from '../../src/storage/lmdb-store.js';
+import type { Entry } from '../../src/storage/store.js';
+import { Random, seed } from '../model/random.js';
+import { entriesOf } from './entries.js';
+import { storeSuite } from './store-suite.js';
+
+function temporaryFolder(t: TestContext): string {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tuffet-lmdb-'));
+  t.after(() => fs.rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+storeSuite('LmdbStore', (t) => new LmdbStore(path.join(temporaryFolder(t), 'store')));
+
+function randomEntries(count: number): Entry[] {
+  const random = new Random(seed);
+  const entries = new Map<string, string>();
+  while (entries.size < count)
+    entries.set(
+      random.bytes(1 + random.below(100)),
+      random.bytes(random.oneIn(20) ? 9_000 : random.below(300)),
+    );
+  return [...entries].map(([key, value]) => ({ key, value })).sort((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+describe(`the files of an LmdbStore (seed ${seed})`, () => {
+  test('what was flushed is there when the store is opened again', async (t) => {
+    const folder = path.join(temporaryFolder(t), 'store');
+    const entries = randomEntries(300);
+    for (const part of [entries.slice(0, 150), entries.slice(150)]) {
+      const store = new LmdbStore(folder);
+      await store.write(part).flushed;
+      await store.close();
+    }
+    const store = new LmdbStore(folder);
+    assert.deepEqual(entriesOf(store), entries);
+    await store.write(entries.map(({ key }) => ({ key, value: undefined }))).flushed;
+    await store.close();
+    const emptied = new LmdbStore(folder);
+    assert.deepEqual(entriesOf(emptied), []);
+    await emptied.close();
+  });
+
+  test('closing waits for what is on its way', async (t) => {
+    const folder = path.join(temporaryFolder(t), 'store');
+    const store = new LmdbStore(folder);
+    const { flushed } = store.write([{ key: 'a', value: 'x'.repeat(100_000) }]);
+    await store.close();
+    await flushed;
+    const again = new LmdbStore(folder);
+    assert.equal(again.get('a')?.length, 100_000);
+    await again.close();
+  });
+
+  test('a copy holds the same, and no more room than it needs', async (t) => {
+    const folder = temporaryFolder(t);
+    const store = new LmdbStore(path.join(folder, 'store'));
+    const entries = randomEntries(300);
+    await store.write([...entries, { key: '\xfflarge', value: 'x'.repeat(3_000_000) }]).flushed;
+    await store.write([{ key: '\xfflarge', value: undefined }]).flushed;
+    const target = path.join(folder, 'copy');
+    fs.mkdirSync(target);
+    await store.copyTo(target);
+    const copy = new LmdbStore(target);
+    assert.deepEqual(entriesOf(copy), entries);
+    assert.ok(store.size().file_bytes > 3_000_000);
+    assert.ok(copy.size().file_bytes < 1_500_000, `${copy.size().file_bytes} bytes`);
+    await copy.write([{ key: 'only-here', value: '1' }]).flushed;
+    assert.equal(store.get('only-here'), undefined);
+    await copy.close();
+    await store.close();
+  });
+
+  test('a copy taken while others write is of one moment', async (t) => {
+    const folder = temporaryFolder(t);
+    const store = new LmdbStore(path.join(folder, 'store'));
+    const batch = (n: number): Entry[] => randomEntries(200).map(({ key }) => ({ key, value: String(n) }));
+    await store.write(batch(0)).flushed;
+    const target = path.join(folder, 'copy');
+    fs.mkdirSync(target);
+    const copying = store.copyTo(target);
+    for (let n = 1; n <= 20; n++) await store.write(batch(n)).flushed;
+    await copying;
+    const copy = new LmdbStore(target);
+    const found = entriesOf(copy);
+    assert.equal(found.length, 200);
+    assert.equal(new Set(found.map(({ value }) => value)).size, 1);
+    await copy.close();
+    await store.close();
+  });
+});

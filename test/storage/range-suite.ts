@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import type { Bytes, Range } from '../../src/storage/store.js';
+import { allBytes, everything, keyOf, numbered, plain, put, type Holds } from './entries.js';
+
+export function holdsForRanges(holds: Holds): void {
+  holds('keys are in the order of their bytes', async (store) => {
+    const keys = [
+      '\0',
+      '\0\0',
+      'A',
+      'Z',
+      'a',
+      'a\0',
+      'a\0b',
+      'aa',
+      'ab',
+      'b',
+      '\x7f',
+      '\x80',
+      '\xc3\xa4',
+      '\xff',
+      '\xff\0',
+    ];
+    await put(store, keys.map((key) => ({ key, value: key })).toReversed());
+    assert.deepEqual([...store.keys(everything)], keys);
+    assert.deepEqual([...store.keys({ ...everything, reverse: true })], keys.toReversed());
+  });
+
+  holds('a range has its start and not its end, in both directions', async (store) => {
+    const entries = numbered(30);
+    await put(store, entries);
+    const cases: [Bytes, Bytes, number, number][] = [
+      ['k010', 'k020', 10, 20],
+      ['k0095', 'k0195', 10, 20],
+      ['a', 'k003', 0, 3],
+      ['k027', 'z', 27, 30],
+      ['k010', 'k010\0', 10, 11],
+      ['k010', 'k010', 10, 10],
+      ['k020', 'k010', 0, 0],
+      ['l', 'z', 0, 0],
+      ['a', 'b', 0, 0],
+    ];
+    for (const [start, end, from, to] of cases) {
+      const expected = entries.slice(from, to);
+      const reversed = expected.toReversed();
+      const range = { start, end };
+      assert.deepEqual([...store.entries(range)].map(plain), expected, `${start} to ${end}`);
+      assert.deepEqual(
+        [...store.entries({ ...range, reverse: true })].map(plain),
+        reversed,
+        `${end} to ${start}`,
+      );
+      assert.deepEqual([...store.keys(range)], expected.map(keyOf));
+      assert.deepEqual([...store.keys({ ...range, reverse: true })], reversed.map(keyOf));
+      assert.equal(store.count(range), expected.length);
+    }
+  });
+
+  holds('offset and limit cut a range, in both directions', async (store) => {
+    const entries = numbered(30);
+    await put(store, entries);
+    for (const reverse of [false, true]) {
+      const inRange = entries.slice(5, 25);
+      if (reverse) inRange.reverse();
+      for (const offset of [undefined, 0, 1, 19, 20, 100]) {
+        for (const limit of [undefined, 0, 1, 7, 20, 100]) {
+          const range: Range = {
+            start: 'k005',
+            end: 'k025',
+            reverse,
+            ...(offset === undefined ? {} : { offset }),
+            ...(limit === undefined ? {} : { limit }),
+          };
+          const expected = inRange.slice(offset ?? 0).slice(0, limit ?? Infinity);
+          assert.deepEqual([...store.entries(range)].map(plain), expected, JSON.stringify(range));
+          assert.deepEqual([...store.keys(range)], expected.map(keyOf), JSON.stringify(range));
+        }
+      }
+    }
+  });
+
+  holds('where heads are asked for, at least they are given, and nothing else', async (store) => {
+    await put(store, [
+      { key: 'a', value: 'short' },
+      { key: 'b', value: allBytes.repeat(40) },
+      { key: 'c', value: '' },
+    ]);
+    for (const headBytes of [0, 1, 5, 300, 100_000]) {
+      for (const { key, value } of store.entries({ ...everything, headBytes })) {
+        const whole = store.get(key)!;
+        assert.ok(
+          whole.startsWith(value) && value.length >= Math.min(headBytes, whole.length),
+          `${key}, ${headBytes}`,
+        );
+        assert.equal(
+          [...store.entries({ start: key, end: `${key}\0` })][0]!.value,
+          whole,
+          'a read in between',
+        );
+      }
+    }
+  });
+
+  holds('an iteration may be left, and begun again', async (store) => {
+    await put(store, numbered(30));
+    for (const { key } of store.entries(everything)) if (key === 'k003') break;
+    for (const key of store.keys(everything)) if (key === 'k003') break;
+    const range = store.keys({ start: 'k010', end: 'k013' });
+    assert.deepEqual([...range], ['k010', 'k011', 'k012']);
+    assert.equal([...store.entries(everything)].length, 30);
+  });
+}

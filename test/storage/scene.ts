@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { GroupCommit } from '../../src/storage/group-commit.js';
+import { MemoryStore } from '../../src/storage/memory-store.js';
+import { Overlay } from '../../src/storage/overlay.js';
+import type { Commit, Write } from '../../src/storage/store.js';
+
+/** A disk whose batches end when the test says so, well or badly. A batch can be read only when it is on disk. */
+class SteeredStore extends MemoryStore {
+  readonly batches: { keys: string[]; finish: () => void; fail: () => void }[] = [];
+
+  override write(batch: readonly Write[]): Commit {
+    const done = new Promise<void>((resolve, reject) => {
+      const finish = (): void => {
+        void super.write(batch);
+        resolve();
+      };
+      const fail = (): void => reject(new Error('the disk is full'));
+      this.batches.push({ keys: batch.map(({ key }) => key), finish, fail });
+    });
+    return { committed: done, flushed: done };
+  }
+}
+
+/** Steps that put one key each, and what became of them in the order in which it did. */
+export class Scene {
+  readonly store = new SteeredStore();
+  readonly overlay = new Overlay(() => this.store);
+  readonly sealed: string[][] = [];
+  readonly events: string[] = [];
+  readonly commits = new GroupCommit(
+    () => this.store,
+    this.overlay,
+    (writes) => {
+      const keys = writes.map(({ key }) => key);
+      this.sealed.push(keys);
+      return () => this.events.push(`told of ${keys.join()}`);
+    },
+  );
+
+  put(key: string, value = '1'): Promise<void> {
+    const outcome = this.commits.submit(() => {
+      this.events.push(`ran ${key}`);
+      this.overlay.put(key, value);
+    });
+    return outcome.then(
+      () => void this.events.push(`saved ${key}`),
+      (error: Error) => void this.events.push(`lost ${key}: ${error.message}`),
+    );
+  }
+
+  /** Waits until the store has been handed so many batches. */
+  async batch(count: number): Promise<SteeredStore['batches'][number]> {
+    for (let turns = 0; this.store.batches.length < count; turns++) {
+      assert.ok(turns < 1_000, `batch ${count} never came`);
+      await nextTurn();
+    }
+    return this.store.batches[count - 1]!;
+  }
+}
