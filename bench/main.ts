@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { BenchContext } from './context.js';
 import { bulkBodies, makeDocuments } from './documents.js';
+import { downloadAttachment, uploadAttachment } from './figures/attachments.js';
 import { bulkInsert } from './figures/bulk-insert.js';
 import { listAll } from './figures/list-all.js';
 import { putDocument } from './figures/put-document.js';
@@ -18,7 +19,15 @@ import { report } from './report.js';
  * Measures the server against floors taken in the same run: the rate alone says as much about the machine as about
  * the server, their ratio says how much of what is possible the server reaches.
  */
-const figures = [getDocument, listPage, listAll, bulkInsert, putDocument];
+const figures = [
+  getDocument,
+  listPage,
+  listAll,
+  bulkInsert,
+  putDocument,
+  uploadAttachment,
+  downloadAttachment,
+];
 const database = 'bench';
 
 async function main(): Promise<void> {

@@ -18,7 +18,7 @@ export const usage = `Usage: npm run bench [-- options] [names]
   --docs N         documents in the database (default 50000)
   --seconds S      length of one sample (default 1)
   --rounds R       samples of each figure and of its floor, taken in turn (default 5)
-  --log-level L    log level of the server (default info, as the server has it)
+  --log-level L    log level of the server (default notice, as the server has it)
   --json FILE      also keep the result there
 
 BENCH_SERVER_NODE_OPTIONS: options of Node for the server, such as --cpu-prof.
@@ -32,7 +32,7 @@ export function parseOptions(args: string[], known: readonly string[]): BenchOpt
       docs: { type: 'string', default: '50000' },
       seconds: { type: 'string', default: '1' },
       rounds: { type: 'string', default: '5' },
-      'log-level': { type: 'string', default: 'info' },
+      'log-level': { type: 'string', default: 'notice' },
       json: { type: 'string' },
       help: { type: 'boolean', default: false },
     },

@@ -12,12 +12,12 @@ export interface WrkRun {
   /** What the script gets. */
   args: string[];
   seconds: number;
+  /** 32 if nothing is said. */
+  connections?: number;
 }
 
-export const connections = 32;
-
-/** Requests at 32 connections. One thread: more would take the server's processor time. */
-export async function wrk({ url, script, args, seconds }: WrkRun): Promise<Sample> {
+/** Requests at several connections. One thread: more would take the server's processor time. */
+export async function wrk({ url, script, args, seconds, connections = 32 }: WrkRun): Promise<Sample> {
   const options = [
     '--threads',
     '1',
@@ -62,6 +62,26 @@ function request()
 end
 `;
 
+/** Puts attachments, each with bytes of its own: the path before the id, the first part of the ids, a file with bytes. */
+const newAttachments = `
+local head, rest, prefix, tail, number = nil, nil, nil, nil, 0
+function init(args)
+  local file = io.open(args[3], "rb")
+  local bytes = file:read("*a")
+  file:close()
+  head = "PUT " .. args[1] .. args[2]
+  tail = bytes:sub(13)
+  rest = "/f HTTP/1.1\\r\\nHost: bench\\r\\nContent-Type: application/octet-stream\\r\\nContent-Length: " ..
+    #bytes .. "\\r\\n\\r\\n"
+  prefix = args[2]:sub(-4)
+end
+function request()
+  number = number + 1
+  local id = string.format("%08x", number)
+  return head .. id .. rest .. prefix .. id .. tail
+end
+`;
+
 const printResult = `
 function done(summary)
   local e = summary.errors
@@ -70,7 +90,9 @@ function done(summary)
 end
 `;
 
-export function writeScripts(folder: string): { randomPaths: string; newDocuments: string } {
+export function writeScripts(
+  folder: string,
+): Record<'randomPaths' | 'newDocuments' | 'newAttachments', string> {
   const write = (name: string, text: string): string => {
     const file = path.join(folder, name);
     fs.writeFileSync(file, text + printResult);
@@ -79,6 +101,7 @@ export function writeScripts(folder: string): { randomPaths: string; newDocument
   return {
     randomPaths: write('random-paths.lua', randomPaths),
     newDocuments: write('new-documents.lua', newDocuments),
+    newAttachments: write('new-attachments.lua', newAttachments),
   };
 }
 

@@ -13,7 +13,7 @@ function lines(): { write(line: string): void; text: string } {
 
 test('text lines are readable, and a message cannot forge a line', () => {
   const destination = lines();
-  const log = createLogger({ destination });
+  const log = createLogger({ destination, level: 'info' });
   log.info({ port: 5984, path: '/a b', nested: { a: 1 } }, 'started\n2026 INFO forged');
   assert.match(
     destination.text,
@@ -24,7 +24,7 @@ test('text lines are readable, and a message cannot forge a line', () => {
 test('an error is shown with its stack', () => {
   const destination = lines();
   createLogger({ destination }).error({ err: new Error('boom') }, 'failed');
-  assert.match(destination.text, /ERROR failed\n {4}Error: boom\n {8}at /);
+  assert.match(destination.text, /ERROR {2}failed\n {4}Error: boom\n {8}at /);
 });
 
 test('json lines are JSON', () => {

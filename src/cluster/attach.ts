@@ -10,10 +10,14 @@ import type { NewBlobs } from './new-blobs.js';
 import { storeAttachment, type StoredAttachment } from './store-attachment.js';
 import type { NamedInput } from './update-docs.js';
 
-/** Gives the bytes of an attachment that comes behind its document. */
-export type Follower = (
-  input: AttachmentInput & { kind: 'follows' },
-) => AsyncIterable<Buffer> | Promise<AsyncIterable<Buffer>>;
+/** The attachments that come behind their document, in the order in which it names them. */
+export interface Follower {
+  open(input: Following): Promise<AsyncIterable<Buffer>>;
+  /** Refuses what is left over. */
+  end(): Promise<void>;
+}
+
+type Following = AttachmentInput & { kind: 'follows' };
 
 /**
  * Puts the attachments of documents in their place before the documents are saved: bytes into the blob store, stubs
@@ -27,9 +31,13 @@ export async function attach(
   newEdits: boolean,
   blobs: NewBlobs,
   follower: Follower = noFollower,
-): Promise<void> {
+): Promise<NamedInput[]> {
+  const attached: NamedInput[] = [];
   for (const input of inputs) {
-    if (input.attachments === undefined || isLocalId(input.id)) continue;
+    if (input.attachments === undefined || isLocalId(input.id)) {
+      attached.push(input);
+      continue;
+    }
     const parent = parentOf(database, input, newEdits);
     const attachments: Attachment[] = [];
     for (const each of input.attachments) {
@@ -45,24 +53,33 @@ export async function attach(
         type: each.type,
         gzip: each.gzip,
         revpos: newEdits ? parent.pos + 1 : (each.revpos ?? parent.pos + 1),
-        bytes: each.kind === 'data' ? [each.data] : await follower(each),
+        bytes: each.kind === 'data' ? [each.data] : await follower.open(each),
       });
       blobs.add(stored);
-      checkDigest(each, stored);
+      if (each.kind === 'follows') checkAnnounced(each, stored);
       attachments.push(stored.attachment);
     }
-    input.body = encodeContent(attachments, input.body);
+    attached.push({ ...input, attachments: undefined, body: encodeContent(attachments, input.body) });
   }
+  await follower.end();
+  return attached;
 }
 
-const noFollower: Follower = ({ name }) => {
-  throw badRequest(`Attachment ${name} follows nowhere: the request has no parts.`);
+const noFollower: Follower = {
+  open: ({ name }) => {
+    throw badRequest(`Attachment ${name} follows nowhere: the request has no parts.`);
+  },
+  end: () => Promise.resolve(),
 };
 
-function checkDigest(input: AttachmentInput, { attachment, sentMd5 }: StoredAttachment): void {
-  if (input.kind !== 'follows' || input.md5 === undefined) return;
-  if (input.md5 !== sentMd5 && input.md5 !== attachment.md5)
-    throw badRequest(`The digest of attachment ${input.name} does not match its bytes.`);
+/** What a document says of an attachment that follows must be true. */
+function checkAnnounced({ name, md5, length }: Following, { attachment, sentMd5 }: StoredAttachment): void {
+  if (md5 !== undefined && md5 !== sentMd5 && md5 !== attachment.md5) {
+    throw badRequest(`The digest of attachment ${name} does not match its bytes.`);
+  }
+  if (length !== undefined && length !== attachment.length && length !== attachment.storedLength) {
+    throw badRequest(`Attachment ${name} does not have the length that was announced.`);
+  }
 }
 
 interface Parent {

@@ -1,18 +1,22 @@
 import { badRequest, Refusal } from '../base/errors.js';
+import { parseValue, scanBulk } from '../json/scan.js';
 
 /** An attachment as a document names it: with its bytes, as one the document has already, or as one that follows. */
 export type AttachmentInput = { name: string; revpos: number | undefined } & (
   | { kind: 'data'; type: string; data: Buffer; gzip: boolean }
-  | { kind: 'follows'; type: string; gzip: boolean; md5: string | undefined }
+  | { kind: 'follows'; type: string; gzip: boolean; md5: string | undefined; length: number | undefined }
   | { kind: 'stub' }
 );
 
 const defaultType = 'application/octet-stream';
 
-export function readAttachments(value: unknown): AttachmentInput[] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw badRequest('Attachments must be a JSON object');
-  return Object.entries(value).map(([name, entry]) => readAttachment(name.toWellFormed(), entry));
+/** Reads them in the order of the text, which is that of the parts behind it: objects would put numbers first. */
+export function readAttachments(bytes: Buffer): AttachmentInput[] {
+  const scanned = scanBulk(bytes, '');
+  if (scanned === undefined) throw badRequest('Attachments must be a JSON object');
+  return scanned.members.map(({ name, valueStart, valueEnd }) =>
+    readAttachment(name.toWellFormed(), parseValue(bytes, valueStart, valueEnd)),
+  );
 }
 
 export function checkAttachmentName(name: string): void {
@@ -33,6 +37,7 @@ function readAttachment(name: string, entry: unknown): AttachmentInput {
     revpos,
     encoding,
     digest,
+    length,
   } = entry as Record<string, unknown>;
   if (typeof type !== 'string' || /[\0-\x1f\x7f]/.test(type))
     throw badRequest(`Invalid content type of attachment ${name}`);
@@ -46,6 +51,7 @@ function readAttachment(name: string, entry: unknown): AttachmentInput {
       type,
       gzip,
       md5: typeof digest === 'string' ? digest.replace(/^md5-/, '') : undefined,
+      length: typeof length === 'number' ? length : undefined,
     };
   if (typeof data !== 'string') throw badRequest(`Invalid attachment data for ${name}`);
   return { ...base, kind: 'data', type, data: decodeBase64(name, data), gzip };

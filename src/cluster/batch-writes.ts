@@ -4,7 +4,7 @@ import type { Config } from '../config/config.js';
 import type { Cluster } from './cluster.js';
 import type { Database } from './database.js';
 import { saveDocs } from './save-docs.js';
-import type { NamedInput } from './update-docs.js';
+import type { NamedInput, SavedRev } from './update-docs.js';
 
 interface Batch {
   database: Database;
@@ -65,9 +65,31 @@ export class BatchWrites {
     const cluster = this.cluster();
     const current = cluster.database(database.name);
     if (current.record.instance !== database.record.instance) return;
-    const saved = await saveDocs(cluster, current, docs, true);
+    const saved = await this.#saveEach(cluster, current, docs);
     const conflicts = saved.filter((rev) => rev === undefined).length;
     if (conflicts > 0)
       this.logger.info({ database: database.name, conflicts }, 'documents of a batch were in conflict');
+  }
+
+  /** Together if that goes well; one by one where a document is refused, so that it does not take the others with it. */
+  async #saveEach(cluster: Cluster, database: Database, docs: readonly NamedInput[]): Promise<SavedRev[]> {
+    try {
+      return await saveDocs(cluster, database, docs, true);
+    } catch (error) {
+      if (!(error instanceof Refusal) || docs.length === 1) throw error;
+    }
+    const saved: SavedRev[] = [];
+    for (const doc of docs) {
+      try {
+        saved.push(...(await saveDocs(cluster, database, [doc], true)));
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        this.logger.info(
+          { database: database.name, reason: error.message },
+          'a document of a batch was refused',
+        );
+      }
+    }
+    return saved;
   }
 }

@@ -83,7 +83,7 @@ function readSpecial(
       input.deleted = value;
       return;
     case '_attachments':
-      input.attachments = readAttachments(value);
+      input.attachments = readAttachments(bytes.subarray(valueStart, valueEnd));
       return;
     default:
       throw new Refusal('doc_validation', `Bad special document member: ${name}`);

@@ -67,9 +67,12 @@ export class Listing {
   }
 
   /** Resolves when `offset` can be asked. */
-  ready(): Promise<void> | undefined {
-    const { rank } = this.database.collection;
-    return rank.isReady ? undefined : rank.ready();
+  ready(): Promise<void> {
+    return this.database.collection.rank.ready();
+  }
+
+  get isReady(): boolean {
+    return this.database.collection.rank.isReady;
   }
 
   /** Rows before the first one shown, in the order of the listing. */

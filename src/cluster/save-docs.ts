@@ -17,8 +17,8 @@ export async function saveDocs(
     return await updateDocs(database, inputs, newEdits);
   const blobs = new NewBlobs();
   try {
-    await attach(cluster, database, inputs, newEdits, blobs, follower);
-    return await updateDocs(database, inputs, newEdits, blobs);
+    const attached = await attach(cluster, database, inputs, newEdits, blobs, follower);
+    return await updateDocs(database, attached, newEdits, blobs);
   } finally {
     blobs.release();
     await discardUnneeded(cluster, blobs.stored);

@@ -18,19 +18,24 @@ export async function sweepReleased(owner: BlobOwner): Promise<void> {
   for (const volume of owner.volumes()) {
     const released = volume.releasedBlobs(sweepBlobsMax);
     if (released.length === 0) continue;
-    const settled: string[] = [];
     for (const blob of released) {
-      // Looked at just before it is removed: the same bytes may have been uploaded again meanwhile.
-      const left = owner.needsBlob(blob) ? [] : await owner.blobs.remove([blob]);
-      if (left.length === 0) settled.push(blob);
+      // The mark goes before the bytes, in one step with the look whether they are needed: bytes that come and go again
+      // meanwhile are marked anew, and found by the next sweep.
+      if (owner.needsBlob(blob) || !(await volume.forgetReleased(blob))) continue;
+      const left = await owner.blobs.remove([blob]);
+      if (left.length > 0) await volume.markReleased(blob);
     }
-    await volume.forgetReleased(settled);
   }
 }
 
 /** Removes blobs that were stored for documents which then were not saved. */
 export async function discardUnneeded(owner: BlobOwner, blobs: Iterable<string>): Promise<void> {
-  for (const blob of blobs) if (!owner.needsBlob(blob)) await owner.blobs.remove([blob]);
+  for (const blob of blobs) {
+    if (owner.needsBlob(blob)) continue;
+    const left = await owner.blobs.remove([blob]);
+    // Somebody else is about to name it, or just read it: the next sweep will look again.
+    if (left.length > 0) await owner.volumes()[0]?.markReleased(blob);
+  }
 }
 
 export async function sweepOrphans(owner: BlobOwner): Promise<number> {

@@ -3,13 +3,14 @@ import { pipeline, Transform, type Duplex, type Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { createGunzip, gunzip } from 'node:zlib';
 import { badRequest, Refusal } from '../base/errors.js';
+import { headerOf } from './header.js';
 
 const gunzipAsync = promisify(gunzip);
 const noBytes = Buffer.alloc(0);
 
 /** The whole body of a request, unpacked. Refuses as soon as it is known to be larger than `bytesMax`. */
 export async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
-  const encoding = request.headers['content-encoding'] ?? 'identity';
+  const encoding = headerOf(request, 'content-encoding') ?? 'identity';
   if (encoding !== 'identity' && encoding !== 'gzip') {
     throw unsupported(encoding);
   }
@@ -25,7 +26,7 @@ export async function readBody(request: IncomingMessage, bytesMax: number): Prom
 
 /** The body as a stream, unpacked; ends with a refusal as soon as there is more of it than `bytesMax`. */
 export function openBody(request: IncomingMessage, bytesMax: number): Readable {
-  const encoding = request.headers['content-encoding'] ?? 'identity';
+  const encoding = headerOf(request, 'content-encoding') ?? 'identity';
   if (encoding !== 'identity' && encoding !== 'gzip') throw unsupported(encoding);
   const limit = (): Transform => {
     let length = 0;
@@ -68,7 +69,7 @@ const tooLarge = (bytesMax: number): Refusal =>
   new Refusal('too_large', `The request body is larger than ${bytesMax} bytes.`);
 
 function readRaw(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
-  const declared = Number(request.headers['content-length'] ?? 0);
+  const declared = Number(headerOf(request, 'content-length') ?? 0);
   if (declared > bytesMax) return Promise.reject(tooLarge(bytesMax));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -92,7 +93,7 @@ function readRaw(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
 
 /** Endpoints that take JSON by POST insist on its type being named. */
 export function requireJson(request: IncomingMessage): void {
-  const type = request.headers['content-type'];
+  const type = headerOf(request, 'content-type');
   if (type === 'application/json' || type?.startsWith('application/json;')) return;
   throw new Refusal('bad_content_type', 'Content-Type must be application/json');
 }

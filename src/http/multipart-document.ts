@@ -21,13 +21,20 @@ export async function withMultipart(
   try {
     const first = await parts.next();
     if (first.done) throw badRequest('The multipart body has no parts.');
-    await save(await gather(first.value), async ({ name }) => {
-      const next = await parts.next();
-      if (next.done) throw badRequest(`The multipart body has no part for attachment ${name}.`);
-      const filename = filenameOf(next.value.headers);
-      if (filename !== undefined && filename !== name)
-        throw badRequest(`A part for attachment ${name} was expected, and one for ${filename} came.`);
-      return next.value.body;
+    await save(await gather(first.value), {
+      open: async ({ name }) => {
+        const next = await parts.next();
+        if (next.done) throw badRequest(`The multipart body has no part for attachment ${name}.`);
+        const filename = filenameOf(next.value.headers);
+        if (filename !== undefined && filename !== name) {
+          throw badRequest(`A part for attachment ${name} was expected, and one for ${filename} came.`);
+        }
+        return next.value.body;
+      },
+      end: async () => {
+        if (!(await parts.next()).done)
+          throw badRequest('The multipart body has a part that the document does not name.');
+      },
     });
   } catch (error) {
     throw bodyProblem(error);

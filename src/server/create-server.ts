@@ -99,11 +99,7 @@ async function start(
     options.logger ??
     createLogger({ level: config.choice('log/level'), format: config.choice('log/format') });
   const stopListening = config.onChange('log', 'level', (level) => logger.setLevel(level ?? 'notice'));
-  const { unwritable } = await hashPlainAdmins(config);
-  for (const file of unwritable)
-    logger.warn({ file }, 'a password in clear text could not be replaced in its file');
-  for (const problem of config.problems()) logger.warn({}, problem);
-
+  await prepareConfig(config, logger);
   const openCluster = (): Promise<Cluster> => openStores(config, logger, folder);
   const authenticator = new Authenticator(config);
   const version = packageVersion();
@@ -151,6 +147,14 @@ async function start(
     ...(folder === undefined ? {} : { dataDir: folder.folder }),
     close: () => (closing ??= server.close().then(shutDown)),
   };
+}
+
+async function prepareConfig(config: Config, logger: Logger): Promise<void> {
+  const { unwritable } = await hashPlainAdmins(config);
+  for (const file of unwritable) {
+    logger.warn({ file }, 'a password in clear text could not be replaced in its file');
+  }
+  for (const problem of config.problems()) logger.warn({}, problem);
 }
 
 async function openStores(config: Config, logger: Logger, folder: DataFolder | undefined): Promise<Cluster> {

@@ -1,7 +1,7 @@
 import { GroupCommit } from '../storage/group-commit.js';
 import { prefixEnd, type Bytes, type Store, type Write } from '../storage/store.js';
 import { apply } from './apply.js';
-import { countInVolume, fromHex, releasedPrefix, toHex } from './blob-refs.js';
+import { countInVolume, fromHex, releasedPrefix, toHex, volumeKey } from './blob-refs.js';
 import type { Command, ResultOf } from './commands.js';
 import type { DatabaseKeys } from './keys.js';
 import { decodeState } from './shard-state.js';
@@ -69,10 +69,20 @@ export class Volume {
     return [...this.#store.keys(range)].map((key) => toHex(key.slice(releasedPrefix.length)));
   }
 
-  async forgetReleased(blobs: readonly string[]): Promise<void> {
-    await this.#commits.submit(() =>
-      blobs.forEach((blob) => this.#view.remove(releasedPrefix + fromHex(blob))),
-    );
+  /** Takes a blob off that list; tells whether this volume can do without it. */
+  forgetReleased(blob: string): Promise<boolean> {
+    return this.#commits.submit(() => {
+      if (this.#view.get(volumeKey(blob)) !== undefined) return false;
+      this.#view.remove(releasedPrefix + fromHex(blob));
+      return true;
+    });
+  }
+
+  /** Puts it back, unless it is needed by now. */
+  async markReleased(blob: string): Promise<void> {
+    await this.#commits.submit(() => {
+      if (this.#view.get(volumeKey(blob)) === undefined) this.#view.put(releasedPrefix + fromHex(blob), '');
+    });
   }
 
   /** Runs `work` while the store holds exactly what readers have been told of. */

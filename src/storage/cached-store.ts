@@ -46,7 +46,8 @@ export class CachedStore implements Store {
     const renewed = committed.then(() => {
       for (const { key, value } of batch) this.#renew(key, value);
     });
-    // Whoever waits for the flush must find the cache renewed too.
+    // Whoever waits for the flush must find the cache renewed too, and hears of a failure by that.
+    renewed.catch(() => undefined);
     return { committed: renewed, flushed: flushed.then(() => renewed) };
   }
 

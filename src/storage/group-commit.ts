@@ -40,9 +40,14 @@ export class GroupCommit {
   submit<T>(step: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = { step, resolve, reject };
-      if (this.#held !== undefined || this.overlay.bytes > batchBytesMax) this.#waiting.push(waiting);
+      if (this.#mustWait) this.#waiting.push(waiting);
       else this.#run(waiting);
     });
+  }
+
+  /** Nobody overtakes those who wait already. */
+  get #mustWait(): boolean {
+    return this.#held !== undefined || this.#waiting.length > 0 || this.overlay.bytes > batchBytesMax;
   }
 
   /**
@@ -117,9 +122,8 @@ export class GroupCommit {
     this.#batch = [];
     const writes = this.overlay.seal();
     const onCommit = this.onSeal(writes);
-    this.store()
-      .write(writes)
-      .flushed.then(() => {
+    this.#write(writes)
+      .then(() => {
         this.overlay.committed();
         onCommit();
       })
@@ -127,6 +131,15 @@ export class GroupCommit {
         () => this.#committed(batch),
         (error: unknown) => this.#failed(batch, error),
       );
+  }
+
+  /** A store that fails at once fails like any other. */
+  #write(writes: readonly Write[]): Promise<void> {
+    try {
+      return this.store().write(writes).flushed;
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
   }
 
   #committed(batch: readonly Applied[]): void {

@@ -111,20 +111,24 @@ const encoder = {
   },
 };
 
-function* heads(entries: Iterable<Entry>, bytes: number): Iterable<Entry> {
-  const iterator = entries[Symbol.iterator]();
-  try {
-    for (;;) {
-      headBytes = bytes;
-      const next = iterator.next();
-      headBytes = Infinity;
-      if (next.done) return;
-      yield next.value;
-    }
-  } finally {
-    headBytes = Infinity;
-    iterator.return?.();
-  }
+/** Plain objects instead of a generator: this stands on the way of every row of a listing. */
+function heads(entries: Iterable<Entry>, bytes: number): Iterable<Entry> {
+  return {
+    [Symbol.iterator]() {
+      const iterator = entries[Symbol.iterator]();
+      return {
+        next() {
+          headBytes = bytes;
+          try {
+            return iterator.next();
+          } finally {
+            headBytes = Infinity;
+          }
+        },
+        return: () => iterator.return?.() ?? { done: true, value: undefined },
+      };
+    },
+  };
 }
 
 /** LMDB walks backwards from `start`, which belongs to the range, down to `end`, which does not. */

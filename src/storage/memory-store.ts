@@ -4,7 +4,7 @@ import type { Bytes, Commit, Entry, Range, Store, StoreSize, Write } from './sto
  * A store that keeps everything in memory and forgets it on close: for tests and `--in-memory`.
  *
  * Sorted keys lie in chunks of at most `chunkKeysMax`, found by binary search over the chunks' first keys; values lie
- * in a map beside them. Iterations copy the chunk they walk, so that a write in between cannot disturb them.
+ * in a map beside them. Iterations gather what they will show when they begin, so that no write disturbs them.
  */
 export class MemoryStore implements Store {
   readonly #values = new Map<Bytes, Bytes>();
@@ -15,21 +15,24 @@ export class MemoryStore implements Store {
     return this.#values.get(key);
   }
 
-  *entries(range: Range): Iterable<Entry> {
-    for (const key of this.keys(range)) {
-      const value = this.#values.get(key);
-      if (value !== undefined) yield { key, value };
-    }
+  entries(range: Range): Iterable<Entry> {
+    return this.#gather(range).map((key) => ({ key, value: this.#values.get(key)! }));
   }
 
-  *keys({ start, end, reverse = false, offset = 0, limit = Infinity }: Range): Iterable<Bytes> {
-    let left = limit;
+  keys(range: Range): Iterable<Bytes> {
+    return this.#gather(range);
+  }
+
+  #gather({ start, end, reverse = false, offset = 0, limit = Infinity }: Range): Bytes[] {
+    const found: Bytes[] = [];
     let skip = offset;
+    if (limit <= 0) return found;
     for (const key of reverse ? this.#backward(start, end) : this.#forward(start, end)) {
       if (skip-- > 0) continue;
-      if (left-- <= 0) return;
-      yield key;
+      found.push(key);
+      if (found.length >= limit) break;
     }
+    return found;
   }
 
   count({ start, end }: { start: Bytes; end: Bytes }): number {

@@ -53,12 +53,15 @@ test(`bytes that come and go in many documents at once are there whenever one na
     for (const { id } of body.rows) assert.equal((await getBytes(client, `${db}/${id}/f`)).status, 200);
     assertOk(await client.delete(db), 200);
   }
-  await eventually(() => keptBlobs(dataDir), [], 'nobody needs anything any more');
   assert.deepEqual(unfinished(dataDir), []);
+  // What was being read or uploaded when its turn came is left for the next compaction.
+  assertOk(await client.post(`${await newDb(client)}/_compact`), 202);
+  await eventually(() => keptBlobs(dataDir), [], 'nobody needs anything any more');
 });
 
 test('uploads of one attachment from many clients: one wins each round, and its bytes are read', async () => {
   const db = await newDb(client);
+  const before = keptBlobs(dataDir).length;
   let rev = await putBytes(client, `${db}/d/f`, 'begin');
   for (let round = 0; round < 8; round++) {
     const bodies = Array.from({ length: 5 }, (_, i) => noise(fileSize, 1_000 + round * 10 + i));
@@ -69,8 +72,8 @@ test('uploads of one attachment from many clients: one wins each round, and its 
     assert.equal(answers.filter(({ status }) => status === 409).length, 4);
     rev = (JSON.parse(answers[won]!.bytes.toString()) as { rev: string }).rev;
     assert.deepEqual((await getBytes(client, `${db}/d/f`)).bytes, bodies[won]);
-    assert.equal(keptBlobs(dataDir).length, round + 1, 'those that lost left nothing');
+    assert.equal(keptBlobs(dataDir).length - before, round + 1, 'those that lost left nothing');
   }
   assertOk(await client.delete(db), 200);
-  await eventually(() => keptBlobs(dataDir), [], 'the database is gone');
+  await eventually(() => keptBlobs(dataDir).length, before, 'the database is gone');
 });

@@ -140,16 +140,12 @@ test('types are kept to the letter, and have a default', async () => {
   assert.equal((await getBytes(client, `${db}/none/f`)).headers['content-type'], octets['content-type']);
 });
 
-test(
-  'a type with letters beyond ASCII is kept to the letter',
-  { todo: 'it comes back encoded twice' },
-  async () => {
-    const db = await newDb(client);
-    const type = Buffer.from('text/plain; title="é"').toString('latin1');
-    await putBytes(client, `${db}/d/f`, 'x', type);
-    assert.equal((await getBytes(client, `${db}/d/f`)).headers['content-type'], type);
-  },
-);
+test('a type with letters beyond ASCII is kept to the letter', async () => {
+  const db = await newDb(client);
+  const type = Buffer.from('text/plain; title="é"').toString('latin1');
+  await putBytes(client, `${db}/d/f`, 'x', type);
+  assert.equal((await getBytes(client, `${db}/d/f`)).headers['content-type'], type);
+});
 
 test('what is too large is refused, announced or not', async () => {
   const db = await newDb(client);

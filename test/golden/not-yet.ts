@@ -11,7 +11,7 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
   views: ['purge-updates-views', 'conflicts-seen-by-a-map-function', 'compact-views-of-a-design-document'],
   'validation functions': ['local-skips-validation'],
   replication: ['conflict-through-real-replication', 'local-not-replicated'],
-  'declarative queries': ['other-methods-on-database-endpoints', 'wrong-content-type-on-other-endpoints'],
+  'declarative queries': ['wrong-content-type-on-other-endpoints'],
   sessions: [
     'admin-with-ready-made-pbkdf2-hash',
     'admin-with-ready-made-pbkdf2-sha256-hash',
@@ -30,7 +30,6 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
   ],
   'system databases': ['all-dbs-contains-the-system-databases'],
   'cluster setup': ['cluster-setup-state-of-a-finished-single-node', 'cluster-setup-state'],
-  'restarting by request': ['node-restart-is-post-only-and-admin-only'],
   'query servers': ['reload-query-servers'],
   JSONP: ['jsonp-when-allowed'],
 };

@@ -6,10 +6,17 @@ import { Overlay } from '../../src/storage/overlay.js';
 import type { Commit, Write } from '../../src/storage/store.js';
 
 /** A disk whose batches end when the test says so, well or badly. A batch can be read only when it is on disk. */
-class SteeredStore extends MemoryStore {
+export class SteeredStore extends MemoryStore {
   readonly batches: { keys: string[]; finish: () => void; fail: () => void }[] = [];
 
+  /** Makes the next call of `write` throw, before there is any promise. */
+  throwsNext = false;
+
   override write(batch: readonly Write[]): Commit {
+    if (this.throwsNext) {
+      this.throwsNext = false;
+      throw new Error('the store is closed');
+    }
     const done = new Promise<void>((resolve, reject) => {
       const finish = (): void => {
         void super.write(batch);

@@ -41,6 +41,9 @@ export const attachmentMethods: Readonly<Record<string, AttachmentHandler>> = {
 
 export const attachmentAllow = 'DELETE,GET,HEAD,PUT';
 
+/** Node reads headers as latin1; what is UTF-8 is meant as such. */
+const headerText = (header: string): string => (isText(header) ? fromBytes(header) : header);
+
 /** The parts of the path behind the document are the name, slashes and all. */
 export function attachmentName(parts: readonly Bytes[]): string {
   const name = parts.join('/');
@@ -139,7 +142,7 @@ async function upload(exchange: Exchange, name: string, revpos: number): Promise
   if (encoding !== 'identity' && encoding !== 'gzip') {
     throw new Refusal('bad_content_type', 'Only gzip and identity content-encodings are supported');
   }
-  const type = exchange.header('content-type') ?? 'application/octet-stream';
+  const type = headerText(exchange.header('content-type') ?? 'application/octet-stream');
   if (Number(exchange.header('content-length') ?? 0) > config.number('couchdb/max_attachment_size'))
     throw attachmentTooLarge(name);
   // The request itself must stay open for the answer, whatever becomes of the bytes.

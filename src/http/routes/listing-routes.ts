@@ -83,34 +83,53 @@ function etagOf(database: Database): string {
   return `"${database.record.instance}-${database.total('position').toString(36)}"`;
 }
 
-async function answer(
+/** Waits for what offsets are told from, the first time; after that a page is answered without waiting for anything. */
+function answer(
   exchange: Exchange,
   database: Database,
   kind: ListingKind,
   request: ListingRequest,
-): Promise<void> {
+): void | Promise<void> {
   const etag = etagOf(database);
-  if (namesTag(exchange.header('if-none-match'), etag)) {
-    exchange.empty(304, { ETag: etag });
-    return;
+  if (namesTag(exchange.header('if-none-match'), etag)) return exchange.empty(304, { ETag: etag });
+  const listing = new Listing(database, kind, request);
+  const answerNow = (): void | Promise<void> => answerReady(exchange, database, kind, request, listing, etag);
+  return needsOffset(kind, request) && !listing.isReady ? listing.ready().then(answerNow) : answerNow();
+}
+
+const needsOffset = (kind: ListingKind, { keys }: ListingRequest): boolean =>
+  kind !== 'local' && keys === undefined;
+
+function answerReady(
+  exchange: Exchange,
+  database: Database,
+  kind: ListingKind,
+  request: ListingRequest,
+  listing: Listing,
+  etag: string,
+): void | Promise<void> {
+  const headers = { 'Content-Type': contentTypeFor(exchange.header('accept')), ETag: etag };
+  const opening = openingOf(database, kind, request, listing);
+  if (request.attachments && request.includeDocs && needsOffset(kind, request)) {
+    return answerWithData(exchange, listing, opening, headers);
   }
-  const headers = { 'Content-Type': contentTypeFor(exchange.request.headers.accept), ETag: etag };
-  const opening = await openingOf(database, kind, request);
-  if (request.attachments && request.includeDocs && request.keys === undefined && kind !== 'local') {
-    await answerWithData(exchange, new Listing(database, kind, request), opening, headers);
-    return;
-  }
-  const rows = rowsOf(database, kind, request);
+  const rows = rowsOf(database, kind, request, listing);
   const first = rows.next();
   const second = first.done ? first : rows.next();
-  if (second.done) {
-    exchange.text(200, `${opening}${first.done ? '' : first.value}\n]}`, { ETag: etag });
-    return;
-  }
-  exchange.head(200, headers);
+  if (!second.done) return stream(exchange, opening + first.value + second.value, rows, headers);
+  exchange.text(200, `${opening}${first.done ? '' : first.value}\n]}`, { ETag: etag });
+}
+
+async function stream(
+  exchange: Exchange,
+  beginning: Bytes,
+  rows: Iterable<Bytes>,
+  headers: OutgoingHttpHeaders,
+): Promise<void> {
   const { response } = exchange;
+  exchange.head(200, headers);
   if (exchange.method === 'HEAD') return void response.end();
-  if (!(await writePiece(response, opening + first.value + second.value))) return;
+  if (!(await writePiece(response, beginning))) return;
   if (await writePieces(response, rows)) response.end('\n]}\n', 'latin1');
 }
 
@@ -136,32 +155,40 @@ async function answerAll(
   kind: ListingKind,
   requests: ListingRequest[],
 ): Promise<void> {
-  exchange.head(200, { 'Content-Type': contentTypeFor(exchange.request.headers.accept) });
+  exchange.head(200, { 'Content-Type': contentTypeFor(exchange.header('accept')) });
   const { response } = exchange;
   let separator = '{"results":[\n';
   for (const request of requests) {
-    if (!(await writePiece(response, separator + (await openingOf(database, kind, request))))) return;
-    if (!(await writePieces(response, rowsOf(database, kind, request)))) return;
+    const listing = new Listing(database, kind, request);
+    if (needsOffset(kind, request)) await listing.ready();
+    if (!(await writePiece(response, separator + openingOf(database, kind, request, listing)))) return;
+    if (!(await writePieces(response, rowsOf(database, kind, request, listing)))) return;
     separator = '\n]},\n';
   }
   response.end(requests.length === 0 ? '{"results":[]}\n' : '\n]}\n]}\n', 'latin1');
 }
 
-async function openingOf(database: Database, kind: ListingKind, request: ListingRequest): Promise<Bytes> {
-  const { keys, updateSeq } = request;
-  if (kind === 'local')
-    return `{"total_rows":null,"offset":null${updateSeq ? ',"update_seq":null' : ''},"rows":[`;
-  const listing = new Listing(database, kind, request);
-  if (keys !== undefined)
-    return `{"total_rows":${listing.total()},"offset":null${updateSeq ? ',"update_seq":null' : ''},"rows":[`;
-  await listing.ready();
+function openingOf(
+  database: Database,
+  kind: ListingKind,
+  { keys, updateSeq }: ListingRequest,
+  listing: Listing,
+): Bytes {
+  const noSeq = updateSeq ? ',"update_seq":null' : '';
+  if (kind === 'local') return `{"total_rows":null,"offset":null${noSeq},"rows":[`;
+  if (keys !== undefined) return `{"total_rows":${listing.total()},"offset":null${noSeq},"rows":[`;
   const seq = updateSeq ? `,"update_seq":"${encodeSequence(database.collection.states)}"` : '';
   return `{"total_rows":${listing.total()},"offset":${listing.offset()}${seq},"rows":[`;
 }
 
-function rowsOf(database: Database, kind: ListingKind, request: ListingRequest): Generator<Bytes> {
+function rowsOf(
+  database: Database,
+  kind: ListingKind,
+  request: ListingRequest,
+  listing: Listing,
+): Generator<Bytes> {
   const { keys, skip, limit, descending } = request;
-  if (keys === undefined) return new Listing(database, kind, request).pieces();
+  if (keys === undefined) return listing.pieces();
   const ordered = (descending ? [...keys].reverse() : keys).slice(
     skip,
     limit === Infinity ? undefined : skip + limit,
