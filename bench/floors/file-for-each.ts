@@ -12,9 +12,12 @@ let files = 0;
 
 async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const file = await open(path.join(folder, String(++files)), 'wx');
-  for await (const chunk of request) await file.write(chunk as Buffer);
-  await file.datasync();
-  await file.close();
+  try {
+    for await (const chunk of request) await file.write(chunk as Buffer);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
   response.writeHead(answer.status, answer.headers);
   response.end(answer.body, 'latin1');
 }

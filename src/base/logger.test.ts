@@ -41,7 +41,8 @@ test('the level has the names of CouchDB and can change', () => {
   assert.equal(log.isLevelEnabled('info'), false);
   log.info({}, 'hidden');
   log.setLevel('notice');
-  log.info({}, 'shown');
+  log.info({}, 'hidden');
+  log.notice({}, 'shown');
   log.setLevel('none');
   log.error({}, 'hidden');
   assert.match(destination.text, /shown/);

@@ -143,7 +143,8 @@ test('types are kept to the letter, and have a default', async () => {
 test('a type with letters beyond ASCII is kept to the letter', async () => {
   const db = await newDb(client);
   const type = Buffer.from('text/plain; title="é"').toString('latin1');
-  await putBytes(client, `${db}/d/f`, 'x', type);
+  // With a text for its body, Node's client would write the head as UTF-8 too.
+  await putBytes(client, `${db}/d/f`, Buffer.from('x'), type);
   assert.equal((await getBytes(client, `${db}/d/f`)).headers['content-type'], type);
 });
 

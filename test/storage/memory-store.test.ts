@@ -4,9 +4,7 @@ import { MemoryStore } from '../../src/storage/memory-store.js';
 import { entriesOf } from './entries.js';
 import { storeSuite } from './store-suite.js';
 
-storeSuite('MemoryStore', () => new MemoryStore(), {
-  oneMoment: 'what is written within the turn of an iteration shows up in it',
-});
+storeSuite('MemoryStore', () => new MemoryStore());
 
 test('a store in memory forgets everything when it is closed', async () => {
   const store = new MemoryStore();

@@ -7,28 +7,20 @@ import { allBytes, entriesOf, everything, keyBytesMax, put, type Holds } from '.
 import { holdsForRanges } from './range-suite.js';
 import { checkAgainstModel } from './store-model.js';
 
-interface Exceptions {
-  /** Why iterations of this store do not keep to one moment yet. */
-  oneMoment?: string;
-}
-
 /** What `src/storage/store.ts` promises: every implementation must pass. `open` gives a new and empty store. */
-export function storeSuite(name: string, open: (t: TestContext) => Store, exceptions: Exceptions = {}): void {
-  const holdsUnless =
-    (todo: string | undefined): Holds =>
-    (what, run) => {
-      test(what, todo === undefined ? {} : { todo }, async (t) => {
-        const store = open(t);
-        await run(store);
-        await store.close();
-      });
-    };
-  const holds = holdsUnless(undefined);
+export function storeSuite(name: string, open: (t: TestContext) => Store): void {
+  const holds: Holds = (what, run) => {
+    test(what, async (t) => {
+      const store = open(t);
+      await run(store);
+      await store.close();
+    });
+  };
 
   describe(name, () => {
     describe('one entry', () => holdsForEntries(holds));
     describe('ranges', () => holdsForRanges(holds));
-    describe('batches', () => holdsForBatches(holds, holdsUnless(exceptions.oneMoment)));
+    describe('batches', () => holdsForBatches(holds));
     for (const round of [0, 1]) {
       holds(`random operations agree with a sorted list (seed ${seed}, round ${round})`, (store) =>
         checkAgainstModel(store, new Random(seed + round)),
