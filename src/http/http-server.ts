@@ -20,6 +20,7 @@ export class HttpServer {
   readonly #server: Server;
   readonly #idPrefix = randomBytes(4).toString('hex');
   #requests = 0;
+  #closing = false;
 
   constructor(private readonly services: Services) {
     this.#server = http.createServer(
@@ -54,6 +55,7 @@ export class HttpServer {
 
   /** Takes no new requests, and waits for those under way. */
   async close(): Promise<void> {
+    this.#closing = true;
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#server.closeIdleConnections();
     await closed;
@@ -147,6 +149,8 @@ export class HttpServer {
     id: string,
     started: number,
   ): void {
+    // A connection is idle only after its last answer has left, which may be after the server was told to close.
+    if (this.#closing) setImmediate(() => this.#server.closeIdleConnections());
     const { logger, metrics } = this.services;
     const ms = performance.now() - started;
     const method = request.method ?? 'GET';

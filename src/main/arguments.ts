@@ -21,7 +21,7 @@ export const usage = `Usage: tuffet [serve] [options]
   --port N                 port to listen on (default 5984; 0 takes a free one)
   --bind ADDRESS           address to listen on (default 127.0.0.1)
   --config FILE            ini file with further options
-  --log-level LEVEL        debug, info, notice, warning, error, critical or none (default info)
+  --log-level LEVEL        debug, info, notice, warning, error, critical or none (default notice)
   --log-format text|json   how log lines are written (default text)
   --help                   this text
   --version                the version

@@ -73,19 +73,17 @@ export class GroupCommit {
    * `onSeal` has told readers of.
    */
   quietly(work: () => void): Promise<void> {
-    if (!this.#committing) {
-      work();
-      return Promise.resolve();
-    }
     return new Promise((resolve, reject) => {
-      this.#quiet.push(() => {
+      const run = (): void => {
         try {
           work();
           resolve();
         } catch (error) {
           reject(error as Error);
         }
-      });
+      };
+      if (this.#committing) this.#quiet.push(run);
+      else run();
     });
   }
 
