@@ -9,8 +9,10 @@ import { badRequest, invalidJson } from '../base/errors.js';
  * the skeleton, is small: whoever has the elements checked as JSON, and the skeleton too, has checked the whole.
  */
 export class ElementSplitter {
-  /** A byte string: small buffers would keep whole slabs of the pool alive. */
-  #skeleton: Bytes = '';
+  /** Gathered as text and put away in pieces: small buffers would keep whole slabs of the pool alive. */
+  #skeleton: Buffer[] = [];
+  #skeletonTail: Bytes = '';
+  #skeletonBytes = 0;
   /** Parts of the element under way. */
   #element: Buffer[] = [];
   #elementBytes = 0;
@@ -82,7 +84,7 @@ export class ElementSplitter {
   /** The text without the elements. Still to be checked. */
   end(): Buffer {
     if (this.#inString || this.#inArray || this.#depth !== 0) throw invalidJson();
-    return Buffer.from(this.#skeleton, 'latin1');
+    return Buffer.concat([...this.#skeleton, Buffer.from(this.#skeletonTail, 'latin1')]);
   }
 
   #beginName(at: number): void {
@@ -132,12 +134,16 @@ export class ElementSplitter {
 
   #keep(chunk: Buffer, from: number, to: number): void {
     if (to === from) return;
-    if (this.#skeleton.length + to - from > skeletonBytesMax)
-      throw badRequest('There is too much beside the documents.');
-    this.#skeleton += chunk.latin1Slice(from, to);
+    this.#skeletonBytes += to - from;
+    if (this.#skeletonBytes > skeletonBytesMax) throw badRequest('There is too much beside the documents.');
+    this.#skeletonTail += chunk.latin1Slice(from, to);
+    if (this.#skeletonTail.length < pieceBytes) return;
+    this.#skeleton.push(Buffer.from(this.#skeletonTail, 'latin1'));
+    this.#skeletonTail = '';
   }
 }
 
+const pieceBytes = 16 * 1024;
 const skeletonBytesMax = 16 * 1024 * 1024;
 const zero = Buffer.from('0');
 const quote = 0x22;

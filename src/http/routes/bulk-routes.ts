@@ -96,7 +96,7 @@ function settingsOf(skeleton: Buffer): ReturnType<typeof bulkSettings> {
 
 /** Documents saved with one command for each shard. */
 const groupDocsMax = 1_000;
-const groupBytesMax = 1024 * 1024;
+const groupBytesMax = 512 * 1024;
 
 async function saveElements(body: Spool, answer: Spool, saver: BulkSaver, newEdits: boolean): Promise<void> {
   let group: NamedInput[] = [];
