@@ -2,35 +2,32 @@
  * Every failure a caller may see, by the name the interface gives it. Domain code throws these; only `http/` knows
  * which status each name has (`http/statuses.ts`), and `docs/errors.md` lists them.
  */
-const errorNames = [
-  'attachment_too_large',
-  'bad_content_type',
-  'bad_request',
-  'conflict',
-  'doc_validation',
-  'document_too_large',
-  'expectation_failed',
-  'file_exists',
-  'forbidden',
-  'illegal_database_name',
-  'illegal_docid',
-  'internal_server_error',
-  'length_required',
-  'method_not_allowed',
-  'missing_stub',
-  'not_acceptable',
-  'not_found',
-  'not_implemented',
-  'query_parse_error',
-  'request_timeout',
-  'requested_range_not_satisfiable',
-  'request_uri_too_long',
-  'service_unavailable',
-  'too_large',
-  'unauthorized',
-] as const;
-
-export type ErrorName = (typeof errorNames)[number];
+export type ErrorName =
+  | 'attachment_too_large'
+  | 'bad_content_type'
+  | 'bad_request'
+  | 'conflict'
+  | 'doc_validation'
+  | 'document_too_large'
+  | 'expectation_failed'
+  | 'file_exists'
+  | 'forbidden'
+  | 'illegal_database_name'
+  | 'illegal_docid'
+  | 'internal_server_error'
+  | 'length_required'
+  | 'method_not_allowed'
+  | 'missing_stub'
+  | 'not_acceptable'
+  | 'not_found'
+  | 'not_implemented'
+  | 'query_parse_error'
+  | 'request_timeout'
+  | 'requested_range_not_satisfiable'
+  | 'request_uri_too_long'
+  | 'service_unavailable'
+  | 'too_large'
+  | 'unauthorized';
 
 /** A refusal with a name and a reason, both meant for the client. Its text must never hold a secret. */
 export class Refusal extends Error {
