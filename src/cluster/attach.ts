@@ -65,6 +65,17 @@ export async function attach(
   return attached;
 }
 
+/** Refuses a document with a stub that stands for nothing, without storing anything. */
+export function checkStubs(database: Database, input: NamedInput, newEdits: boolean): void {
+  const stubs = input.attachments?.filter(({ kind }) => kind === 'stub') ?? [];
+  if (stubs.length === 0 || isLocalId(input.id)) return;
+  const { known, attachments } = parentOf(database, input, newEdits);
+  for (const { name } of stubs) {
+    if (known && !attachments.some((each) => each.name === name))
+      throw missingStub(fromBytes(input.id), name);
+  }
+}
+
 const noFollower: Follower = {
   open: ({ name }) => {
     throw badRequest(`Attachment ${name} follows nowhere: the request has no parts.`);

@@ -18,14 +18,20 @@ export async function sweepReleased(owner: BlobOwner): Promise<void> {
   for (const volume of owner.volumes()) {
     const released = volume.releasedBlobs(sweepBlobsMax);
     if (released.length === 0) continue;
-    for (const blob of released) {
-      // The mark goes before the bytes, in one step with the look whether they are needed: bytes that come and go again
-      // meanwhile are marked anew, and found by the next sweep.
-      if (owner.needsBlob(blob) || !(await volume.forgetReleased(blob))) continue;
-      const left = await owner.blobs.remove([blob]);
-      if (left.length > 0) await volume.markReleased(blob);
+    for (let at = 0; at < released.length; at += sweptAtOnce) {
+      await Promise.all(released.slice(at, at + sweptAtOnce).map((blob) => sweepOne(owner, volume, blob)));
     }
   }
+}
+
+/**
+ * The mark goes before the bytes: bytes that come and go again meanwhile are marked anew, and found by the next sweep.
+ * Whether they are needed, in this volume or another, is looked at last of all.
+ */
+async function sweepOne(owner: BlobOwner, volume: Volume, blob: string): Promise<void> {
+  if (owner.needsBlob(blob) || !(await volume.forgetReleased(blob))) return;
+  const left = owner.needsBlob(blob) ? [] : await owner.blobs.remove([blob]);
+  if (left.length > 0) await volume.markReleased(blob);
 }
 
 /** Removes blobs that were stored for documents which then were not saved. */
@@ -47,6 +53,9 @@ export async function sweepOrphans(owner: BlobOwner): Promise<number> {
   }
   return removed;
 }
+
+/** Blobs worked on side by side, so that they share commits. */
+const sweptAtOnce = 64;
 
 /** Blobs removed in one sweep; the rest wait for the next. */
 const sweepBlobsMax = 10_000;

@@ -12,15 +12,14 @@ export async function writePieces(response: ServerResponse, pieces: Iterable<Byt
   return true;
 }
 
-/** The same for bytes that come as a stream. */
+/** The same for bytes that come as a stream. The chunks must be nobody else's: the socket may hold on to them. */
 export async function writeBuffers(
   response: ServerResponse,
   chunks: AsyncIterable<Buffer>,
 ): Promise<boolean> {
   for await (const chunk of chunks) {
     if (response.destroyed || response.closed) return false;
-    // The chunk may be overwritten when the next is asked for, and the socket may still be holding on to it.
-    if (!response.write(Buffer.from(chunk)) && !(await drained(response))) return false;
+    if (!response.write(chunk) && !(await drained(response))) return false;
   }
   return true;
 }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { invalidJson, notAnObject, Refusal } from '../../base/errors.js';
 import type { Database } from '../../cluster/database.js';
+import { checkStubs } from '../../cluster/attach.js';
 import type { NamedInput } from '../../cluster/update-docs.js';
 import { ElementSplitter } from '../../json/element-splitter.js';
 import { scanBulk, scanDocument } from '../../json/scan.js';
@@ -51,18 +52,18 @@ async function saveFromFile(exchange: Exchange, database: Database): Promise<voi
   const saver = new BulkSaver(exchange, database);
   const body = await Spool.open(spoolFolder);
   try {
-    const check = new ElementSplitter(
-      'docs',
-      elementBytesMax,
-      elementTooLarge,
-      (bytes) => void saver.read(scanDocument(bytes)),
-    );
+    const stubbed: NamedInput[] = [];
+    const check = new ElementSplitter('docs', elementBytesMax, elementTooLarge, (bytes) => {
+      const input = saver.read(scanDocument(bytes));
+      if (hasStubs(input)) stubbed.push(withoutBytes(input));
+    });
     await body
       .fill(openBody(exchange.request, exchange.bodyBytesMax), (chunk) => check.write(chunk))
       .catch((error: unknown) => {
         throw bodyProblem(error);
       });
     const settings = settingsOf(check.end());
+    for (const input of stubbed) checkStubs(database, input, settings.newEdits);
     saver.rewind();
     if (settings.allOrNothing) throw new Refusal('expectation_failed', 'all_or_nothing is not supported');
     const answer = await Spool.open(spoolFolder);
@@ -79,6 +80,14 @@ async function saveFromFile(exchange: Exchange, database: Database): Promise<voi
   } finally {
     await body.close();
   }
+}
+
+const hasStubs = ({ attachments }: NamedInput): boolean =>
+  attachments?.some(({ kind }) => kind === 'stub') ?? false;
+
+/** What is needed to look its stubs up, and nothing that could be large. */
+function withoutBytes(input: NamedInput): NamedInput {
+  return { ...input, body: '', attachments: input.attachments?.filter(({ kind }) => kind === 'stub') };
 }
 
 /** One document with all its inline attachments; what is left without them has a limit of its own. */
