@@ -1,4 +1,3 @@
-import { pipeline, Transform } from 'node:stream';
 import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, conflict, notFound, Refusal } from '../../base/errors.js';
 import { checkDbAdmin } from '../../auth/rights.js';
@@ -146,8 +145,7 @@ async function upload(exchange: Exchange, name: string, revpos: number): Promise
   if (Number(exchange.header('content-length') ?? 0) > config.number('couchdb/max_attachment_size'))
     throw attachmentTooLarge(name);
   // The request itself must stay open for the answer, whatever becomes of the bytes.
-  const bytes = new Transform({ transform: (chunk: Buffer, _, done) => done(null, chunk) });
-  pipeline(exchange.request, bytes, () => undefined);
+  const bytes = exchange.request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   try {
     return await storeAttachment(cluster, { name, type, revpos, gzip: encoding === 'gzip', bytes });
   } catch (error) {
