@@ -43,3 +43,8 @@ declare module 'pouchdb-replication' {
   const plugin: unknown;
   export default plugin;
 }
+
+declare module 'pouchdb-replication' {
+  const plugin: unknown;
+  export default plugin;
+}
