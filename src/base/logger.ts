@@ -20,7 +20,9 @@ export interface Logger {
   notice(facts: object, message: string): void;
   warn(facts: object, message: string): void;
   error(facts: object, message: string): void;
-  /** One line for one request, on the way of every answer: as cheap as a line can be. */
+  /** Whether requests are logged: asked on the way of every answer. */
+  readonly logsRequests: boolean;
+  /** One line for one request, as cheap as a line can be. */
   request(facts: RequestFacts): void;
   /** Whether a message of this level would be written: ask before facts that are costly to gather. */
   isLevelEnabled(level: string): boolean;
@@ -64,6 +66,9 @@ export function createLogger({ level = 'notice', format = 'text', destination }:
     stream,
   );
   return {
+    get logsRequests() {
+      return log.levelVal <= pino.levels.values['info']!;
+    },
     request:
       format === 'json'
         ? ({ complete, ...facts }) => log.info(facts, complete ? 'request' : 'request broken off')

@@ -155,6 +155,7 @@ export class HttpServer {
     const ms = performance.now() - started;
     const method = request.method ?? 'GET';
     metrics.request(method, response.statusCode, ms);
+    if (!logger.logsRequests) return;
     const user = exchange?.user?.name ?? null;
     const complete = response.writableFinished;
     logger.request({

@@ -14,7 +14,8 @@ const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
  */
 export class Metrics {
   readonly #byMethod = new Map<string, number>(methods.map((method) => [method, 0]));
-  readonly #byStatus = new Map<number, number>(codes.map((code) => [code, 0]));
+  /** By the status itself; those that have not been answered yet are 0 or absent. */
+  readonly #byStatus: number[] = [];
   readonly #registry = new Registry();
   /** Requests in each of the histogram's buckets, and those beyond the last. */
   readonly #timeCounts = new Float64Array(secondsBuckets.length + 1);
@@ -31,7 +32,7 @@ export class Metrics {
       [...this.#byMethod].map(([method, count]) => [{ method }, count]),
     );
     this.#collected('couchdb_httpd_status_codes', 'number of HTTP answers by status', () =>
-      [...this.#byStatus].map(([code, count]) => [{ code: String(code) }, count]),
+      this.#statuses().map(([code, count]) => [{ code: String(code) }, count]),
     );
     this.#collected('couchdb_document_writes_total', 'number of documents written', () => [
       [{}, this.documentWrites],
@@ -63,7 +64,7 @@ export class Metrics {
   request(method: string, status: number, milliseconds: number): void {
     this.#requests++;
     this.#byMethod.set(method, (this.#byMethod.get(method) ?? 0) + 1);
-    this.#byStatus.set(status, (this.#byStatus.get(status) ?? 0) + 1);
+    this.#byStatus[status] = (this.#byStatus[status] ?? 0) + 1;
     if (this.#times.length < timesMax) this.#times.push(milliseconds);
     else this.#times[this.#requests % timesMax] = milliseconds;
     const seconds = milliseconds / 1000;
@@ -89,6 +90,11 @@ export class Metrics {
     return `${lines.join('\n')}\n${name}_sum ${this.#timeSum}\n${name}_count ${total}\n`;
   }
 
+  #statuses(): [code: number, count: number][] {
+    const answered = Object.keys(this.#byStatus).map(Number);
+    return [...new Set([...codes, ...answered])].map((code) => [code, this.#byStatus[code] ?? 0]);
+  }
+
   /** CouchDB's tree of statistics. */
   stats(): Record<string, unknown> {
     const byMethod = Object.fromEntries(
@@ -98,7 +104,7 @@ export class Metrics {
       ]),
     );
     const byStatus = Object.fromEntries(
-      [...this.#byStatus].map(([code, count]) => [
+      this.#statuses().map(([code, count]) => [
         code,
         counter(count, `number of HTTP ${code} ${STATUS_CODES[code] ?? ''} responses`),
       ]),
