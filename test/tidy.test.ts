@@ -34,7 +34,6 @@ const generators = new Set(['src/json/random-json.ts']);
 const exportsForTests = [
   'src/base/bytes.ts: readU16',
   'src/base/bytes.ts: readU48',
-  'src/cluster/catalogue.ts: namesRange',
   'src/config/schema.ts: openSections',
   'src/http/router.ts: allDatabaseRoutes',
   'src/http/router.ts: allServerRoutes',

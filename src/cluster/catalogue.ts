@@ -3,6 +3,7 @@ import { fromBytes, toBytes, u32, u8, type Bytes } from '../base/bytes.js';
 import { GroupCommit } from '../storage/group-commit.js';
 import { Overlay } from '../storage/overlay.js';
 import { prefixEnd, type Store } from '../storage/store.js';
+import { keyRange, type Bounds } from './key-range.js';
 
 /** What the catalogue knows of a database. Members that were never set are absent. */
 export interface DatabaseRecord {
@@ -14,6 +15,12 @@ export interface DatabaseRecord {
   security?: Record<string, unknown>;
   revs_limit?: number;
   purged_infos_limit?: number;
+}
+
+/** Which names a listing shows. */
+export interface NamesQuery extends Bounds {
+  skip: number;
+  limit: number;
 }
 
 /** A database whose name is gone, and whose keys are still to be removed. */
@@ -29,7 +36,7 @@ interface Meta {
   generations: number[];
 }
 
-export const namesRange = { start: 'd', end: 'e' };
+const namesSpace = { start: 'd', end: 'e' };
 const metaKey = 'm';
 const nameKey = (name: string): Bytes => 'd' + toBytes(name);
 const erasureKey = (instance: number): Bytes =>
@@ -55,15 +62,12 @@ export class Catalogue {
     return decode(this.store.get(nameKey(name)));
   }
 
-  /** Names in byte order. Bounds are names, the range is read in one go. */
-  *names(range: {
-    start: Bytes;
-    end: Bytes;
-    reverse?: boolean;
-    offset?: number;
-    limit?: number;
-  }): Iterable<string> {
-    for (const key of this.store.keys(range)) yield fromBytes(key.slice(1));
+  /** Names in byte order, read in one go. */
+  *names(query: NamesQuery): Iterable<string> {
+    const { descending: reverse, skip: offset, limit } = query;
+    const range = { ...keyRange('d', namesSpace, query), reverse, offset };
+    for (const key of this.store.keys(limit === Infinity ? range : { ...range, limit }))
+      yield fromBytes(key.slice(1));
   }
 
   erasures(): Erasure[] {

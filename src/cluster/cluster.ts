@@ -9,7 +9,7 @@ import type { Volume } from '../shard/volume.js';
 import type { Touched } from '../shard/write-view.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import { MemoryStore } from '../storage/memory-store.js';
-import { Catalogue, type DatabaseRecord, type Erasure } from './catalogue.js';
+import { Catalogue, type DatabaseRecord, type Erasure, type NamesQuery } from './catalogue.js';
 import type { DataFolder } from './data-folder.js';
 import { Database } from './database.js';
 import { sweepReleased } from './sweep-blobs.js';
@@ -77,8 +77,8 @@ export class Cluster {
     return this.#open.has(name) || this.#catalogue.get(name) !== undefined;
   }
 
-  names(range: Parameters<Catalogue['names']>[0]): Iterable<string> {
-    return this.#catalogue.names(range);
+  names(query: NamesQuery): Iterable<string> {
+    return this.#catalogue.names(query);
   }
 
   async createDatabase(

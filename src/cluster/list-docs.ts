@@ -1,7 +1,6 @@
 import type { Bytes } from '../base/bytes.js';
 import { decodeDocRecord, decodeWinner, plainHeadBytes, plainRev } from '../shard/doc-record.js';
 import { decodeLocal } from '../shard/local-record.js';
-import { idKey } from '../shard/keys.js';
 import { prefixEnd, type Entry } from '../storage/store.js';
 import { hasAttachments } from '../shard/content.js';
 import type { Cluster } from './cluster.js';
@@ -9,19 +8,13 @@ import type { Database } from './database.js';
 import { docPieces } from './doc-pieces.js';
 import { designPrefix, localPrefix } from './document-input.js';
 import { docText, quotedText, quoteId, quoteRev } from './doc-text.js';
+import { keyRange, type Bounds, type KeyRange } from './key-range.js';
 import { winnerText } from './open-doc.js';
 
 /** Which documents a listing shows. */
 export type ListingKind = 'all' | 'design' | 'local';
 
-/** A bound of a listing: an id, or null for a key that is no text, which stands before every id. */
-export type Bound = Bytes | null;
-
-export interface ListQuery {
-  start?: Bound | undefined;
-  end?: Bound | undefined;
-  inclusiveEnd: boolean;
-  descending: boolean;
+export interface ListQuery extends Bounds {
   skip: number;
   limit: number;
   includeDocs: boolean;
@@ -36,11 +29,6 @@ const pieceBytes = 64 * 1024;
 const pieceMs = 8;
 const pieceRows = 2_000;
 const rowsAtOnce = 50;
-
-interface KeyRange {
-  start: Bytes;
-  end: Bytes;
-}
 
 /**
  * The rows of a listing, as text, piece by piece. Each piece is read at one moment; the next goes on behind the last
@@ -252,28 +240,4 @@ function localRow(idOrKey: Bytes, value: Bytes, includeDocs: boolean): Bytes {
 function spaceOf(prefix: Bytes, kind: ListingKind): KeyRange {
   if (kind !== 'design') return { start: prefix, end: prefixEnd(prefix) };
   return { start: prefix + designPrefix, end: prefixEnd(prefix + designPrefix) };
-}
-
-function keyRange(
-  prefix: Bytes,
-  space: KeyRange,
-  { start, end, inclusiveEnd, descending }: ListQuery,
-): KeyRange {
-  const at = (bound: Bound, after: boolean): Bytes =>
-    clamp(bound === null ? space.start : prefix + idKey(bound) + (after ? '\0' : ''), space);
-  if (!descending) {
-    return {
-      start: start === undefined ? space.start : at(start, false),
-      end: end === undefined ? space.end : at(end, inclusiveEnd),
-    };
-  }
-  return {
-    start: end === undefined ? space.start : at(end, !inclusiveEnd),
-    end: start === undefined ? space.end : at(start, true),
-  };
-}
-
-function clamp(key: Bytes, { start, end }: KeyRange): Bytes {
-  if (key < start) return start;
-  return key > end ? end : key;
 }

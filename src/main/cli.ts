@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-import fs from 'node:fs';
 import { hasAdmin } from '../auth/admins.js';
 import { StartupError } from '../base/startup-error.js';
+import { packageVersion } from '../base/version.js';
 import { Config } from '../config/config.js';
 import { createServer, type ServerOptions, type TuffetServer } from '../server/create-server.js';
 import { parseCommandLine, usage, type CommandLine } from './arguments.js';
@@ -20,7 +20,7 @@ server replaces the password in the file by its hash.
 async function main(): Promise<void> {
   const line = parseCommandLine(process.argv.slice(2), process.env);
   if (line.command === 'help') return void process.stdout.write(usage);
-  if (line.command === 'version') return void process.stdout.write(`${version()}\n`);
+  if (line.command === 'version') return void process.stdout.write(`${packageVersion()}\n`);
   const options = serverOptions(line);
   if (!knowsAnAdmin(options)) {
     process.stderr.write(firstSteps.replace('DATA', options.dataDir ?? defaultDataDir));
@@ -61,7 +61,7 @@ async function serve(options: ServerOptions): Promise<void> {
 
 function announcement({ url, dataDir }: TuffetServer): string {
   const address = url.replace(/\/$/, '');
-  return `Tuffet ${version()} listens on ${address}/
+  return `Tuffet ${packageVersion()} listens on ${address}/
 Admin page: ${address}/_utils/
 Data: ${dataDir ?? 'in memory, gone when the server stops'}
 `;
@@ -79,11 +79,6 @@ function stopRequested(): Promise<void> {
     process.on('SIGINT', stop(130));
     process.on('SIGTERM', stop(143));
   });
-}
-
-function version(): string {
-  const file = new URL('../../../package.json', import.meta.url);
-  return (JSON.parse(fs.readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
 main().catch((error: unknown) => {

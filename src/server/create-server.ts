@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import fs from 'node:fs';
 import os from 'node:os';
 import { hashPlainAdmins, hasAdmin } from '../auth/admins.js';
 import { Authenticator } from '../auth/authenticator.js';
 import { createLogger, type Logger } from '../base/logger.js';
 import { StartupError } from '../base/startup-error.js';
+import { packageVersion } from '../base/version.js';
 import { BatchWrites } from '../cluster/batch-writes.js';
 import { FileBlobStore } from '../blobs/file-blob-store.js';
 import { MemoryBlobStore } from '../blobs/memory-blob-store.js';
@@ -166,11 +166,6 @@ async function openStores(config: Config, logger: Logger, folder: DataFolder | u
     (error: unknown) => logger.error({ err: error }, 'looking for attachments that no document names failed'),
   );
   return cluster;
-}
-
-function packageVersion(): string {
-  const file = new URL('../../../package.json', import.meta.url);
-  return (JSON.parse(fs.readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
 const randomId = (): string => randomBytes(16).toString('hex');

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { Catalogue, namesRange } from '../../src/cluster/catalogue.js';
+import { Catalogue } from '../../src/cluster/catalogue.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import { DatabaseKeys } from '../../src/shard/keys.js';
 import type { Store } from '../../src/storage/store.js';
 import { checkDatabase, type Scan } from '../model/check-database.js';
+
+const allNames = { inclusiveEnd: true, descending: false, skip: 0, limit: Infinity };
 
 /**
  * Opens the data folder of a server that is not running, as the kill left it, and checks each database by a full
@@ -18,7 +20,7 @@ export async function checkClosedFolder(folder: string): Promise<Map<string, Sca
   try {
     const scans = new Map<string, Scan>();
     const known = catalogue.erasures();
-    for (const name of catalogue.names(namesRange)) {
+    for (const name of catalogue.names(allNames)) {
       const { instance, slot, q } = catalogue.get(name)!;
       scans.set(name, checkDatabase(volumes[slot]!, instance, q));
       known.push({ instance, slot });

@@ -4,7 +4,7 @@ import { badRequest, Refusal } from '../../base/errors.js';
 import { requireServerAdmin } from '../../auth/rights.js';
 import { databaseInfo } from '../../cluster/database-info.js';
 import type { Exchange } from '../exchange.js';
-import { listingRequest, type ListingRequest } from '../listing-query.js';
+import { listingRequest } from '../listing-query.js';
 import { namesTag } from '../negotiate.js';
 import type { ServerRoute } from '../route.js';
 
@@ -73,27 +73,7 @@ function listNames(exchange: Exchange): string[] {
     name,
     { text },
   ]);
-  return [...exchange.services.cluster.names(namesRange(listingRequest(parameters)))];
-}
-
-function namesRange({ start, end, inclusiveEnd, descending, skip, limit }: ListingRequest): {
-  start: string;
-  end: string;
-  reverse: boolean;
-  offset: number;
-  limit?: number;
-} {
-  const low = descending ? end : start;
-  const high = descending ? start : end;
-  const at = (bound: string | null, after: boolean): string =>
-    bound === null ? 'd' : `d${bound}${after ? '\0' : ''}`;
-  return {
-    start: low === undefined ? 'd' : at(low, descending && !inclusiveEnd),
-    end: high === undefined ? 'e' : at(high, descending || inclusiveEnd),
-    reverse: descending,
-    offset: skip,
-    ...(limit === Infinity ? {} : { limit }),
-  };
+  return [...exchange.services.cluster.names(listingRequest(parameters))];
 }
 
 function tagged(exchange: Exchange, json: string): void {
