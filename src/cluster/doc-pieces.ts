@@ -2,7 +2,7 @@ import type { Bytes } from '../base/bytes.js';
 import { splitContent, type Attachment } from '../shard/content.js';
 import type { Cluster } from './cluster.js';
 import type { Database } from './database.js';
-import { attachmentEntry, docText, type EntryForm } from './doc-text.js';
+import { attachmentEntry, docText, type EntryForm } from '../shard/doc-text.js';
 import type { OpenedDoc } from './open-doc.js';
 import { readPlain } from './read-attachment.js';
 

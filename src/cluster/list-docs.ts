@@ -7,7 +7,7 @@ import type { Cluster } from './cluster.js';
 import type { Database } from './database.js';
 import { docPieces } from './doc-pieces.js';
 import { designPrefix, localPrefix } from './document-input.js';
-import { docText, quotedText, quoteId, quoteRev } from './doc-text.js';
+import { docText, quotedText, quoteId, quoteRev } from '../shard/doc-text.js';
 import { keyRange, type Bounds, type KeyRange } from './key-range.js';
 import { winnerText } from './open-doc.js';
 

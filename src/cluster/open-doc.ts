@@ -4,7 +4,14 @@ import type { Rev } from '../revisions/rev.js';
 import { find, leaves, leavesBelow, pathOf, winner, type RevNode } from '../revisions/tree.js';
 import type { DocRecord } from '../shard/doc-record.js';
 import type { Database } from './database.js';
-import { deletedMember, docText, revisionsMember, revsInfoMember, revsMember } from './doc-text.js';
+import {
+  conflictsMember,
+  deletedConflictsMember,
+  deletedMember,
+  docText,
+  revisionsMember,
+  revsInfoMember,
+} from '../shard/doc-text.js';
 
 /** What a read may ask for beside the document itself. */
 export interface DocOptions {
@@ -46,7 +53,7 @@ export function openDoc(database: Database, id: Bytes, options: DocOptions): Ope
 /** The text of a document that is known to be kept, for listings. */
 export function winnerText(database: Database, id: Bytes, doc: DocRecord, conflicts: boolean): Bytes {
   const body = database.collection.winnerBody(database.shardOf(id), doc);
-  const extra = (doc.deleted ? deletedMember : '') + (conflicts ? conflictsOf(doc) : '');
+  const extra = (doc.deleted ? deletedMember : '') + (conflicts ? conflictsMember(doc) : '');
   return docText(id, doc.rev, body, extra);
 }
 
@@ -59,8 +66,8 @@ function openWithMeta(database: Database, id: Bytes, options: DocOptions): Opene
   let meta = '';
   if (options.revsInfo) meta += revsInfoMember(path);
   if (options.localSeq) meta += `,"_local_seq":${doc.seq}`;
-  if (options.conflicts) meta += conflictsOf(doc);
-  if (options.deletedConflicts) meta += deletedConflictsOf(doc);
+  if (options.conflicts) meta += conflictsMember(doc);
+  if (options.deletedConflicts) meta += deletedConflictsMember(doc);
   const extra = (options.revs ? revisionsMember(path) : '') + meta;
   const body = database.collection.winnerBody(database.shardOf(id), doc);
   return { id, rev: best, content: body, extra, plain: meta === '' };
@@ -112,21 +119,3 @@ export function openRevs(
     return latest ? leavesBelow(doc.tree, node).map(open) : [open(node)];
   });
 }
-
-function conflictsOf(doc: DocRecord): Bytes {
-  if (!doc.conflicted) return '';
-  return revsMember(
-    '_conflicts',
-    otherLeaves(doc).filter(({ deleted }) => !deleted),
-  );
-}
-
-function deletedConflictsOf(doc: DocRecord): Bytes {
-  if (!doc.conflicted) return '';
-  return revsMember(
-    '_deleted_conflicts',
-    otherLeaves(doc).filter(({ deleted }) => deleted),
-  );
-}
-
-const otherLeaves = (doc: DocRecord): RevNode[] => leaves(doc.tree).slice(1);

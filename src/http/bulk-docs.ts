@@ -3,7 +3,7 @@ import { badRequest, Refusal } from '../base/errors.js';
 import { isDbAdmin } from '../auth/rights.js';
 import type { Database } from '../cluster/database.js';
 import { isDesignId, readDocument } from '../cluster/document-input.js';
-import { quoteId, quoteRev } from '../cluster/doc-text.js';
+import { quoteId, quoteRev } from '../shard/doc-text.js';
 import { saveDocs } from '../cluster/save-docs.js';
 import type { NamedInput, SavedRev } from '../cluster/update-docs.js';
 import { parseValue, type Member, type ScannedValue } from '../json/scan.js';

@@ -3,7 +3,7 @@ import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import type { Cluster } from '../cluster/cluster.js';
 import type { Database } from '../cluster/database.js';
 import { docPieces, followingText, isWanted, type DataWanted } from '../cluster/doc-pieces.js';
-import { docText, quoteRev } from '../cluster/doc-text.js';
+import { docText, quoteRev } from '../shard/doc-text.js';
 import type { OpenedDoc, OpenedRev } from '../cluster/open-doc.js';
 import { knownSince, readEncoded, readPlain } from '../cluster/read-attachment.js';
 import { formatRev, type Rev } from '../revisions/rev.js';

@@ -1,7 +1,7 @@
 import type { Bytes } from '../base/bytes.js';
 import { badRequest } from '../base/errors.js';
 import type { Database } from '../cluster/database.js';
-import { quoteRev } from '../cluster/doc-text.js';
+import { quoteRev } from '../shard/doc-text.js';
 import type { OpenedRev } from '../cluster/open-doc.js';
 import { parseRev, type Rev } from '../revisions/rev.js';
 import { revPart, revPieces, sendParts, type AttachmentOptions } from './document-answer.js';

@@ -5,7 +5,7 @@ import { checkAttachmentName } from '../../cluster/attachment-input.js';
 import { NewBlobs } from '../../cluster/new-blobs.js';
 import type { Database } from '../../cluster/database.js';
 import { isDesignId } from '../../cluster/document-input.js';
-import { quoteId, quoteRev } from '../../cluster/doc-text.js';
+import { quoteId, quoteRev } from '../../shard/doc-text.js';
 import { contentOf, findAttachment } from '../../cluster/read-attachment.js';
 import {
   attachmentTooLarge,

@@ -2,7 +2,7 @@ import { toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, Refusal } from '../../base/errors.js';
 import type { Cluster } from '../../cluster/cluster.js';
 import type { Database } from '../../cluster/database.js';
-import { quoteRev } from '../../cluster/doc-text.js';
+import { quoteRev } from '../../shard/doc-text.js';
 import { openRevs, type OpenedRev } from '../../cluster/open-doc.js';
 import { formatRev, parseRev, type Rev } from '../../revisions/rev.js';
 import { errorPart, revPart, revPieces, sendParts, type AttachmentOptions } from '../document-answer.js';

@@ -9,7 +9,7 @@ import {
   readDocument,
   type DocumentInput,
 } from '../../cluster/document-input.js';
-import { docText, quoteId, quoteRev } from '../../cluster/doc-text.js';
+import { docText, quoteId, quoteRev } from '../../shard/doc-text.js';
 import { openDoc, openRevs, type OpenedDoc } from '../../cluster/open-doc.js';
 import { contentOf } from '../../cluster/read-attachment.js';
 import { saveDocs } from '../../cluster/save-docs.js';

@@ -1,7 +1,8 @@
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import type { Rev } from '../revisions/rev.js';
-import type { RevNode } from '../revisions/tree.js';
-import { hasAttachments, splitContent, type Attachment } from '../shard/content.js';
+import { leaves, type RevNode } from '../revisions/tree.js';
+import { hasAttachments, splitContent, type Attachment } from './content.js';
+import type { DocRecord } from './doc-record.js';
 
 /**
  * Documents as JSON text, put together from stored pieces: nothing is parsed, nothing is written anew. `content` is
@@ -77,6 +78,28 @@ function statusOf({ body, deleted }: RevNode): string {
   return deleted ? 'deleted' : 'available';
 }
 
-export function revsMember(name: string, revs: readonly Rev[]): Bytes {
+function revsMember(name: string, revs: readonly Rev[]): Bytes {
   return revs.length === 0 ? '' : `,"${name}":[${revs.map(quoteRev).join(',')}]`;
+}
+
+/** The live leaves that lost, if there are any. */
+export function conflictsMember(doc: Pick<DocRecord, 'conflicted' | 'tree'>): Bytes {
+  return otherLeaves(doc, '_conflicts', false);
+}
+
+export function deletedConflictsMember(doc: Pick<DocRecord, 'conflicted' | 'tree'>): Bytes {
+  return otherLeaves(doc, '_deleted_conflicts', true);
+}
+
+function otherLeaves(
+  { conflicted, tree }: Pick<DocRecord, 'conflicted' | 'tree'>,
+  name: string,
+  deleted: boolean,
+): Bytes {
+  if (!conflicted) return '';
+  const others = leaves(tree).slice(1);
+  return revsMember(
+    name,
+    others.filter((leaf) => leaf.deleted === deleted),
+  );
 }
