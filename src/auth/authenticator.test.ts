@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { Config } from '../config/config.js';
 import { hashPlainAdmins, hasAdmin, reloadConfig, setAdmin } from './admins.js';
 import { Authenticator } from './authenticator.js';
-import { anonymous } from './user-context.js';
+import { anonymous } from '../base/user-context.js';
 
 const basic = (credentials: string) => `Basic ${Buffer.from(credentials).toString('base64')}`;
 const quick = { chttpd_auth: { iterations: '10' } };

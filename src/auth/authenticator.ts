@@ -2,7 +2,7 @@ import { badRequest, Refusal } from '../base/errors.js';
 import type { Config } from '../config/config.js';
 import { CredentialCache } from './credential-cache.js';
 import { parseHash, verifyPassword, type PasswordHash } from './passwords.js';
-import { anonymous, serverAdmin, type UserContext } from './user-context.js';
+import { anonymous, serverAdmin, type UserContext } from '../base/user-context.js';
 
 /** Passwords being verified at once, waiting ones included; each costs milliseconds of a processor. */
 const pendingMax = 1000;

@@ -7,7 +7,7 @@ import {
   requireServerAdmin,
   type SecurityObject,
 } from './rights.js';
-import { anonymous, serverAdmin, type UserContext } from './user-context.js';
+import { anonymous, serverAdmin, type UserContext } from '../base/user-context.js';
 
 const root = serverAdmin('root');
 const ann: UserContext = { name: 'ann', roles: ['boss'] };

@@ -1,5 +1,5 @@
 import { Refusal } from '../base/errors.js';
-import { serverAdminRole, type UserContext } from './user-context.js';
+import { serverAdminRole, type UserContext } from '../base/user-context.js';
 
 /** A database's security object: any JSON object, of which `admins` and `members` (formerly `readers`) decide rights. */
 export type SecurityObject = Readonly<Record<string, unknown>>;
@@ -9,7 +9,7 @@ export function isServerAdmin(user: UserContext): boolean {
 }
 
 /** A database admin, or a server admin, who is one everywhere. */
-export function isDbAdmin(user: UserContext, security: SecurityObject): boolean {
+function isDbAdmin(user: UserContext, security: SecurityObject): boolean {
   return isServerAdmin(user) || isListed(user, groupOf(security['admins']));
 }
 

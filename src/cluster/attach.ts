@@ -5,10 +5,9 @@ import { attachmentsOf, encodeContent, type Attachment } from '../shard/content.
 import { missingStub, type AttachmentInput } from './attachment-input.js';
 import type { Cluster } from './cluster.js';
 import type { Database } from './database.js';
-import { isLocalId } from './document-input.js';
+import { isLocalId, type NamedInput } from './document-input.js';
 import type { NewBlobs } from './new-blobs.js';
 import { storeAttachment, type StoredAttachment } from './store-attachment.js';
-import type { NamedInput } from './update-docs.js';
 
 /** The attachments that come behind their document, in the order in which it names them. */
 export interface Follower {

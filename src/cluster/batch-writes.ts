@@ -1,13 +1,15 @@
 import { Refusal } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
+import type { UserContext } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
 import type { Cluster } from './cluster.js';
 import type { Database } from './database.js';
-import { saveDocs } from './save-docs.js';
-import type { NamedInput, SavedRev } from './update-docs.js';
+import type { NamedInput } from './document-input.js';
+import { saveDocs, type Saved } from './save-docs.js';
 
 interface Batch {
   database: Database;
+  user: UserContext;
   docs: NamedInput[];
   timer: NodeJS.Timeout;
 }
@@ -26,12 +28,12 @@ export class BatchWrites {
     private readonly logger: Logger,
   ) {}
 
-  add(database: Database, user: string | null, doc: NamedInput): void {
-    const key = `${database.record.instance} ${user ?? ''}`;
+  add(database: Database, user: UserContext, doc: NamedInput): void {
+    const key = JSON.stringify([database.record.instance, user.name, user.roles]);
     let batch = this.#batches.get(key);
     if (batch === undefined) {
       const timer = setTimeout(() => this.#save(key), this.config.number('tuffet/batch_save_interval_ms'));
-      this.#batches.set(key, (batch = { database, docs: [], timer }));
+      this.#batches.set(key, (batch = { database, user, docs: [], timer }));
     }
     batch.docs.push(doc);
     if (batch.docs.length >= this.config.number('tuffet/batch_save_size')) this.#save(key);
@@ -61,33 +63,35 @@ export class BatchWrites {
     void work.finally(() => this.#saving.delete(work));
   }
 
-  async #saveDocs({ database, docs }: Batch): Promise<void> {
+  async #saveDocs(batch: Batch): Promise<void> {
+    const { database } = batch;
     const cluster = this.cluster();
     const current = cluster.database(database.name);
     if (current.record.instance !== database.record.instance) return;
-    const saved = await this.#saveEach(cluster, current, docs);
-    const conflicts = saved.filter((rev) => rev === undefined).length;
-    if (conflicts > 0)
-      this.logger.info({ database: database.name, conflicts }, 'documents of a batch were in conflict');
+    for (const saved of await this.#saveEach(cluster, current, batch)) {
+      if (saved instanceof Refusal)
+        this.logger.info(
+          { database: database.name, reason: saved.message },
+          'a document of a batch was refused',
+        );
+    }
   }
 
   /** Together if that goes well; one by one where a document is refused, so that it does not take the others with it. */
-  async #saveEach(cluster: Cluster, database: Database, docs: readonly NamedInput[]): Promise<SavedRev[]> {
+  async #saveEach(cluster: Cluster, database: Database, { user, docs }: Batch): Promise<Saved[]> {
+    const options = { user, newEdits: true };
     try {
-      return await saveDocs(cluster, database, docs, true);
+      return await saveDocs(cluster, database, docs, options);
     } catch (error) {
       if (!(error instanceof Refusal) || docs.length === 1) throw error;
     }
-    const saved: SavedRev[] = [];
+    const saved: Saved[] = [];
     for (const doc of docs) {
       try {
-        saved.push(...(await saveDocs(cluster, database, [doc], true)));
+        saved.push(...(await saveDocs(cluster, database, [doc], options)));
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
-        this.logger.info(
-          { database: database.name, reason: error.message },
-          'a document of a batch was refused',
-        );
+        saved.push(error);
       }
     }
     return saved;

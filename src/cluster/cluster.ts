@@ -1,5 +1,6 @@
 import { notFound, Refusal } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
+import type { UserContext } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
 import type { BlobStore } from '../blobs/blob-store.js';
 import { volumeKey } from '../shard/blob-refs.js';
@@ -12,6 +13,8 @@ import { MemoryStore } from '../storage/memory-store.js';
 import { Catalogue, type DatabaseRecord, type Erasure, type NamesQuery } from './catalogue.js';
 import type { DataFolder } from './data-folder.js';
 import { Database } from './database.js';
+import { showFor, type ReadGate, type Show } from './read-gates.js';
+import type { SaveGate } from './save-gates.js';
 import { sweepReleased } from './sweep-blobs.js';
 import { TaskList } from './task-list.js';
 import { Volumes } from './volumes.js';
@@ -25,6 +28,10 @@ const eraseKeysMax = 2_000;
 export class Cluster {
   readonly tasks = new TaskList();
   readonly nodeName = 'tuffet@127.0.0.1';
+  /** What documents pass before they are saved, in this order. */
+  readonly saveGates: SaveGate[] = [];
+  /** What stands between documents and who reads them. */
+  readonly readGates: ReadGate[] = [];
   readonly #catalogue: Catalogue;
   readonly #volumes: Volumes;
   /** Open databases by name, the longest open first. */
@@ -58,6 +65,11 @@ export class Cluster {
     const record = this.#catalogue.get(name);
     if (record === undefined) throw notFound('Database does not exist.');
     return this.#remember(name, record);
+  }
+
+  /** What a user may see of the documents of a database; undefined where nothing is hidden. */
+  showFor(database: Database, user: UserContext): Show | undefined {
+    return showFor(this.readGates, database, user);
   }
 
   volumes(): Volume[] {

@@ -17,6 +17,9 @@ export interface DocumentInput {
   body: Bytes;
 }
 
+/** A document with an id, ready to be saved. */
+export type NamedInput = DocumentInput & { id: Bytes };
+
 export interface InputLimits {
   document_bytes_max: number;
   id_bytes_max: number;

@@ -1,4 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
+import { Refusal } from '../base/errors.js';
 import { decodeDocRecord, decodeWinner, plainHeadBytes, plainRev } from '../shard/doc-record.js';
 import { decodeLocal } from '../shard/local-record.js';
 import { prefixEnd, type Entry } from '../storage/store.js';
@@ -10,6 +11,7 @@ import { designPrefix, localPrefix } from './document-input.js';
 import { docText, quotedText, quoteId, quoteRev } from '../shard/doc-text.js';
 import { keyRange, type Bounds, type KeyRange } from './key-range.js';
 import { winnerText } from './open-doc.js';
+import type { Show } from './read-gates.js';
 
 /** Which documents a listing shows. */
 export type ListingKind = 'all' | 'design' | 'local';
@@ -22,6 +24,8 @@ export interface ListQuery extends Bounds {
   /** With the documents: their attachments too. */
   attachments: boolean;
   encodingInfo: boolean;
+  /** Hides what the user must not see of documents. */
+  show?: Show | undefined;
 }
 
 /** Rows are handed on in pieces of about this size, and for no longer than this at a time. */
@@ -131,8 +135,9 @@ export class Listing {
       for (const entry of found) {
         const view = decodeWinner(entry.value);
         const id = view.longId ?? entry.key.slice(this.#prefix.length);
-        const content = this.database.collection.winnerBody(this.database.shardOf(id), view);
-        if (!hasAttachments(content)) yield separator + this.#row(entry);
+        const stored = this.database.collection.winnerBody(this.database.shardOf(id), view);
+        const content = this.query.show === undefined ? stored : this.query.show(id, stored);
+        if (content instanceof Refusal || !hasAttachments(content)) yield separator + this.#row(entry);
         else {
           const quoted = quoteId(id);
           yield `${separator}{"id":${quoted},"key":${quoted},"value":{"rev":${quoteRev(view)}},"doc":`;
@@ -165,10 +170,12 @@ export class Listing {
     const rev = quoteRev(view);
     const row = `{"id":${quoted},"key":${quoted},"value":{"rev":${rev}}`;
     if (this.query.conflicts && view.conflicted) {
-      return `${row},"doc":${winnerText(this.database, id, decodeDocRecord(value), true)}}`;
+      return `${row},"doc":${winnerText(this.database, id, decodeDocRecord(value), true, this.query.show)}}`;
     }
     const body = view.body ?? this.database.collection.winnerBody(this.database.shardOf(id), view);
-    return `${row},"doc":${quotedText(quoted, rev, body, '', this.query.encodingInfo)}}`;
+    const shown = this.query.show === undefined ? body : this.query.show(id, body);
+    if (shown instanceof Refusal) return `${row},"doc":null}`;
+    return `${row},"doc":${quotedText(quoted, rev, shown, '', this.query.encodingInfo)}}`;
   }
 
   /** A row without its document: only the beginning of the record has been read. */
@@ -190,12 +197,12 @@ export function* rowsForKeys(
   database: Database,
   kind: ListingKind,
   keys: readonly { text: Bytes; id: Bytes | undefined }[],
-  { includeDocs, conflicts }: Pick<ListQuery, 'includeDocs' | 'conflicts'>,
+  options: Pick<ListQuery, 'includeDocs' | 'conflicts' | 'show'>,
 ): Generator<Bytes> {
   let text = '';
   let separator = '\n';
   for (const { text: key, id } of keys) {
-    const row = keyRow(database, kind, key, id, includeDocs, conflicts);
+    const row = keyRow(database, kind, key, id, options);
     if (row === undefined) continue;
     text += separator + row;
     separator = ',\n';
@@ -211,8 +218,7 @@ function keyRow(
   kind: ListingKind,
   key: Bytes,
   id: Bytes | undefined,
-  includeDocs: boolean,
-  conflicts: boolean,
+  { includeDocs, conflicts, show }: Pick<ListQuery, 'includeDocs' | 'conflicts' | 'show'>,
 ): Bytes | undefined {
   if (kind === 'local') {
     if (!id?.startsWith(localPrefix)) return undefined;
@@ -224,7 +230,7 @@ function keyRow(
   if (id === undefined || doc === undefined) return missingRow(key);
   const row = `{"id":${key},"key":${key},"value":{"rev":${quoteRev(doc.rev)}${doc.deleted ? ',"deleted":true' : ''}}`;
   if (!includeDocs) return row + '}';
-  return `${row},"doc":${doc.deleted ? 'null' : winnerText(database, id, doc, conflicts)}}`;
+  return `${row},"doc":${doc.deleted ? 'null' : winnerText(database, id, doc, conflicts, show)}}`;
 }
 
 const missingRow = (key: Bytes): Bytes => `{"key":${key},"error":"not_found"}`;

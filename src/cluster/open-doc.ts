@@ -1,5 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
-import { notFound } from '../base/errors.js';
+import { notFound, Refusal } from '../base/errors.js';
 import type { Rev } from '../revisions/rev.js';
 import { find, leaves, leavesBelow, pathOf, winner, type RevNode } from '../revisions/tree.js';
 import type { DocRecord } from '../shard/doc-record.js';
@@ -12,6 +12,7 @@ import {
   revisionsMember,
   revsInfoMember,
 } from '../shard/doc-text.js';
+import { shown, type Show } from './read-gates.js';
 
 /** What a read may ask for beside the document itself. */
 export interface DocOptions {
@@ -23,6 +24,8 @@ export interface DocOptions {
   conflicts?: boolean;
   deletedConflicts?: boolean;
   localSeq?: boolean;
+  /** Hides what the user must not see. */
+  show?: Show | undefined;
 }
 
 /** One revision, ready to be shown: `docText` makes it text, `docPieces` adds the bytes of attachments. */
@@ -47,12 +50,20 @@ export function openDoc(database: Database, id: Bytes, options: DocOptions): Ope
   if (found === undefined) throw notFound('missing');
   if (found.deleted) throw notFound('deleted');
   const body = found.body ?? collection.winnerBody(database.shardOf(id), found);
-  return { id, rev: found, content: body, extra: '', plain: true };
+  return { id, rev: found, content: shown(options.show, id, body), extra: '', plain: true };
 }
 
-/** The text of a document that is known to be kept, for listings. */
-export function winnerText(database: Database, id: Bytes, doc: DocRecord, conflicts: boolean): Bytes {
-  const body = database.collection.winnerBody(database.shardOf(id), doc);
+/** The text of a document that is known to be kept, for listings; `null` where the user must not see it. */
+export function winnerText(
+  database: Database,
+  id: Bytes,
+  doc: DocRecord,
+  conflicts: boolean,
+  show: Show | undefined,
+): Bytes {
+  const content = database.collection.winnerBody(database.shardOf(id), doc);
+  const body = show === undefined ? content : show(id, content);
+  if (body instanceof Refusal) return 'null';
   const extra = (doc.deleted ? deletedMember : '') + (conflicts ? conflictsMember(doc) : '');
   return docText(id, doc.rev, body, extra);
 }
@@ -70,14 +81,14 @@ function openWithMeta(database: Database, id: Bytes, options: DocOptions): Opene
   if (options.deletedConflicts) meta += deletedConflictsMember(doc);
   const extra = (options.revs ? revisionsMember(path) : '') + meta;
   const body = database.collection.winnerBody(database.shardOf(id), doc);
-  return { id, rev: best, content: body, extra, plain: meta === '' };
+  return { id, rev: best, content: shown(options.show, id, body), extra, plain: meta === '' };
 }
 
-function openRev(database: Database, id: Bytes, rev: Rev, { latest, revs }: DocOptions): OpenedDoc {
+function openRev(database: Database, id: Bytes, rev: Rev, { latest, revs, show }: DocOptions): OpenedDoc {
   const doc = database.collection.doc(id);
   const named = doc && find(doc.tree, rev);
   if (doc === undefined || named === undefined) throw notFound('missing');
-  const opened = openNode(database, id, doc, latest ? winner(doc.tree) : named, revs ?? false);
+  const opened = openNode(database, id, doc, latest ? winner(doc.tree) : named, revs ?? false, show);
   if (opened === undefined) throw notFound('missing');
   return opened;
 }
@@ -89,9 +100,11 @@ function openNode(
   doc: DocRecord,
   node: RevNode,
   revs: boolean,
+  show: Show | undefined,
 ): OpenedDoc | undefined {
-  const content = database.collection.body(database.shardOf(id), doc, node);
-  if (content === undefined) return undefined;
+  const stored = database.collection.body(database.shardOf(id), doc, node);
+  if (stored === undefined) return undefined;
+  const content = shown(show, id, stored);
   const path = revs ? revisionsMember(pathOf(doc.tree, node).slice(0, database.revsLimit)) : '';
   return { id, rev: node, content, extra: (node.deleted ? deletedMember : '') + path, plain: true };
 }
@@ -104,12 +117,12 @@ export function openRevs(
   database: Database,
   id: Bytes,
   wanted: readonly Rev[] | 'all',
-  { latest = false, revs = false }: DocOptions,
+  { latest = false, revs = false, show }: DocOptions,
 ): OpenedRev[] | undefined {
   const doc = database.collection.doc(id);
   if (doc === undefined) return wanted === 'all' ? undefined : wanted.map((rev) => ({ missing: rev }));
   const open = (node: RevNode): OpenedRev => {
-    const opened = openNode(database, id, doc, node, revs);
+    const opened = openNode(database, id, doc, node, revs, show);
     return opened === undefined ? { missing: node } : { ok: opened };
   };
   if (wanted === 'all') return leaves(doc.tree).map(open);

@@ -7,6 +7,7 @@ import { smallBlob, volumeKey } from '../shard/blob-refs.js';
 import { attachmentsOf, type Attachment } from '../shard/content.js';
 import type { Cluster } from './cluster.js';
 import type { Database } from './database.js';
+import { shown, type Show } from './read-gates.js';
 
 /** The attachment of that name of the winning revision, or of the one that is named. */
 export function findAttachment(
@@ -14,8 +15,9 @@ export function findAttachment(
   id: Bytes,
   name: string,
   rev: Rev | undefined,
+  show?: Show,
 ): Attachment {
-  const found = contentOf(database, id, rev).attachments.find((each) => each.name === name);
+  const found = contentOf(database, id, rev, show).attachments.find((each) => each.name === name);
   if (found === undefined) throw notFound('Document is missing attachment');
   return found;
 }
@@ -25,13 +27,15 @@ export function contentOf(
   database: Database,
   id: Bytes,
   rev: Rev | undefined,
+  show?: Show,
 ): { rev: Rev; content: Bytes; deleted: boolean; attachments: Attachment[] } {
   const doc = database.collection.doc(id);
   if (doc === undefined) throw notFound('missing');
   if (rev === undefined && doc.deleted) throw notFound('deleted');
   const node = find(doc.tree, rev ?? doc.rev);
-  const content = node && database.collection.body(database.shardOf(id), doc, node);
-  if (node === undefined || content === undefined) throw notFound('missing');
+  const stored = node && database.collection.body(database.shardOf(id), doc, node);
+  if (node === undefined || stored === undefined) throw notFound('missing');
+  const content = shown(show, id, stored);
   return { rev: node, content, deleted: node.deleted, attachments: attachmentsOf(content) };
 }
 

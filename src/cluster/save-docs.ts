@@ -1,26 +1,87 @@
+import { Refusal } from '../base/errors.js';
+import type { UserContext } from '../base/user-context.js';
+import type { Rev } from '../revisions/rev.js';
 import { attach, type Follower } from './attach.js';
 import type { Cluster } from './cluster.js';
 import type { Database } from './database.js';
+import type { NamedInput } from './document-input.js';
 import { NewBlobs } from './new-blobs.js';
+import { documentConflict, isGated, passGates } from './save-gates.js';
 import { discardUnneeded } from './sweep-blobs.js';
-import { updateDocs, type NamedInput, type SavedRev } from './update-docs.js';
+import { updateDocs } from './update-docs.js';
 
-/** Saves documents with whatever attachments they bring. */
+export interface SaveOptions {
+  /** Whose documents they are; gates ask for it. */
+  user: UserContext;
+  /** False for revisions made elsewhere. */
+  newEdits: boolean;
+  /** Where attachments come from that follow their document. */
+  follower?: Follower | undefined;
+  /** Attachments that are stored already and named in the content; whoever stored them releases them. */
+  blobs?: NewBlobs | undefined;
+}
+
+/** What became of a document: its new revision, or why it was not saved. */
+export type Saved = Rev | Refusal;
+
+/**
+ * Saves documents with whatever attachments they bring, each on its own, and tells what became of each, in their
+ * order. Every write of documents takes this way.
+ */
 export async function saveDocs(
   cluster: Cluster,
   database: Database,
   inputs: readonly NamedInput[],
-  newEdits: boolean,
-  follower?: Follower,
-): Promise<SavedRev[]> {
+  options: SaveOptions,
+): Promise<Saved[]> {
   if (!inputs.some(({ attachments }) => attachments !== undefined))
-    return await updateDocs(database, inputs, newEdits);
+    return await saveAttached(cluster, database, inputs, options);
   const blobs = new NewBlobs();
   try {
-    const attached = await attach(cluster, database, inputs, newEdits, blobs, follower);
-    return await updateDocs(database, attached, newEdits, blobs);
+    const attached = await attach(cluster, database, inputs, options.newEdits, blobs, options.follower);
+    return await saveAttached(cluster, database, attached, { ...options, blobs });
   } finally {
     blobs.release();
     await discardUnneeded(cluster, blobs.stored);
   }
+}
+
+/** One document, whose refusal is thrown. */
+export async function saveDoc(
+  cluster: Cluster,
+  database: Database,
+  input: NamedInput,
+  options: SaveOptions,
+): Promise<Rev> {
+  const [saved] = await saveDocs(cluster, database, [input], options);
+  if (saved instanceof Refusal) throw saved;
+  return saved!;
+}
+
+async function saveAttached(
+  { saveGates }: Cluster,
+  database: Database,
+  inputs: readonly NamedInput[],
+  options: SaveOptions,
+): Promise<Saved[]> {
+  const { newEdits, blobs } = options;
+  if (!isGated(saveGates, database, inputs)) return await update(database, inputs, newEdits, blobs);
+  const results: (Saved | NamedInput)[] = await passGates(saveGates, database, inputs, options);
+  const passed = results.flatMap((each, at) => (each instanceof Refusal ? [] : [at]));
+  if (passed.length === 0) return results as Saved[];
+  const ready = passed.map((at) => results[at] as NamedInput);
+  const saved = await update(database, ready, newEdits, blobs);
+  for (const [i, at] of passed.entries()) results[at] = saved[i]!;
+  return results as Saved[];
+}
+
+async function update(
+  database: Database,
+  inputs: readonly NamedInput[],
+  newEdits: boolean,
+  blobs: NewBlobs | undefined,
+): Promise<Saved[]> {
+  const saved: (Saved | undefined)[] = await updateDocs(database, inputs, newEdits, blobs);
+  for (let i = 0; i < saved.length; i++) saved[i] ??= documentConflict;
+  return saved as Saved[];
 }

@@ -1,13 +1,9 @@
-import type { Bytes } from '../base/bytes.js';
 import { badRequest } from '../base/errors.js';
 import type { Rev } from '../revisions/rev.js';
 import type { Edit, LocalEdit } from '../shard/commands.js';
 import type { NewBlobs } from './new-blobs.js';
 import type { Database } from './database.js';
-import { isLocalId, type DocumentInput } from './document-input.js';
-
-/** A document with an id, ready to be saved. */
-export type NamedInput = DocumentInput & { id: Bytes };
+import { isLocalId, type NamedInput } from './document-input.js';
 
 /** What became of each document, in the order they were given: its new revision, or undefined for a conflict. */
 export type SavedRev = Rev | undefined;

@@ -1,11 +1,9 @@
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { badRequest, Refusal } from '../base/errors.js';
-import { isDbAdmin } from '../auth/rights.js';
 import type { Database } from '../cluster/database.js';
-import { isDesignId, readDocument } from '../cluster/document-input.js';
+import { readDocument, type NamedInput } from '../cluster/document-input.js';
 import { quoteId, quoteRev } from '../shard/doc-text.js';
-import { saveDocs } from '../cluster/save-docs.js';
-import type { NamedInput, SavedRev } from '../cluster/update-docs.js';
+import { saveDocs, type Saved } from '../cluster/save-docs.js';
 import { parseValue, type Member, type ScannedValue } from '../json/scan.js';
 import { inputLimits } from './edit-request.js';
 import type { Exchange } from './exchange.js';
@@ -37,7 +35,6 @@ export function checkDocs(members: readonly Member[], isArray: boolean): void {
 export class BulkSaver {
   readonly #limits;
   readonly #docsMax: number;
-  readonly #isAdmin: boolean;
   #count = 0;
 
   constructor(
@@ -46,7 +43,6 @@ export class BulkSaver {
   ) {
     this.#limits = inputLimits(exchange);
     this.#docsMax = exchange.services.config.number('tuffet/bulk_docs_max');
-    this.#isAdmin = isDbAdmin(exchange.user, database.security);
   }
 
   /** Refuses what cannot be a document, and one document too many. */
@@ -66,25 +62,22 @@ export class BulkSaver {
 
   /** Saves documents and gives a row for each, in their order. With `new_edits` off, success is silence. */
   async save(inputs: readonly NamedInput[], newEdits: boolean): Promise<Bytes[]> {
-    const allowed = this.#isAdmin ? inputs : inputs.filter(({ id }) => !isDesignId(id));
-    const saved = await saveDocs(this.exchange.services.cluster, this.database, allowed, newEdits);
-    this.exchange.services.metrics.documentWrites += saved.length;
+    const { user, services } = this.exchange;
+    const saved = await saveDocs(services.cluster, this.database, inputs, { user, newEdits });
+    services.metrics.documentWrites += saved.length;
     const rows: Bytes[] = [];
-    let next = 0;
-    for (const { id } of inputs) {
-      const refused = allowed !== inputs && isDesignId(id);
-      const rev = refused ? undefined : saved[next++];
-      if (rev === undefined || newEdits) rows.push(this.#row(id, rev, refused));
+    for (const [i, { id }] of inputs.entries()) {
+      const result = saved[i]!;
+      if (newEdits || result instanceof Refusal) rows.push(rowOf(id, result));
     }
     return rows;
   }
+}
 
-  #row(id: Bytes, rev: SavedRev, refused: boolean): Bytes {
-    if (rev !== undefined) return `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(rev)}}`;
-    if (!refused) return `{"id":${quoteId(id)},"error":"conflict","reason":"Document update conflict."}`;
-    const error = this.exchange.user.name === null ? 'unauthorized' : 'forbidden';
-    return `{"id":${quoteId(id)},"error":"${error}","reason":"You are not a db or server admin."}`;
-  }
+function rowOf(id: Bytes, saved: Saved): Bytes {
+  if (!(saved instanceof Refusal)) return `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(saved)}}`;
+  const { error, reason } = saved;
+  return `{"id":${quoteId(id)},"error":"${error}","reason":${toBytes(JSON.stringify(reason))}}`;
 }
 
 export function refuseAllOrNothing(exchange: Exchange, inputs: readonly NamedInput[]): void {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { UserContext } from '../auth/user-context.js';
+import type { UserContext } from '../base/user-context.js';
 import { toBytes, type Bytes } from '../base/bytes.js';
 import { invalidJson, notAnObject } from '../base/errors.js';
 import { parseJson } from '../json/scan.js';

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import os from 'node:os';
 import { hashPlainAdmins, hasAdmin } from '../auth/admins.js';
 import { Authenticator } from '../auth/authenticator.js';
+import { designGate } from '../auth/design-gate.js';
 import { createLogger, type Logger } from '../base/logger.js';
 import { StartupError } from '../base/startup-error.js';
 import { packageVersion } from '../base/version.js';
@@ -161,6 +162,7 @@ async function openStores(config: Config, logger: Logger, folder: DataFolder | u
   const blobs =
     folder === undefined ? new MemoryBlobStore() : await FileBlobStore.open(folder.path('attachments'));
   const cluster = new Cluster(config, logger, folder, blobs);
+  cluster.saveGates.push(designGate);
   sweepOrphans(cluster).then(
     (removed) => removed > 0 && logger.info({ removed }, 'removed attachments that no document names'),
     (error: unknown) => logger.error({ err: error }, 'looking for attachments that no document names failed'),

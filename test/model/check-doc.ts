@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { fromBytes, type Bytes } from '../../src/base/bytes.js';
 import { Refusal } from '../../src/base/errors.js';
 import type { Database } from '../../src/cluster/database.js';
-import { docText } from '../../src/cluster/doc-text.js';
+import { docText } from '../../src/shard/doc-text.js';
 import { openDoc, openRevs, type DocOptions, type OpenedDoc } from '../../src/cluster/open-doc.js';
 import { keyOf, type DocModel, type Fact } from './doc-model.js';
 

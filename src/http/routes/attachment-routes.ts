@@ -4,16 +4,16 @@ import { checkDbAdmin } from '../../auth/rights.js';
 import { checkAttachmentName } from '../../cluster/attachment-input.js';
 import { NewBlobs } from '../../cluster/new-blobs.js';
 import type { Database } from '../../cluster/database.js';
-import { isDesignId } from '../../cluster/document-input.js';
+import { isDesignId, type NamedInput } from '../../cluster/document-input.js';
 import { quoteId, quoteRev } from '../../shard/doc-text.js';
 import { contentOf, findAttachment } from '../../cluster/read-attachment.js';
+import { saveDoc } from '../../cluster/save-docs.js';
 import {
   attachmentTooLarge,
   storeAttachment,
   type StoredAttachment,
 } from '../../cluster/store-attachment.js';
 import { discardUnneeded } from '../../cluster/sweep-blobs.js';
-import { updateDocs, type NamedInput } from '../../cluster/update-docs.js';
 import { parseRev, type Rev } from '../../revisions/rev.js';
 import { encodeContent, splitContent, type Attachment } from '../../shard/content.js';
 import { answerAttachment } from '../attachment-answer.js';
@@ -53,7 +53,8 @@ export function attachmentName(parts: readonly Bytes[]): string {
 async function getAttachment(exchange: Exchange, database: Database, id: Bytes, name: string): Promise<void> {
   const revText = exchange.query.get('rev');
   const rev = revText === undefined ? ifMatchRev(exchange) : parseRev(revText);
-  await answerAttachment(exchange, database, findAttachment(database, id, name, rev));
+  const show = exchange.services.cluster.showFor(database, exchange.user);
+  await answerAttachment(exchange, database, findAttachment(database, id, name, rev, show));
 }
 
 async function putAttachment(exchange: Exchange, database: Database, id: Bytes, name: string): Promise<void> {
@@ -69,7 +70,9 @@ async function putAttachment(exchange: Exchange, database: Database, id: Bytes, 
   try {
     checkMd5(exchange, stored);
     const others = parent.attachments.filter((each) => each.name !== name);
-    const saved = await saveWith(database, id, rev, [stored.attachment, ...others], parent.body, blobs);
+    const input = edited(id, rev, [stored.attachment, ...others], parent.body);
+    const { services, user } = exchange;
+    const saved = await saveDoc(services.cluster, database, input, { user, newEdits: true, blobs });
     const location = `/${encodePart(toBytes(database.name))}/${encodePart(id)}/${encodePart(toBytes(name))}`;
     answerSaved(exchange, 201, id, saved, { Location: exchange.location(location) });
   } finally {
@@ -100,15 +103,14 @@ function parentOf(database: Database, id: Bytes, rev: Rev | undefined): Parent |
   }
 }
 
-async function saveWith(
-  database: Database,
+/** The document with other attachments. */
+function edited(
   id: Bytes,
   rev: Rev | undefined,
   attachments: readonly Attachment[],
   body: Bytes,
-  blobs?: NewBlobs,
-): Promise<Rev> {
-  const input: NamedInput = {
+): NamedInput {
+  return {
     id,
     rev,
     revisions: undefined,
@@ -116,9 +118,6 @@ async function saveWith(
     attachments: undefined,
     body: encodeContent(attachments, body),
   };
-  const [saved] = await updateDocs(database, [input], true, blobs);
-  if (saved === undefined) throw conflict();
-  return saved;
 }
 
 function answerSaved(
@@ -177,18 +176,18 @@ async function deleteAttachment(
   const { attachments, body } = splitContent(content);
   const others = attachments.filter((each) => each.name !== name);
   if (others.length === attachments.length) throw notFound('Document is missing attachment');
+  const input = edited(id, rev, others, body);
+  const { services, user } = exchange;
   if (exchange.query.get('batch') === 'ok') {
-    const input: NamedInput = {
-      id,
-      rev,
-      revisions: undefined,
-      deleted,
-      attachments: undefined,
-      body: encodeContent(others, body),
-    };
-    exchange.services.batches.add(database, exchange.user.name, input);
+    services.batches.add(database, user, { ...input, deleted });
     exchange.text(202, `{"ok":true,"id":${quoteId(id)}}`);
     return;
   }
-  answerSaved(exchange, 200, id, await saveWith(database, id, rev, others, body), {});
+  answerSaved(
+    exchange,
+    200,
+    id,
+    await saveDoc(services.cluster, database, input, { user, newEdits: true }),
+    {},
+  );
 }

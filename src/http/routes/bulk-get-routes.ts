@@ -3,7 +3,7 @@ import { badRequest, Refusal } from '../../base/errors.js';
 import type { Cluster } from '../../cluster/cluster.js';
 import type { Database } from '../../cluster/database.js';
 import { quoteRev } from '../../shard/doc-text.js';
-import { openRevs, type OpenedRev } from '../../cluster/open-doc.js';
+import { openRevs, type DocOptions, type OpenedRev } from '../../cluster/open-doc.js';
 import { formatRev, parseRev, type Rev } from '../../revisions/rev.js';
 import { errorPart, revPart, revPieces, sendParts, type AttachmentOptions } from '../document-answer.js';
 import type { Exchange } from '../exchange.js';
@@ -22,7 +22,11 @@ async function bulkGet(exchange: Exchange, database: Database): Promise<void> {
   if (!Array.isArray(docs)) throw badRequest("Missing JSON list of 'docs'.");
   const { query } = exchange;
   const { cluster } = exchange.services;
-  const options = { latest: query.isTrue('latest'), revs: query.isTrue('revs') };
+  const options = {
+    latest: query.isTrue('latest'),
+    revs: query.isTrue('revs'),
+    show: cluster.showFor(database, exchange.user),
+  };
   const shown = {
     data: query.isTrue('attachments'),
     since: undefined,
@@ -60,7 +64,7 @@ interface Result {
 }
 
 /** A bad entry spoils only itself. */
-function openEntry(database: Database, entry: unknown, options: { latest: boolean; revs: boolean }): Result {
+function openEntry(database: Database, entry: unknown, options: DocOptions): Result {
   const {
     id,
     rev,

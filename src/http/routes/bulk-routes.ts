@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { invalidJson, notAnObject, Refusal } from '../../base/errors.js';
 import type { Database } from '../../cluster/database.js';
 import { checkStubs } from '../../cluster/attach.js';
-import type { NamedInput } from '../../cluster/update-docs.js';
+import type { NamedInput } from '../../cluster/document-input.js';
 import { ElementSplitter } from '../../json/element-splitter.js';
 import { scanBulk, scanDocument } from '../../json/scan.js';
 import { bodyProblem, openBody, requireJson } from '../body.js';

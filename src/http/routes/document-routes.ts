@@ -8,12 +8,12 @@ import {
   isLocalId,
   readDocument,
   type DocumentInput,
+  type NamedInput,
 } from '../../cluster/document-input.js';
 import { docText, quoteId, quoteRev } from '../../shard/doc-text.js';
 import { openDoc, openRevs, type OpenedDoc } from '../../cluster/open-doc.js';
 import { contentOf } from '../../cluster/read-attachment.js';
-import { saveDocs } from '../../cluster/save-docs.js';
-import type { NamedInput } from '../../cluster/update-docs.js';
+import { saveDoc } from '../../cluster/save-docs.js';
 import type { Follower } from '../../cluster/attach.js';
 import { scanDocument } from '../../json/scan.js';
 import { parseRev, type Rev } from '../../revisions/rev.js';
@@ -47,9 +47,10 @@ export const documentAllow = 'DELETE,GET,HEAD,POST,PUT,COPY';
 function getDocument(exchange: Exchange, database: Database, id: Bytes): void | Promise<void> {
   exchange.services.metrics.documentReads++;
   const { query } = exchange;
+  const show = exchange.services.cluster.showFor(database, exchange.user);
   if (isLocalId(id)) return answerDocument(exchange, openLocal(database, id, query.isTrue('revs')));
-  if (query.size === 0) return answerDocument(exchange, openDoc(database, id, plainRead));
-  const options = readOptions(query);
+  if (query.size === 0) return answerDocument(exchange, openDoc(database, id, show ? { show } : plainRead));
+  const options = { ...readOptions(query), show };
   const shown = attachmentOptions(query);
   const wanted = query.get('open_revs');
   const revs = wanted === undefined ? undefined : parseOpenRevs(wanted);
@@ -164,12 +165,11 @@ async function save(
   const { batches, cluster, metrics } = exchange.services;
   const { newEdits, follower } = options;
   if (newEdits && follower === undefined && exchange.query.get('batch') === 'ok') {
-    batches.add(database, exchange.user.name, input);
+    batches.add(database, exchange.user, input);
     exchange.text(202, `{"ok":true,"id":${quoteId(input.id)}}`);
     return;
   }
-  const [saved] = await saveDocs(cluster, database, [input], newEdits, follower);
-  if (saved === undefined) throw conflict();
+  const saved = await saveDoc(cluster, database, input, { user: exchange.user, newEdits, follower });
   metrics.documentWrites++;
   answerSaved(exchange, database, input.id, saved, options);
 }
@@ -201,12 +201,12 @@ async function deleteDocument(exchange: Exchange, database: Database, id: Bytes)
   };
   const { batches, cluster, metrics } = exchange.services;
   if (exchange.query.get('batch') === 'ok') {
-    batches.add(database, exchange.user.name, input);
+    batches.add(database, exchange.user, input);
     exchange.text(202, `{"ok":true,"id":${quoteId(id)}}`);
     return;
   }
-  const [saved] = rev === undefined && !isLocalId(id) ? [] : await saveDocs(cluster, database, [input], true);
-  if (saved === undefined) throw conflict();
+  if (rev === undefined && !isLocalId(id)) throw conflict();
+  const saved = await saveDoc(cluster, database, input, { user: exchange.user, newEdits: true });
   metrics.documentWrites++;
   exchange.text(200, `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(saved)}}`, { ETag: etagOf(saved) });
 }
@@ -231,7 +231,7 @@ async function copyDocument(exchange: Exchange, database: Database, id: Bytes): 
   const rev = revText === undefined ? ifMatchRev(exchange) : parseRev(revText);
   const source = isLocalId(id)
     ? { ...openLocal(database, id, false), deleted: false }
-    : contentOf(database, id, rev);
+    : contentOf(database, id, rev, exchange.services.cluster.showFor(database, exchange.user));
   const body = isLocalId(target.id) ? splitContent(source.content).body : source.content;
   const input: NamedInput = {
     ...target,

@@ -92,6 +92,7 @@ function answer(
 ): void | Promise<void> {
   const etag = etagOf(database);
   if (namesTag(exchange.header('if-none-match'), etag)) return exchange.empty(304, { ETag: etag });
+  request.show = exchange.services.cluster.showFor(database, exchange.user);
   const listing = new Listing(database, kind, request);
   const answerNow = (): void | Promise<void> => answerReady(exchange, database, kind, request, listing, etag);
   return needsOffset(kind, request) && !listing.isReady ? listing.ready().then(answerNow) : answerNow();
@@ -159,6 +160,7 @@ async function answerAll(
   const { response } = exchange;
   let separator = '{"results":[\n';
   for (const request of requests) {
+    request.show = exchange.services.cluster.showFor(database, exchange.user);
     const listing = new Listing(database, kind, request);
     if (needsOffset(kind, request)) await listing.ready();
     if (!(await writePiece(response, separator + openingOf(database, kind, request, listing)))) return;

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { Bytes } from '../../src/base/bytes.js';
+import { Refusal } from '../../src/base/errors.js';
+import { createLogger } from '../../src/base/logger.js';
+import { anonymous } from '../../src/base/user-context.js';
+import { MemoryBlobStore } from '../../src/blobs/memory-blob-store.js';
+import { Cluster } from '../../src/cluster/cluster.js';
+import type { NamedInput } from '../../src/cluster/document-input.js';
+import { openDoc } from '../../src/cluster/open-doc.js';
+import { saveDoc, saveDocs } from '../../src/cluster/save-docs.js';
+import type { GateContext } from '../../src/cluster/save-gates.js';
+import { Config } from '../../src/config/config.js';
+import type { Rev } from '../../src/revisions/rev.js';
+
+const cluster = new Cluster(
+  new Config(),
+  createLogger({ level: 'none', format: 'text' }),
+  undefined,
+  new MemoryBlobStore(),
+);
+await cluster.createDatabase('guarded', { q: 2 });
+const database = cluster.database('guarded');
+after(() => cluster.close());
+
+const asked: { id: Bytes; context: GateContext }[] = [];
+cluster.saveGates.push({
+  concerns: ({ name }, id) => name === 'guarded' && id !== 'free',
+  check: async (_, input, context) => {
+    asked.push({ id: input.id, context });
+    await Promise.resolve();
+    if (input.body.includes('"bad"')) throw new Refusal('forbidden', 'no bad ones');
+    return { ...input, body: input.body.replace('"raw"', '"cooked"') };
+  },
+});
+
+const input = (id: Bytes, body: Bytes, rest: Partial<NamedInput> = {}): NamedInput => ({
+  id,
+  rev: undefined,
+  revisions: undefined,
+  deleted: false,
+  attachments: undefined,
+  body,
+  ...rest,
+});
+const local = { user: anonymous, newEdits: true };
+const replicated = { user: anonymous, newEdits: false };
+const bodyOf = (id: Bytes): Bytes => openDoc(database, id, {}).content;
+
+async function askedDuring(work: () => Promise<unknown>): Promise<typeof asked> {
+  asked.length = 0;
+  await work();
+  return [...asked];
+}
+
+test('a gate changes documents, and refuses one without touching the others', async () => {
+  const saved = await saveDocs(
+    cluster,
+    database,
+    [input('a', '{"x":"raw"}'), input('b', '{"x":"bad"}'), input('free', '{"x":"bad"}'), input('c', '{}')],
+    local,
+  );
+  assert.deepEqual(
+    saved.map((each) => (each instanceof Refusal ? each.error : each.pos)),
+    [1, 'forbidden', 1, 1],
+  );
+  assert.equal(bodyOf('a'), '{"x":"cooked"}');
+  assert.equal(bodyOf('free'), '{"x":"bad"}');
+  assert.throws(() => bodyOf('b'), { error: 'not_found' });
+});
+
+test('a conflict comes before what a gate says, and gates are not asked', async () => {
+  const rev = await saveDoc(cluster, database, input('d', '{}'), local);
+  const stale = { pos: 1, hash: 'f'.repeat(32) };
+  const questions = await askedDuring(async () => {
+    for (const wrong of [input('d', '{"x":"bad"}'), input('d', '{"x":"bad"}', { rev: stale })]) {
+      await assert.rejects(saveDoc(cluster, database, wrong, local), { error: 'conflict' });
+    }
+    await assert.rejects(saveDoc(cluster, database, input('new', '{}', { rev: stale }), local), {
+      error: 'conflict',
+    });
+  });
+  assert.deepEqual(questions, []);
+  await assert.rejects(saveDoc(cluster, database, input('d', '{"x":"bad"}', { rev }), local), {
+    error: 'forbidden',
+  });
+});
+
+test('a gate is shown the revision that is continued; a document begun anew continues none', async () => {
+  let rev: Rev = await saveDoc(cluster, database, input('e', '{"n":1}'), local);
+  const previous: (Bytes | undefined)[] = [];
+  const save = async (body: Bytes, rest: Partial<NamedInput>): Promise<void> => {
+    const [question] = await askedDuring(async () => {
+      rev = await saveDoc(cluster, database, input('e', body, rest), local);
+    });
+    previous.push(question!.context.previous?.content);
+  };
+  await save('{"n":2}', { rev });
+  await save('{}', { rev, deleted: true });
+  await save('{"n":3}', {});
+  assert.deepEqual(previous, ['{"n":1}', '{"n":2}', undefined]);
+});
+
+test('local documents pass no gate', async () => {
+  assert.deepEqual(
+    await askedDuring(() => saveDoc(cluster, database, input('_local/x', '{"x":"bad"}'), local)),
+    [],
+  );
+});
+
+test('of a replicated history the newest known ancestor is shown; what is there already passes', async () => {
+  const hash = (letter: string): string => letter.repeat(32);
+  const history = (...letters: string[]): Partial<NamedInput> => ({
+    revisions: { start: letters.length, hashes: letters.map(hash) },
+  });
+  await saveDoc(cluster, database, input('f', '{"n":1}', history('a')), replicated);
+  const [question] = await askedDuring(() =>
+    saveDoc(cluster, database, input('f', '{"n":3}', history('c', 'b', 'a')), replicated),
+  );
+  assert.equal(question!.context.previous!.content, '{"n":1}');
+  const again = input('f', '{"x":"bad"}', history('c', 'b', 'a'));
+  assert.deepEqual(await askedDuring(() => saveDoc(cluster, database, again, replicated)), []);
+  assert.equal(bodyOf('f'), '{"n":3}');
+  const inner = input('f', '{"x":"bad"}', history('b', 'a'));
+  await assert.rejects(saveDoc(cluster, database, inner, replicated), { error: 'forbidden' });
+});
