@@ -1,7 +1,7 @@
 /** One function for each condition, made once for a selector and called once for each document. */
 import { compareJson, compareText, numberRank, rankOf, textRank } from './compare.js';
 import type { ComparisonOperator, ConditionOperator } from './node.js';
-import { compileRegex } from './regex.js';
+import { compileRegex } from './regex/regex.js';
 
 /** Whether a value, which is there, meets a condition. */
 export type Test = (value: unknown) => boolean;

@@ -8,7 +8,7 @@
  *    where the field is absent.
  */
 import { Refusal } from '../base/errors.js';
-import { checkRegex } from './regex.js';
+import { compileRegex } from './regex/regex.js';
 import type { ConditionOperator, SelectorNode } from './node.js';
 import { badArgument, invalidOperator, invalidSelector, shown, unsupportedOperator } from './refusals.js';
 
@@ -110,7 +110,7 @@ const argumentChecks: Readonly<Record<ConditionOperator, ArgumentCheck>> = {
   },
   $regex: (value) => {
     if (!isText(value)) throw invalidOperator('$regex');
-    checkRegex(value);
+    compileRegex(value);
   },
   $beginsWith: (value) => {
     if (!isText(value)) throw invalidOperator('$beginsWith');

@@ -32,7 +32,7 @@ test('what is no selector is refused by name', () => {
     [{ a: { $mod: [2, 0.5] } }, 'bad_arg', 'Bad argument for operator $mod: [2,0.5]'],
     [{ a: { $mod: [0, 0] } }, 'bad_arg', 'Bad argument for operator $mod: [0,0]'],
     [{ a: { $size: -1 } }, 'bad_arg', 'Bad argument for operator $size: -1'],
-    [{ a: { $regex: '(' } }, 'bad_arg', 'Bad argument for operator $regex: "("'],
+    [{ a: { $regex: '(' } }, 'bad_arg', 'Bad argument for operator $regex: "(": missing )'],
     [{ 'a..b': 1 }, 'invalid_field_name', 'Invalid field name: a..b'],
     [{ a: { '': 1 } }, 'invalid_field_name', 'Invalid field name: a.'],
   ];
