@@ -12,6 +12,8 @@ export interface DatabaseRecord {
   slot: number;
   q: number;
   partitioned?: true;
+  /** Absent: by the id. A database marked as partitioned by the first version has none either. */
+  placement?: 'partition';
   security?: Record<string, unknown>;
   revs_limit?: number;
   purged_infos_limit?: number;
@@ -82,7 +84,7 @@ export class Catalogue {
 
   async create(
     name: string,
-    settings: Pick<DatabaseRecord, 'q' | 'slot' | 'partitioned' | 'security'>,
+    settings: Pick<DatabaseRecord, 'q' | 'slot' | 'partitioned' | 'placement' | 'security'>,
   ): Promise<void> {
     await this.#step(name, () => {
       const key = nameKey(name);

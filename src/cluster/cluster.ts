@@ -95,7 +95,7 @@ export class Cluster {
 
   async createDatabase(
     name: string,
-    settings: Pick<DatabaseRecord, 'q' | 'partitioned' | 'security'>,
+    settings: Pick<DatabaseRecord, 'q' | 'partitioned' | 'placement' | 'security'>,
   ): Promise<void> {
     if (this.exists(name))
       throw new Refusal('file_exists', 'The database could not be created, the file already exists.');

@@ -4,7 +4,10 @@ import type { Collection } from '../shard/collection.js';
 import type { Command, ResultOf } from '../shard/commands.js';
 import type { ShardState } from '../shard/shard-state.js';
 import type { DatabaseRecord } from './catalogue.js';
+import { isLocalId } from './document-input.js';
+import { checkPartitionedId } from './partitions.js';
 import { shardOf } from './shard-ranges.js';
+import { partitionOf } from '../shard/partition-counts.js';
 
 const defaultRevsLimit = 1_000;
 const defaultPurgedInfosLimit = 1_000;
@@ -40,8 +43,19 @@ export class Database {
     return this.record.purged_infos_limit ?? defaultPurgedInfosLimit;
   }
 
+  get isPartitioned(): boolean {
+    return this.record.placement === 'partition';
+  }
+
+  /** Design documents have no partition; local ones are placed by the whole id too. */
   shardOf(id: Bytes): number {
-    return shardOf(id, this.record.q);
+    const partition = this.isPartitioned && !isLocalId(id) ? partitionOf(id) : undefined;
+    return shardOf(partition ?? id, this.record.q);
+  }
+
+  /** Refuses an id that no document of this database can have. */
+  checkId(id: Bytes): void {
+    if (this.isPartitioned) checkPartitionedId(id);
   }
 
   /** One of the shards' counters, added up. */
@@ -51,7 +65,8 @@ export class Database {
     return total;
   }
 
-  submit<C extends Command>(command: C): Promise<ResultOf<C>> {
+  submit<C extends Command>(given: C): Promise<ResultOf<C>> {
+    const command: C = this.isPartitioned ? { ...given, partitioned: true } : given;
     // Nothing may be written behind the erasure of a database that is gone.
     if (this.#gone) return Promise.reject(notFound('Database does not exist.'));
     return this.collection.volume.submit(command);

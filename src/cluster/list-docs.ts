@@ -11,6 +11,8 @@ import { designPrefix, localPrefix } from './document-input.js';
 import { docText, quotedText, quoteId, quoteRev } from '../shard/doc-text.js';
 import { keyRange, type Bounds, type KeyRange } from './key-range.js';
 import { winnerText } from './open-doc.js';
+import { partitionCounts } from './partition-info.js';
+import { partitionRange } from './partitions.js';
 import type { Show } from './read-gates.js';
 
 /** Which documents a listing shows. */
@@ -24,6 +26,8 @@ export interface ListQuery extends Bounds {
   /** With the documents: their attachments too. */
   attachments: boolean;
   encodingInfo: boolean;
+  /** Of all documents only those of a partition. */
+  partition?: Bytes | undefined;
   /** Hides what the user must not see of documents. */
   show?: Show | undefined;
 }
@@ -40,6 +44,7 @@ const rowsAtOnce = 50;
  */
 export class Listing {
   readonly #range: KeyRange;
+  readonly #space: KeyRange;
   readonly #prefix: Bytes;
 
   constructor(
@@ -49,13 +54,16 @@ export class Listing {
   ) {
     const { keys } = database.collection;
     this.#prefix = kind === 'local' ? keys.localPrefix : keys.livePrefix;
-    this.#range = keyRange(this.#prefix, spaceOf(this.#prefix, kind), query);
+    this.#space = spaceOf(this.#prefix, kind, query.partition);
+    this.#range = keyRange(this.#prefix, this.#space, query);
   }
 
   /** Documents that the listing could show without bounds. */
   total(): number {
+    const { partition } = this.query;
+    if (partition !== undefined) return partitionCounts(this.database, partition).doc_count;
     if (this.kind === 'all') return this.database.total('doc_count');
-    return this.database.collection.store.count(spaceOf(this.#prefix, this.kind));
+    return this.database.collection.store.count(this.#space);
   }
 
   /** Resolves when `offset` can be asked. */
@@ -71,7 +79,7 @@ export class Listing {
   offset(): number {
     const { rank } = this.database.collection;
     const { start, end } = this.#range;
-    const space = spaceOf(this.#prefix, this.kind);
+    const space = this.#space;
     const before = this.query.descending
       ? rank.before(space.end) - rank.before(end)
       : start === space.start
@@ -243,7 +251,11 @@ function localRow(idOrKey: Bytes, value: Bytes, includeDocs: boolean): Bytes {
   return includeDocs ? `${row},"doc":${docText(id, { pos: 0, hash: String(rev) }, body, '')}}` : row + '}';
 }
 
-function spaceOf(prefix: Bytes, kind: ListingKind): KeyRange {
+function spaceOf(prefix: Bytes, kind: ListingKind, partition: Bytes | undefined): KeyRange {
+  if (partition !== undefined) {
+    const { start, end } = partitionRange(partition);
+    return { start: prefix + start, end: prefix + end };
+  }
   if (kind !== 'design') return { start: prefix, end: prefixEnd(prefix) };
   return { start: prefix + designPrefix, end: prefixEnd(prefix + designPrefix) };
 }

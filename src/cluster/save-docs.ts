@@ -34,6 +34,7 @@ export async function saveDocs(
   inputs: readonly NamedInput[],
   options: SaveOptions,
 ): Promise<Saved[]> {
+  for (const { id } of inputs) database.checkId(id);
   if (!inputs.some(({ attachments }) => attachments !== undefined))
     return await saveAttached(cluster, database, inputs, options);
   const blobs = new NewBlobs();

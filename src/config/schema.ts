@@ -82,6 +82,11 @@ export const schema = {
   ),
   'couchdb/max_document_id_length': limit(Infinity, 1, 'Longest document id, in bytes.'),
   'couchdb/max_attachment_size': limit(1_073_741_824, 1, 'Largest attachment, in bytes.'),
+  'couchdb/max_partition_size': limit(
+    10_737_418_240,
+    1,
+    'Size of a partition, in bytes of JSON text and attachments, above which it takes no more.',
+  ),
   'couchdb/default_security': choice(
     'everyone',
     ['everyone', 'admin_local', 'admin_only'],

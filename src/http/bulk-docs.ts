@@ -52,6 +52,7 @@ export class BulkSaver {
     }
     const input = readDocument(scanned, this.#limits);
     input.id ??= toBytes(this.exchange.services.uuids.next());
+    this.database.checkId(input.id);
     return input as NamedInput;
   }
 

@@ -1,6 +1,7 @@
 import { toBytes, type Bytes } from '../base/bytes.js';
 import { badRequest, Refusal } from '../base/errors.js';
 import type { ListQuery } from '../cluster/list-docs.js';
+import { namedPartition } from './partition-path.js';
 import { parseJsonText } from './query.js';
 
 /** A listing as a client asks for it: the bounds and switches, and perhaps a list of keys. */
@@ -12,7 +13,7 @@ export interface ListingRequest extends ListQuery {
 /** A parameter from the query string, which is text, or from a JSON body, which is a value. */
 export type Parameter = { text: string } | { value: unknown };
 
-const parseError = (reason: string): Refusal => new Refusal('query_parse_error', reason);
+export const parseError = (reason: string): Refusal => new Refusal('query_parse_error', reason);
 
 type Draft = { -readonly [Name in keyof ListingRequest]: ListingRequest[Name] };
 
@@ -53,8 +54,10 @@ const setters: Readonly<Record<string, Setter>> = {
   reduce: (_, __, parameter) => {
     if (boolean(parameter)) throw parseError('Reduce is invalid for map-only views.');
   },
-  partition: () => {
-    throw parseError('`partition` parameter is not supported on this db');
+  partition: (request, _, parameter) => {
+    const value = 'text' in parameter ? parameter.text : parameter.value;
+    if (typeof value !== 'string') throw parseError('`partition` must be a string.');
+    request.partition = namedPartition(value);
   },
 };
 

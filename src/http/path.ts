@@ -54,5 +54,5 @@ export function encodePart(bytes: Bytes): string {
   return text;
 }
 
-const allUnreserved = /^[A-Za-z0-9\-_.~!*'()]*$/;
-const unreserved = /[A-Za-z0-9\-_.~!*'()]/;
+const allUnreserved = /^[A-Za-z0-9\-_.~!*'():]*$/;
+const unreserved = /[A-Za-z0-9\-_.~!*'():]/;

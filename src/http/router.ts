@@ -18,6 +18,7 @@ import { createDatabase, databaseRoutes, deleteDatabase, getDatabase } from './r
 import { documentAllow, documentMethods, postDocument } from './routes/document-routes.js';
 import { listingRoutes } from './routes/listing-routes.js';
 import { nodeRoutes } from './routes/node-routes.js';
+import { partitionRoutes } from './routes/partition-routes.js';
 import { pageRoutes } from './routes/page-routes.js';
 import { revisionRoutes } from './routes/revision-routes.js';
 import { serverRoutes } from './routes/server-routes.js';
@@ -31,6 +32,7 @@ export const allDatabaseRoutes = [
   ...bulkRoutes,
   ...bulkGetRoutes,
   ...revisionRoutes,
+  ...partitionRoutes,
   ...unbuiltDatabaseRoutes,
 ];
 
@@ -68,6 +70,7 @@ function routeBelow(exchange: Exchange, database: Database): void | Promise<void
   const second = parts[1]!;
   if (second.charCodeAt(0) !== underscore) {
     checkMember(exchange.user, database.security);
+    database.checkId(second);
     if (parts.length === 2) return callDocument(exchange, database, second);
     return callAttachment(exchange, database, second, 2);
   }

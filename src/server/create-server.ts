@@ -11,6 +11,7 @@ import { FileBlobStore } from '../blobs/file-blob-store.js';
 import { MemoryBlobStore } from '../blobs/memory-blob-store.js';
 import { Cluster } from '../cluster/cluster.js';
 import { DataFolder } from '../cluster/data-folder.js';
+import { partitionSizeGate } from '../cluster/partition-info.js';
 import { sweepOrphans } from '../cluster/sweep-blobs.js';
 import { Uuids } from '../cluster/uuids.js';
 import { Config } from '../config/config.js';
@@ -162,7 +163,10 @@ async function openStores(config: Config, logger: Logger, folder: DataFolder | u
   const blobs =
     folder === undefined ? new MemoryBlobStore() : await FileBlobStore.open(folder.path('attachments'));
   const cluster = new Cluster(config, logger, folder, blobs);
-  cluster.saveGates.push(designGate);
+  cluster.saveGates.push(
+    designGate,
+    partitionSizeGate(() => config.number('couchdb/max_partition_size')),
+  );
   sweepOrphans(cluster).then(
     (removed) => removed > 0 && logger.info({ removed }, 'removed attachments that no document names'),
     (error: unknown) => logger.error({ err: error }, 'looking for attachments that no document names failed'),

@@ -1,6 +1,7 @@
 import { forgetInnerBodies } from '../revisions/prune.js';
 import type { CompactCommand } from './commands.js';
 import type { DatabaseKeys } from './keys.js';
+import { inPartition } from './partition-counts.js';
 import { DocWriter, loadDoc } from './stored-doc.js';
 import { bodyKeyBytes } from './apply-edit.js';
 import type { WriteView } from './write-view.js';
@@ -13,10 +14,12 @@ export function applyCompact(command: CompactCommand, keys: DatabaseKeys, view: 
     if (doc === undefined) continue;
     const { tree, forgotten } = forgetInnerBodies(doc.tree);
     if (forgotten.length === 0) continue;
-    for (const node of doc.tree) {
-      if (!node.leaf && node.body !== 0) state.obsolete_bytes -= bodyKeyBytes + writer.forget(doc, node);
-    }
-    writer.rewrite(id, doc, tree);
+    inPartition(command.partitioned, keys, view, state, id, () => {
+      for (const node of doc.tree) {
+        if (!node.leaf && node.body !== 0) state.obsolete_bytes -= bodyKeyBytes + writer.forget(doc, node);
+      }
+      writer.rewrite(id, doc, tree);
+    });
   }
   while (state.purge_seq - state.purges_from + 1 > command.purged_infos_limit) {
     const key = keys.purge(command.shard, state.purges_from++);

@@ -7,6 +7,7 @@ import { find, singleNode, winner, type RevNode, type RevTree } from '../revisio
 import type { Edit, EditCommand, EditResult, InteractiveEdit } from './commands.js';
 import { attachmentsIdentity, hasAttachments, splitContent } from './content.js';
 import type { DatabaseKeys } from './keys.js';
+import { inPartition } from './partition-counts.js';
 import type { ShardState } from './shard-state.js';
 import { DocWriter, loadDoc, type StoredDoc } from './stored-doc.js';
 import type { WriteView } from './write-view.js';
@@ -23,7 +24,10 @@ export function applyEdit(command: EditCommand, keys: DatabaseKeys, view: WriteV
         : growByHistory(edit, old, state.seq + 1);
     if (grown === undefined || !writer.blobs.has(edit.body, command.small_blobs, command.stored_blobs))
       return undefined;
-    if (grown.tree !== old?.tree) store(writer, state, edit, old, grown, command);
+    if (grown.tree !== old?.tree)
+      inPartition(command.partitioned, keys, view, state, edit.id, () =>
+        store(writer, state, edit, old, grown, command),
+      );
     return grown.rev;
   });
 }

@@ -3,6 +3,7 @@ import { lostBodies, removeLeaves } from '../revisions/prune.js';
 import { bodyKeyBytes } from './apply-edit.js';
 import type { PurgeCommand } from './commands.js';
 import type { DatabaseKeys } from './keys.js';
+import { inPartition } from './partition-counts.js';
 import { encodePurge } from './purge-record.js';
 import { DocWriter, loadDoc, type StoredDoc } from './stored-doc.js';
 import type { ShardState } from './shard-state.js';
@@ -23,10 +24,12 @@ export function applyPurge(command: PurgeCommand, keys: DatabaseKeys, view: Writ
     const record = encodePurge({ uuid: command.uuid, id, revs: purged.removed });
     view.put(key, record);
     state.stored_bytes += key.length + record.length;
-    forgetBodies(writer, state, old, lostBodies(old.tree, purged.tree));
-    const seq = ++state.seq;
-    if (purged.tree === undefined) writer.erase(id, old);
-    else writer.replace(id, old, purged.tree, seq, undefined, false);
+    inPartition(command.partitioned, keys, view, state, id, () => {
+      forgetBodies(writer, state, old, lostBodies(old.tree, purged.tree));
+      const seq = ++state.seq;
+      if (purged.tree === undefined) writer.erase(id, old);
+      else writer.replace(id, old, purged.tree, seq, undefined, false);
+    });
     return purged.removed;
   });
 }

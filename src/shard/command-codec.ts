@@ -35,11 +35,14 @@ const version = 1;
 const typeNumbers = { edit: 1, local: 2, purge: 3, compact: 4 } as const;
 const flag = { deleted: 1, path: 2, parent: 4 } as const;
 const digestBytes = 32;
+/** Stands in the byte of the type. */
+const partitionedBit = 0x40;
 
-type Place = Pick<Command, 'instance' | 'shard'>;
+type Place = Pick<Command, 'instance' | 'shard' | 'partitioned'>;
 
 export function encodeCommand(command: Command): Bytes {
-  const head = u8(version) + u8(typeNumbers[command.type]) + u48(command.instance) + varint(command.shard);
+  const type = typeNumbers[command.type] | (command.partitioned ? partitionedBit : 0);
+  const head = u8(version) + u8(type) + u48(command.instance) + varint(command.shard);
   switch (command.type) {
     case 'edit':
       return head + encodeEdits(command);
@@ -57,8 +60,12 @@ export function decodeCommand(bytes: Bytes): Command {
   const found = reader.u8();
   if (found !== version) throw new Error(`a command has version ${found}; this server reads ${version}`);
   const type = reader.u8();
-  const place = { instance: reader.u48(), shard: reader.varint() };
-  const command = readCommand(type, place, reader);
+  const place: Place = {
+    instance: reader.u48(),
+    shard: reader.varint(),
+    ...(type & partitionedBit ? { partitioned: true } : {}),
+  };
+  const command = readCommand(type & ~partitionedBit, place, reader);
   if (!reader.done) throw new Error('a command is damaged: it goes on behind its end');
   return command;
 }

@@ -13,6 +13,8 @@ interface ShardCommand {
   /** The database's instance number. */
   instance: number;
   shard: number;
+  /** Whether the database counts what each of its partitions holds. */
+  partitioned?: true;
 }
 
 /** A new revision made here: it continues a leaf, or begins the document. */

@@ -18,6 +18,7 @@ export const tables = {
   purges: 6,
   state: 7,
   blobRefs: 8,
+  partitions: 9,
 } as const;
 
 export class DatabaseKeys {
@@ -30,6 +31,7 @@ export class DatabaseKeys {
   readonly #purges: Bytes;
   readonly #state: Bytes;
   readonly #blobRefs: Bytes;
+  readonly #partitions: Bytes;
 
   constructor(readonly instance: number) {
     this.prefix = u8(Math.floor(instance / 0x1_0000_0000)) + u32(instance);
@@ -41,6 +43,7 @@ export class DatabaseKeys {
     this.#purges = this.prefix + u8(tables.purges);
     this.#state = this.prefix + u8(tables.state);
     this.#blobRefs = this.prefix + u8(tables.blobRefs);
+    this.#partitions = this.prefix + u8(tables.partitions);
   }
 
   /** Everything of the database. */
@@ -79,6 +82,10 @@ export class DatabaseKeys {
 
   get blobRefsRange(): { start: Bytes; end: Bytes } {
     return { start: this.#blobRefs, end: prefixEnd(this.#blobRefs) };
+  }
+
+  partition(name: Bytes): Bytes {
+    return this.#partitions + idKey(name);
   }
 
   state(shard: number): Bytes {

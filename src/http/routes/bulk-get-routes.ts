@@ -85,7 +85,9 @@ function openEntry(database: Database, entry: unknown, options: DocOptions): Res
   try {
     const known = since === undefined ? undefined : readSince(since);
     const wanted = rev === undefined ? 'all' : [parseRev(String(rev))];
-    const opened = openRevs(database, toBytes(id.toWellFormed()), wanted, options);
+    const docid = toBytes(id.toWellFormed());
+    database.checkId(docid);
+    const opened = openRevs(database, docid, wanted, options);
     return opened === undefined ? fail('undefined', 'not_found', 'missing') : { id, since: known, opened };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;

@@ -65,10 +65,12 @@ export async function createDatabase(exchange: Exchange): Promise<void> {
   if (partitioned !== undefined && partitioned !== 'true' && partitioned !== 'false') {
     throw badRequest('Invalid `partitioned` parameter');
   }
+  if (partitioned === 'true' && systemNames.has(name.slice(name.lastIndexOf('/') + 1)))
+    throw badRequest('Cannot partition a system database');
   const closed = config.choice('couchdb/default_security') === 'admin_only';
   await cluster.createDatabase(name, {
     q,
-    ...(partitioned === 'true' ? { partitioned: true } : {}),
+    ...(partitioned === 'true' ? { partitioned: true, placement: 'partition' } : {}),
     ...(closed ? { security: { members: { roles: ['_admin'] }, admins: { roles: ['_admin'] } } } : {}),
   });
   exchange.json(201, { ok: true }, { Location: exchange.location(`/${encodePart(exchange.parts[0]!)}`) });
@@ -174,6 +176,7 @@ function shards(exchange: Exchange, database: Database): void {
 }
 
 function shardOfDoc(exchange: Exchange, database: Database): void {
+  database.checkId(exchange.parts[2]!);
   const range = rangeName(database.shardOf(exchange.parts[2]!), database.q);
   exchange.json(200, { range, nodes: [exchange.services.cluster.nodeName] });
 }

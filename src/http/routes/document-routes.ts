@@ -161,6 +161,7 @@ async function save(
   input: NamedInput,
   options: SaveOptions,
 ): Promise<void> {
+  database.checkId(input.id);
   if (isDesignId(input.id)) checkDbAdmin(exchange.user, database.security);
   const { batches, cluster, metrics } = exchange.services;
   const { newEdits, follower } = options;

@@ -1,12 +1,13 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { toBytes, type Bytes } from '../../base/bytes.js';
+import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
 import type { Database } from '../../cluster/database.js';
 import { Listing, rowsForKeys, type ListingKind } from '../../cluster/list-docs.js';
 import { encodeSequence } from '../../cluster/sequence.js';
 import type { Exchange } from '../exchange.js';
-import { listingRequest, type ListingRequest, type Parameter } from '../listing-query.js';
+import { listingRequest, parseError, type ListingRequest, type Parameter } from '../listing-query.js';
 import { contentTypeFor, namesTag } from '../negotiate.js';
+import { pathPartition } from '../partition-path.js';
 import type { DatabaseHandler, DatabaseRoute } from '../route.js';
 import { writePiece, writePieces } from '../stream.js';
 
@@ -27,16 +28,17 @@ export const listingRoutes: readonly DatabaseRoute[] = [
   ...listingRoutesOf('_local_docs', 'local'),
 ];
 
-function list(kind: ListingKind): DatabaseHandler {
-  return (exchange, database) => answer(exchange, database, kind, listingRequest(queryParameters(exchange)));
+export function list(kind: ListingKind): DatabaseHandler {
+  return (exchange, database) =>
+    answer(exchange, database, kind, listingRequest(queryParameters(exchange, database)));
 }
 
 /** Every parameter may stand in the body; where the query speaks too, the query counts. */
-function listByBody(kind: ListingKind): DatabaseHandler {
+export function listByBody(kind: ListingKind): DatabaseHandler {
   return async (exchange, database) => {
     const body = await exchange.jsonObject();
     const parameters = new Map<string, Parameter>(bodyParameters(body));
-    for (const [name, parameter] of queryParameters(exchange)) parameters.set(name, parameter);
+    for (const [name, parameter] of queryParameters(exchange, database)) parameters.set(name, parameter);
     await answer(exchange, database, kind, listingRequest(parameters));
   };
 }
@@ -50,10 +52,12 @@ function listQueries(kind: ListingKind): DatabaseHandler {
     const requests = queries.map((query: unknown) => {
       if (typeof query !== 'object' || query === null || Array.isArray(query))
         throw badRequest('Each query must be a JSON object.');
-      const parameters = new Map<string, Parameter>(queryParameters(exchange));
+      const parameters = new Map<string, Parameter>(queryParameters(exchange, database));
       for (const [name, parameter] of bodyParameters(query as Record<string, unknown>))
         parameters.set(name, parameter);
-      return singleKey(listingRequest(parameters));
+      const request = singleKey(listingRequest(parameters));
+      checkPartitionAsked(database, kind, request);
+      return request;
     });
     await answerAll(exchange, database, kind, requests);
   };
@@ -70,12 +74,19 @@ function listingBounds(key: unknown): Pick<ListingRequest, 'start' | 'end' | 'li
   return { start, end, limit };
 }
 
-function* queryParameters(exchange: Exchange): Generator<[string, Parameter]> {
+function* queryParameters(exchange: Exchange, database: Database): Generator<[string, Parameter]> {
   for (const [name, text] of exchange.query.entries()) yield [name, { text }];
+  const partition = pathPartition(exchange, database);
+  if (partition !== undefined) yield ['partition', { text: fromBytes(partition) }];
 }
 
 function* bodyParameters(body: Record<string, unknown>): Generator<[string, Parameter]> {
   for (const [name, value] of Object.entries(body)) yield [name, { value }];
+}
+
+function checkPartitionAsked(database: Database, kind: ListingKind, { partition }: ListingRequest): void {
+  if (partition !== undefined && (kind !== 'all' || !database.isPartitioned))
+    throw parseError('`partition` parameter is not supported on this db');
 }
 
 /** A tag belongs to one address, so where the database stands is all it has to tell. */
@@ -90,6 +101,7 @@ function answer(
   kind: ListingKind,
   request: ListingRequest,
 ): void | Promise<void> {
+  checkPartitionAsked(database, kind, request);
   const etag = etagOf(database);
   if (namesTag(exchange.header('if-none-match'), etag)) return exchange.empty(304, { ETag: etag });
   request.show = exchange.services.cluster.showFor(database, exchange.user);

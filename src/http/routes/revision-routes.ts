@@ -23,9 +23,13 @@ interface Named {
 }
 
 /** A body that maps ids to lists of revisions. */
-async function revsById(exchange: Exchange): Promise<Named[]> {
+async function revsById(exchange: Exchange, database: Database): Promise<Named[]> {
   const body = await exchange.jsonObject();
-  return Object.entries(body).map(([id, revs]) => ({ id: id.toWellFormed(), revs: parseRevs(revs) }));
+  return Object.entries(body).map(([name, revs]) => {
+    const id = name.toWellFormed();
+    database.checkId(toBytes(id));
+    return { id, revs: parseRevs(revs) };
+  });
 }
 
 /** Built entry by entry, so that an id called `__proto__` is one like any other. */
@@ -35,7 +39,7 @@ function objectOf(entries: readonly (readonly [string, unknown])[]): string {
 
 async function postRevsDiff(exchange: Exchange, database: Database): Promise<void> {
   const rows: [string, unknown][] = [];
-  for (const { id, revs } of await revsById(exchange)) {
+  for (const { id, revs } of await revsById(exchange, database)) {
     const { missing, possibleAncestors } = revsDiff(database, toBytes(id), revs);
     if (missing.length === 0) continue;
     const ancestors =
@@ -47,7 +51,7 @@ async function postRevsDiff(exchange: Exchange, database: Database): Promise<voi
 
 async function missingRevs(exchange: Exchange, database: Database): Promise<void> {
   const rows: [string, unknown][] = [];
-  for (const { id, revs } of await revsById(exchange)) {
+  for (const { id, revs } of await revsById(exchange, database)) {
     const { missing } = revsDiff(database, toBytes(id), revs);
     if (missing.length > 0) rows.push([id, missing.map(formatRev)]);
   }
@@ -57,7 +61,7 @@ async function missingRevs(exchange: Exchange, database: Database): Promise<void
 async function purge(exchange: Exchange, database: Database): Promise<void> {
   requireServerAdmin(exchange.user);
   const { config } = exchange.services;
-  const named = await revsById(exchange);
+  const named = await revsById(exchange, database);
   if (named.length > config.number('purge/max_document_id_number'))
     throw badRequest('Exceeded maximum number of documents.');
   const revCount = named.reduce((sum, { revs }) => sum + revs.length, 0);

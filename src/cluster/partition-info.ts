@@ -1,0 +1,44 @@
+import { fromBytes, type Bytes } from '../base/bytes.js';
+import { badRequest, Refusal } from '../base/errors.js';
+import { decodePartition, partitionOf, type PartitionCounts } from '../shard/partition-counts.js';
+import type { Database } from './database.js';
+import type { SaveGate } from './save-gates.js';
+
+export function requirePartitioned(database: Database): void {
+  if (!database.isPartitioned) throw badRequest('database is not partitioned');
+}
+
+export function partitionCounts(database: Database, partition: Bytes): PartitionCounts {
+  const { store, keys } = database.collection;
+  return decodePartition(store.get(keys.partition(partition)));
+}
+
+/** What `GET /{db}/_partition/{partition}` tells. */
+export function partitionInfo(database: Database, partition: Bytes): Record<string, unknown> {
+  const counts = partitionCounts(database, partition);
+  return {
+    db_name: database.name,
+    sizes: { active: counts.active_bytes, external: counts.external_bytes },
+    partition: fromBytes(partition),
+    doc_count: counts.doc_count,
+    doc_del_count: counts.doc_del_count,
+  };
+}
+
+/**
+ * Closes a partition that has grown too large to all but deletions, documents that become smaller, and what is
+ * replicated. Documents on their way at the same moment all pass.
+ */
+export function partitionSizeGate(bytesMax: () => number): SaveGate {
+  return {
+    concerns: (database, id) => {
+      const partition = database.isPartitioned ? partitionOf(id) : undefined;
+      return partition !== undefined && partitionCounts(database, partition).external_bytes >= bytesMax();
+    },
+    check: (_, input, { newEdits, previous }) => {
+      if (newEdits && !input.deleted && input.body.length > (previous?.content.length ?? -1))
+        throw new Refusal('partition_overflow', `'${fromBytes(input.id)}' exceeds partition limit`);
+      return input;
+    },
+  };
+}

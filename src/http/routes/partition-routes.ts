@@ -1,0 +1,49 @@
+import { badRequest, notFound, Refusal } from '../../base/errors.js';
+import type { Database } from '../../cluster/database.js';
+import { partitionInfo, requirePartitioned } from '../../cluster/partition-info.js';
+import type { Exchange } from '../exchange.js';
+import { pathPartition } from '../partition-path.js';
+import type { DatabaseRoute } from '../route.js';
+import { list, listByBody } from './listing-routes.js';
+
+/** What concerns one partition of a database. */
+export const partitionRoutes: readonly DatabaseRoute[] = [
+  { path: '/{db}/_partition', allow: 'GET', access: 'member', methods: { GET: incomplete } },
+  { path: '/{db}/_partition/{partition}', allow: 'GET', access: 'member', methods: { GET: info } },
+  {
+    path: '/{db}/_partition/{partition}/_all_docs',
+    allow: 'GET,HEAD,POST',
+    access: 'member',
+    methods: { GET: list('all'), POST: listByBody('all') },
+  },
+  {
+    path: '/{db}/_partition/{partition}/_design/{ddoc}/_view/{view}',
+    allow: 'GET,HEAD,POST',
+    access: 'member',
+    methods: { GET: view, POST: view },
+  },
+  {
+    path: '/{db}/_partition/{partition}/*',
+    allow: 'GET,POST',
+    access: 'member',
+    methods: { GET: missing, POST: missing },
+  },
+];
+
+function incomplete(): never {
+  throw badRequest('invalid_partition_req');
+}
+
+function info(exchange: Exchange, database: Database): void {
+  exchange.json(200, partitionInfo(database, pathPartition(exchange, database)!));
+}
+
+function view(exchange: Exchange, database: Database): never {
+  pathPartition(exchange, database);
+  throw new Refusal('not_implemented', 'This version has no views yet.');
+}
+
+function missing(_: Exchange, database: Database): never {
+  requirePartitioned(database);
+  throw notFound('missing');
+}

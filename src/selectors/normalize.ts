@@ -1,0 +1,192 @@
+/**
+ * From the selector a client wrote to its normal form, in CouchDB's three steps, because the order shows in the results:
+ *
+ * 1. every object becomes one operator or field, and arguments are checked;
+ * 2. names of fields move down to the conditions and become whole paths;
+ * 3. negations move down too. A negated condition still asks for the field: `{"$not": {"a": 1}}` is `{"a": {"$ne": 1}}`,
+ *    which a document without `a` does not match. Below `$elemMatch` and its like they stay, and there a `$not` is true
+ *    where the field is absent.
+ */
+import { Refusal } from '../base/errors.js';
+import { compileRegex } from './regex/regex.js';
+import type { ConditionOperator, SelectorNode } from './node.js';
+import { badArgument, invalidOperator, invalidSelector, shown, unsupportedOperator } from './refusals.js';
+
+/** No selector anybody wrote by hand comes near; it keeps recursion and the time for one document bounded. */
+const depthMax = 200;
+const conditionsMax = 10_000;
+
+export function normalizeSelector(selector: unknown): SelectorNode {
+  if (typeof selector !== 'object' || selector === null || Array.isArray(selector))
+    throw new Refusal('invalid_selector_json', `Selector must be a JSON object, not: ${shown(selector)}`);
+  if (Object.keys(selector).length === 0) return { kind: 'everything' };
+  const said = new OperatorReader().read(selector, 0);
+  const normal = pushNegations(pushFields(said, ''));
+  if (normal.kind === 'field' && normal.field === '')
+    throw invalidSelector('One or more conditions is missing a field name.');
+  return normal;
+}
+
+/** The first step. */
+class OperatorReader {
+  #conditions = 0;
+
+  read(selector: unknown, depth: number): SelectorNode {
+    if (depth > depthMax) throw invalidSelector(`Selector is nested deeper than ${depthMax} levels.`);
+    if (typeof selector !== 'object' || selector === null || Array.isArray(selector))
+      return this.#condition('$eq', selector);
+    const members = Object.entries(selector);
+    if (members.length === 0) return this.#condition('$eq', selector);
+    const [[name, value]] = members as [[string, unknown]];
+    if (members.length === 1) return this.#member(name, value, depth);
+    return { kind: 'and', args: members.map(([key, each]) => this.#member(key, each, depth)) };
+  }
+
+  #member(name: string, value: unknown, depth: number): SelectorNode {
+    if (!name.startsWith('$')) {
+      return { kind: 'field', field: name, condition: this.read(value, depth + 1) };
+    }
+    switch (name) {
+      case '$and':
+      case '$or':
+      case '$nor':
+        if (!Array.isArray(value)) throw badArgument(name, value);
+        return { kind: combinations[name], args: value.map((each) => this.read(each, depth + 1)) };
+      case '$not':
+      case '$elemMatch':
+      case '$allMatch':
+      case '$keyMapMatch':
+        if (typeof value !== 'object' || value === null || Array.isArray(value))
+          throw badArgument(name, value);
+        return name === '$not'
+          ? { kind: 'not', arg: this.read(value, depth + 1) }
+          : { kind: 'parts', operator: name, arg: this.read(value, depth + 1) };
+      default:
+        if (unsupported.has(name)) throw unsupportedOperator(name);
+        if (!isCondition(name)) throw invalidOperator(name);
+        argumentChecks[name]?.(value, name);
+        return this.#condition(name, value);
+    }
+  }
+
+  #condition(operator: ConditionOperator, value: unknown): SelectorNode {
+    if (++this.#conditions > conditionsMax)
+      throw invalidSelector(`Selector has more than ${conditionsMax} conditions.`);
+    return { kind: 'condition', operator, value };
+  }
+}
+
+const combinations = { $and: 'and', $or: 'or', $nor: 'nor' } as const;
+
+const unsupported = new Set(['$where', '$geoWithin', '$geoIntersects', '$near', '$nearSphere', '$text']);
+
+type ArgumentCheck = ((value: unknown, operator: string) => void) | undefined;
+
+const mustBe =
+  (right: (value: unknown) => boolean): ArgumentCheck =>
+  (value, operator) => {
+    if (!right(value)) throw badArgument(operator, value);
+  };
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+const argumentChecks: Readonly<Record<ConditionOperator, ArgumentCheck>> = {
+  $lt: undefined,
+  $lte: undefined,
+  $eq: undefined,
+  $ne: undefined,
+  $gte: undefined,
+  $gt: undefined,
+  $in: mustBe(Array.isArray),
+  $nin: mustBe(Array.isArray),
+  $all: mustBe(Array.isArray),
+  $exists: mustBe((value) => typeof value === 'boolean'),
+  $type: mustBe(isText),
+  $size: mustBe((value) => Number.isInteger(value) && (value as number) >= 0),
+  $mod: (value) => {
+    const [divisor, remainder, ...more] = Array.isArray(value) ? (value as unknown[]) : [];
+    if (!Number.isInteger(divisor) || !Number.isInteger(remainder) || more.length > 0 || divisor === 0)
+      throw badArgument('$mod', value);
+  },
+  $regex: (value) => {
+    if (!isText(value)) throw invalidOperator('$regex');
+    compileRegex(value);
+  },
+  $beginsWith: (value) => {
+    if (!isText(value)) throw invalidOperator('$beginsWith');
+  },
+};
+
+const isCondition = (name: string): name is ConditionOperator => Object.hasOwn(argumentChecks, name);
+
+/** The second step. */
+function pushFields(node: SelectorNode, path: string): SelectorNode {
+  switch (node.kind) {
+    case 'everything':
+      return node;
+    case 'and':
+    case 'or':
+    case 'nor':
+      return { kind: node.kind, args: node.args.map((arg) => pushFields(arg, path)) };
+    case 'not':
+      return { kind: 'not', arg: pushFields(node.arg, path) };
+    case 'field':
+      return pushFields(node.condition, path === '' ? node.field : `${path}.${node.field}`);
+    case 'parts':
+      return { kind: 'field', field: path, condition: { ...node, arg: pushFields(node.arg, '') } };
+    case 'condition':
+      return { kind: 'field', field: path, condition: node };
+  }
+}
+
+/** The third step. */
+function pushNegations(node: SelectorNode): SelectorNode {
+  switch (node.kind) {
+    case 'not':
+      return negate(node.arg);
+    case 'nor':
+      return { kind: 'and', args: node.args.map(negate) };
+    case 'and':
+    case 'or':
+      return { kind: node.kind, args: node.args.map(pushNegations) };
+    case 'everything':
+    case 'field':
+    case 'parts':
+    case 'condition':
+      return node;
+  }
+}
+
+function negate(node: SelectorNode): SelectorNode {
+  switch (node.kind) {
+    case 'not':
+      return pushNegations(node.arg);
+    case 'nor':
+      return { kind: 'or', args: node.args.map(pushNegations) };
+    case 'and':
+      return { kind: 'or', args: node.args.map(negate) };
+    case 'or':
+      return { kind: 'and', args: node.args.map(negate) };
+    case 'field':
+      return { kind: 'field', field: node.field, condition: negate(node.condition) };
+    case 'everything':
+    case 'parts':
+      return { kind: 'not', arg: node };
+    case 'condition': {
+      if (node.operator === '$exists') return { ...node, value: node.value !== true };
+      const operator = opposites[node.operator];
+      return operator === undefined ? { kind: 'not', arg: node } : { ...node, operator };
+    }
+  }
+}
+
+const opposites: Readonly<Partial<Record<ConditionOperator, ConditionOperator>>> = {
+  $lt: '$gte',
+  $lte: '$gt',
+  $eq: '$ne',
+  $ne: '$eq',
+  $gte: '$lt',
+  $gt: '$lte',
+  $in: '$nin',
+  $nin: '$in',
+};

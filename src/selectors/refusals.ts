@@ -1,0 +1,18 @@
+import { Refusal } from '../base/errors.js';
+
+export const badArgument = (operator: string, value: unknown): Refusal =>
+  new Refusal('bad_arg', `Bad argument for operator ${operator}: ${shown(value)}`);
+
+export const invalidOperator = (operator: string): Refusal =>
+  new Refusal('invalid_operator', `Invalid operator: ${operator}`);
+
+export const unsupportedOperator = (operator: string): Refusal =>
+  new Refusal('not_supported', `Unsupported operator: ${operator}`);
+
+export const invalidSelector = (reason: string): Refusal => new Refusal('invalid_selector', reason);
+
+/** A value as the client wrote it, cut where it is long. */
+export function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'undefined';
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}

@@ -1,0 +1,30 @@
+/**
+ * Selectors say which documents are meant. They are compiled once for a request and then asked for each document; whoever
+ * filters documents (queries, feeds, replications, partial indexes) uses these.
+ */
+import { compileNode } from './compile.js';
+import { parseField } from './field-path.js';
+import type { SelectorNode } from './node.js';
+import { normalizeSelector } from './normalize.js';
+
+export interface Selector {
+  readonly normal: SelectorNode;
+  /**
+   * The members of a document that the selector looks at. Members with an underscore are not a part of stored bodies;
+   * who doesn't find them here need not make them.
+   */
+  readonly members: ReadonlySet<string>;
+  /** Whether a document, parsed, is meant. */
+  matches(doc: unknown): boolean;
+}
+
+/** Refuses what is no selector, with CouchDB's names for what is wrong. */
+export function compileSelector(selector: unknown): Selector {
+  const normal = normalizeSelector(selector);
+  return { normal, members: new Set(membersOf(normal)), matches: compileNode(normal) };
+}
+
+function* membersOf(node: SelectorNode): Iterable<string> {
+  if (node.kind === 'and' || node.kind === 'or') for (const arg of node.args) yield* membersOf(arg);
+  if (node.kind === 'field' && node.field !== '') yield parseField(node.field)[0]!;
+}
