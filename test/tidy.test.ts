@@ -29,7 +29,7 @@ const pages = [...rootPages(), ...readFiles(['docs'], ['.md'])];
 const nothing: string[] = [];
 
 /** Sources of random values for tests that stand beside the code; tests are their only users. */
-const generators = new Set(['src/json/random-json.ts']);
+const generators = new Set(['src/json/random-json.ts', 'src/json/random-keys.ts']);
 /** Exports that only tests need: lists that they compare with pages, bounds that they go up to, readers of what is stored. */
 const exportsForTests = [
   'src/base/bytes.ts: readU16',

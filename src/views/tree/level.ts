@@ -1,0 +1,146 @@
+import type { Bytes } from '../../base/bytes.js';
+import { divide, sparseBytes, totalBytes, type Sizes } from './divide.js';
+import { encodeLeaf, leafHeadBytes, measureRows } from './encode-leaf.js';
+import { childBytes, encodeInner, innerHeadBytes, type Child } from './inner.js';
+import type { Reducer } from './reducer.js';
+import type { Compare, Row, RowKey } from './row.js';
+import type { TreeEdit } from './tree-edit.js';
+
+/** A child whose node this update has made. */
+export interface MadeChild extends Child {
+  readonly reductions: Bytes[];
+  /** The only child of the node, if it has but one. */
+  readonly only: Child | undefined;
+}
+
+type Values = readonly Bytes[] | Promise<readonly Bytes[]>;
+
+/** The nodes that an update makes on one level, from entries that are rows or children. */
+export abstract class Level<Entry> {
+  readonly #made: { child: MadeChild; entries: readonly Entry[] }[] = [];
+
+  constructor(
+    protected readonly edit: TreeEdit,
+    protected readonly reducers: readonly Reducer[],
+  ) {}
+
+  protected abstract measure(entries: readonly Entry[]): Sizes;
+  protected abstract encode(entries: readonly Entry[], from: number, to: number): Bytes;
+  protected abstract countRows(entries: readonly Entry[], from: number, to: number): number;
+  /** What separates the entry `at`, which is not the first, from the one before. */
+  protected abstract separator(entries: readonly Entry[], at: number): RowKey;
+  protected abstract onlyChild(entry: Entry): Child | undefined;
+  protected abstract reduceGroups(groups: readonly (readonly Entry[])[], reducer: number): Values;
+
+  isSparse(entries: readonly Entry[]): boolean {
+    return entries.length > 0 && totalBytes(this.measure(entries)) < sparseBytes;
+  }
+
+  /** Makes nodes of the entries; the first of them gets the separator `first`. */
+  make(entries: readonly Entry[], first: RowKey, appended: boolean): MadeChild[] {
+    const sizes = this.measure(entries);
+    let from = 0;
+    return divide(sizes, totalBytes(sizes), appended).map((to) => {
+      const { key, id, n } = from === 0 ? first : this.separator(entries, from);
+      const child: MadeChild = {
+        node: this.edit.put(this.encode(entries, from, to)),
+        count: this.countRows(entries, from, to),
+        key,
+        id,
+        n,
+        reductions: [],
+        only: to - from === 1 ? this.onlyChild(entries[from]!) : undefined,
+      };
+      if (this.reducers.length > 0) this.#made.push({ child, entries: entries.slice(from, to) });
+      from = to;
+      return child;
+    });
+  }
+
+  get hasMade(): boolean {
+    return this.#made.length > 0;
+  }
+
+  /** Asks one of the reducers for the values of all nodes made. */
+  ask(reducer: number): Values {
+    return this.reduceGroups(
+      this.#made.map(({ entries }) => entries),
+      reducer,
+    );
+  }
+
+  /** Takes what the reducer answered. */
+  take(values: readonly Bytes[]): void {
+    if (values.length !== this.#made.length)
+      throw new Error('a reducer has to give one value for each group');
+    this.#made.forEach(({ child }, i) => child.reductions.push(values[i]!));
+  }
+}
+
+export class LeafLevel extends Level<Row> {
+  constructor(
+    edit: TreeEdit,
+    reducers: readonly Reducer[],
+    private readonly compare: Compare,
+  ) {
+    super(edit, reducers);
+  }
+
+  protected measure(rows: readonly Row[]): Sizes {
+    return { ...measureRows(rows), headBytes: leafHeadBytes };
+  }
+
+  protected encode(rows: readonly Row[], from: number, to: number): Bytes {
+    return encodeLeaf(rows, from, to, this.edit.put);
+  }
+
+  protected countRows(_: readonly Row[], from: number, to: number): number {
+    return to - from;
+  }
+
+  /** As little of the row as tells it from the one before: mostly the key alone. */
+  protected separator(rows: readonly Row[], at: number): RowKey {
+    const { key, id, n } = rows[at]!;
+    const before = rows[at - 1]!;
+    if (this.compare(before.key, key) !== 0) return { key, id: '', n: 0 };
+    return before.id === id ? { key, id, n } : { key, id, n: 0 };
+  }
+
+  protected onlyChild(): undefined {
+    return undefined;
+  }
+
+  protected reduceGroups(groups: readonly (readonly Row[])[], reducer: number): Values {
+    return this.reducers[reducer]!.reduce(groups);
+  }
+}
+
+export class InnerLevel extends Level<Child> {
+  protected measure(children: readonly Child[]): Sizes {
+    return { sizes: Uint32Array.from(children, childBytes), headBytes: innerHeadBytes };
+  }
+
+  protected encode(children: readonly Child[], from: number, to: number): Bytes {
+    return encodeInner(children, from, to, this.reducers.length);
+  }
+
+  protected countRows(children: readonly Child[], from: number, to: number): number {
+    let count = 0;
+    for (let i = from; i < to; i++) count += children[i]!.count;
+    return count;
+  }
+
+  protected separator(children: readonly Child[], at: number): RowKey {
+    return children[at]!;
+  }
+
+  protected onlyChild(child: Child): Child {
+    return child;
+  }
+
+  protected reduceGroups(groups: readonly (readonly Child[])[], reducer: number): Values {
+    return this.reducers[reducer]!.rereduce(
+      groups.map((children) => children.map(({ reductions }) => reductions[reducer]!)),
+    );
+  }
+}

@@ -1,0 +1,41 @@
+import type { Bytes } from '../../base/bytes.js';
+import type { TreeNode } from './tree-node.js';
+
+/**
+ * Decoded nodes of all trees, up to so many bytes. A node never changes and its id is never used again, so what is
+ * here is never stale; nodes that no tree has any more are forgotten like those that nobody asks for.
+ *
+ * There are two generations: what is used moves to the younger one, and when that has half of the bytes the older one is
+ * dropped.
+ */
+export class NodeCache {
+  #young: Generation = new Map();
+  #old: Generation = new Map();
+  #youngBytes = 0;
+
+  constructor(private readonly bytesMax: number) {}
+
+  get(prefix: Bytes, id: number): TreeNode | undefined {
+    const young = this.#young.get(prefix)?.get(id);
+    if (young !== undefined) return young;
+    const old = this.#old.get(prefix)?.get(id);
+    if (old !== undefined) this.add(prefix, id, old);
+    return old;
+  }
+
+  add(prefix: Bytes, id: number, node: TreeNode): void {
+    let nodes = this.#young.get(prefix);
+    if (nodes === undefined) this.#young.set(prefix, (nodes = new Map()));
+    nodes.set(id, node);
+    this.#youngBytes += costOf(node);
+    if (this.#youngBytes < this.bytesMax / 2) return;
+    this.#old = this.#young;
+    this.#young = new Map();
+    this.#youngBytes = 0;
+  }
+}
+
+type Generation = Map<Bytes, Map<number, TreeNode>>;
+
+/** The text, the table and the keys of each entry, and what readers remember with the node. */
+const costOf = ({ text, length }: TreeNode): number => text.length + length * 100 + 500;

@@ -1,0 +1,285 @@
+import type { Bytes } from '../../base/bytes.js';
+import type { Store, Write } from '../../storage/store.js';
+import { mergeChanges, type Changes } from './changes.js';
+import { pushRows } from './encode-leaf.js';
+import { Inner, InnerChild, type Child } from './inner.js';
+import type { Leaf } from './leaf.js';
+import { InnerLevel, LeafLevel, type Level, type MadeChild } from './level.js';
+import type { NodeCache } from './node-cache.js';
+import { NodeSource } from './node-source.js';
+import type { Reducer } from './reducer.js';
+import type { Compare, Row, RowKey } from './row.js';
+import { TreeEdit } from './tree-edit.js';
+import type { TreeNode } from './tree-node.js';
+import type { TreeState } from './tree-state.js';
+
+/** A node that an update changes. */
+interface Visit {
+  readonly id: number;
+  readonly parent: Visit | undefined;
+  /** Its place in the parent. */
+  readonly index: number;
+  /** Whether no node stands before it on its level. */
+  readonly isFirst: boolean;
+  /** The changes that belong into it. */
+  readonly from: number;
+  readonly to: number;
+  /** The node itself, where it has children. */
+  inner?: Inner;
+  /** What becomes of its children, in order; those not named stay. */
+  readonly replaced: Replacement[];
+}
+
+/** The children from `from` to below `to` give way to others. */
+interface Replacement {
+  readonly from: number;
+  readonly to: number;
+  readonly children: readonly Child[];
+}
+
+/** Before all rows. */
+const lowest: RowKey = { key: '', id: '', n: 0 };
+
+/**
+ * Changes a tree. Nodes never change: the changed leaves and all nodes above them are written anew, under new ids, and
+ * the old ones removed. `update` writes nothing by itself; who has committed its writes goes on with the new state.
+ *
+ * The changes are divided among the nodes from the root down; then each level is made anew from the leaves up, so that a
+ * reducer is asked once for each level. Changed neighbours under one parent are made anew together: what is in them is
+ * divided evenly, and where little is left it is joined with what stands beside it.
+ */
+export class TreeWriter {
+  readonly #source: NodeSource;
+
+  constructor(
+    store: Pick<Store, 'get'>,
+    private readonly prefix: Bytes,
+    private readonly state: TreeState,
+    private readonly compare: Compare,
+    private readonly reducers: readonly Reducer[],
+    cache?: NodeCache,
+  ) {
+    this.#source = new NodeSource(store, prefix, cache);
+  }
+
+  /**
+   * Takes rows away and puts rows in; both lists have to be in order. A row that is there already is replaced; one that is
+   * to be removed and isn't there is passed over.
+   */
+  async update(
+    removals: readonly RowKey[],
+    inserts: readonly Row[],
+  ): Promise<{ writes: Write[]; state: TreeState }> {
+    const changes = mergeChanges(removals, inserts, this.compare);
+    if (changes.rows.length === 0) return { writes: [], state: this.state };
+    const edit = new TreeEdit(this.prefix, this.state);
+    const levels = this.#visit(changes);
+    let top: MadeChild[] = [];
+    let height = 0;
+    for (; height < levels.length || top.length > 1; height++) {
+      const level =
+        height === 0 ? new LeafLevel(edit, this.reducers, this.compare) : new InnerLevel(edit, this.reducers);
+      const visits = levels[height];
+      if (visits === undefined) top = (level as InnerLevel).make(top, lowest, false);
+      else if (level instanceof LeafLevel) top = this.#makeLeaves(level, visits, changes, edit);
+      else top = this.#makeInner(level, visits, edit);
+      // The reductions of the root would stand nowhere.
+      if (height + 1 >= levels.length && top.length <= 1) continue;
+      for (let r = 0; r < this.reducers.length && level.hasMade; r++) {
+        const answer = level.ask(r);
+        level.take(answer instanceof Promise ? await answer : answer);
+      }
+    }
+    return this.#finish(edit, top[0], height);
+  }
+
+  /** The nodes that change, level by level, the leaves first. An empty tree is seen as one empty leaf. */
+  #visit(changes: Changes): Visit[][] {
+    const all = { id: this.state.root, parent: undefined, index: 0, isFirst: true };
+    const levels: Visit[][] = [[{ ...all, from: 0, to: changes.rows.length, replaced: [] }]];
+    while (levels.length < this.state.height) {
+      const below: Visit[] = [];
+      for (const visit of levels[0]!) this.#visitChildren(visit, changes, below);
+      levels.unshift(below);
+    }
+    return levels;
+  }
+
+  #visitChildren(parent: Visit, { rows }: Changes, visits: Visit[]): void {
+    const node = (parent.inner = this.#source.inner(parent.id));
+    let index = 0;
+    for (let from = parent.from; from < parent.to;) {
+      index = node.firstAbove(rows[from]!, index + 1, this.compare) - 1;
+      const to =
+        index + 1 < node.length ? this.#changesBelow(node, index + 1, rows, from + 1, parent.to) : parent.to;
+      const isFirst = parent.isFirst && index === 0;
+      visits.push({ id: node.children[index]!, parent, index, isFirst, from, to, replaced: [] });
+      from = to;
+    }
+  }
+
+  /** The end of the changes below a separator. They are often few, so it is looked for nearby first. */
+  #changesBelow(node: Inner, index: number, rows: readonly RowKey[], from: number, end: number): number {
+    const isBelow = (at: number): boolean => node.compareRow(index, rows[at]!, this.compare) > 0;
+    let low = from;
+    let high = from;
+    for (let step = 1; high < end && isBelow(high); step *= 2) {
+      low = high + 1;
+      high = low + step;
+    }
+    high = Math.min(high, end);
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (isBelow(middle)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #makeLeaves(level: LeafLevel, visits: readonly Visit[], changes: Changes, edit: TreeEdit): MadeChild[] {
+    let top: MadeChild[] = [];
+    for (const run of runsOf(visits)) {
+      const rows: Row[] = [];
+      let appended = false;
+      for (const visit of run) appended = this.#mergeLeaf(visit, changes, rows, edit) && run.length === 1;
+      top = this.#makeRun(level, run, rows, appended, this.#rowsOf, edit);
+    }
+    return top;
+  }
+
+  /** Puts the rows of a leaf and the changes together; tells whether all changes stand behind the old rows. */
+  #mergeLeaf(visit: Visit, changes: Changes, rows: Row[], edit: TreeEdit): boolean {
+    const leaf = visit.id === 0 ? undefined : this.#source.leaf(visit.id);
+    let at = 0;
+    let appended = true;
+    for (let i = visit.from; i < visit.to; i++) {
+      const change = changes.rows[i]!;
+      if (leaf !== undefined && at < leaf.length) {
+        const place = leaf.firstNotBelow(change, at, this.compare);
+        pushRows(rows, at, place, leaf, this.#source);
+        at = place;
+        if (at < leaf.length) appended = false;
+        if (at < leaf.length && leaf.compareRow(at, change, this.compare) === 0) dropValue(leaf, at++, edit);
+      }
+      const inserted = changes.inserted(i);
+      if (inserted !== undefined) rows.push(inserted);
+    }
+    if (leaf === undefined) return false;
+    pushRows(rows, at, leaf.length, leaf, this.#source);
+    edit.remove(visit.id, leaf.text.length);
+    return appended;
+  }
+
+  #makeInner(level: InnerLevel, visits: readonly Visit[], edit: TreeEdit): MadeChild[] {
+    let top: MadeChild[] = [];
+    for (const run of runsOf(visits)) {
+      const children: Child[] = [];
+      for (const { id, inner, replaced } of run) {
+        const node = inner!;
+        let at = 0;
+        for (const replacement of replaced) {
+          pushChildren(children, at, replacement.from, node);
+          for (const child of replacement.children) children.push(child);
+          at = replacement.to;
+        }
+        pushChildren(children, at, node.length, node);
+        edit.remove(id, node.text.length);
+      }
+      const [{ inner, replaced }] = run as [Visit];
+      const appended = run.length === 1 && replaced[0]!.to === inner!.length;
+      top = this.#makeRun(level, run, children, appended, childrenOf, edit);
+    }
+    return top;
+  }
+
+  readonly #rowsOf = (leaf: TreeNode): Row[] => {
+    const rows: Row[] = [];
+    pushRows(rows, 0, leaf.length, leaf as Leaf, this.#source);
+    return rows;
+  };
+
+  /** Makes nodes of the entries of neighbours and tells their parent; gives them back for those that have none. */
+  #makeRun<Entry extends RowKey>(
+    level: Level<Entry>,
+    run: readonly Visit[],
+    entries: Entry[],
+    appended: boolean,
+    entriesOf: (node: TreeNode) => Entry[],
+    edit: TreeEdit,
+  ): MadeChild[] {
+    const { parent } = run[0]!;
+    if (parent === undefined) return level.make(entries, lowest, appended);
+    const siblings = parent.inner!;
+    const take = (index: number): Entry[] => {
+      const node = this.#source.node(siblings.children[index]!);
+      edit.remove(siblings.children[index]!, node.text.length);
+      return entriesOf(node);
+    };
+    let from = run[0]!.index;
+    let to = run.at(-1)!.index + 1;
+    let all = entries;
+    if (level.isSparse(entries)) {
+      if (to < siblings.length) all = [...entries, ...take(to++)];
+      else if (from > (parent.replaced.at(-1)?.to ?? 0)) all = [...take(--from), ...entries];
+    }
+    const isFirst = parent.isFirst && from === 0;
+    const first = isFirst ? lowest : level instanceof LeafLevel ? new InnerChild(siblings, from) : all[0];
+    const children = level.make(all, first ?? lowest, appended && all === entries);
+    parent.replaced.push({ from, to, children });
+    return children;
+  }
+
+  #finish(
+    edit: TreeEdit,
+    root: MadeChild | undefined,
+    levels: number,
+  ): { writes: Write[]; state: TreeState } {
+    if (root === undefined) return edit.finish(0, 0, 0);
+    let child: Child = root;
+    let height = levels;
+    // A root with one child is none.
+    for (; height > 1; height--) {
+      if ('only' in child) {
+        const { node, only } = child as MadeChild;
+        if (only === undefined) break;
+        edit.takeBack(node);
+        child = only;
+      } else {
+        const node: Inner = this.#source.inner(child.node);
+        if (node.length > 1) break;
+        edit.remove(child.node, node.text.length);
+        child = new InnerChild(node, 0);
+      }
+    }
+    return edit.finish(child.node, height, root.count);
+  }
+}
+
+/** Visits of neighbours under one parent, together. */
+function runsOf(visits: readonly Visit[]): Visit[][] {
+  const runs: Visit[][] = [];
+  let last: Visit | undefined;
+  for (const visit of visits) {
+    if (last !== undefined && visit.parent === last.parent && visit.index === last.index + 1)
+      runs.at(-1)!.push(visit);
+    else runs.push([visit]);
+    last = visit;
+  }
+  return runs;
+}
+
+function pushChildren(children: Child[], from: number, to: number, node: Inner): void {
+  for (let at = from; at < to; at++) children.push(new InnerChild(node, at));
+}
+
+function childrenOf(node: TreeNode): Child[] {
+  const children: Child[] = [];
+  pushChildren(children, 0, node.length, node as Inner);
+  return children;
+}
+
+/** Removes the record of a value that goes with its row. */
+function dropValue(leaf: Leaf, at: number, edit: TreeEdit): void {
+  const own = leaf.ownRecord(at);
+  if (own !== undefined) edit.remove(own.record, own.bytes);
+}
