@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import { StartupError } from '../src/base/startup-error.js';
 import { Config } from '../src/config/config.js';
 import { expectation, formatValue, parseValue } from '../src/config/parse-value.js';
-import { openSections, schema, type Option } from '../src/config/schema.js';
+import type { Option } from '../src/config/options.js';
+import { openSections, schema } from '../src/config/schema.js';
 
 const docFile = path.resolve('docs/configuration.md');
 

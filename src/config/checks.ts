@@ -1,6 +1,7 @@
 import { badRequest, Refusal } from '../base/errors.js';
 import { expectation, parseValue } from './parse-value.js';
-import { schema, type Option } from './schema.js';
+import type { Option } from './options.js';
+import { schema } from './schema.js';
 
 const nameCharsMax = 1000;
 const valueCharsMax = 65_536;
@@ -18,10 +19,47 @@ const closedSections = new Set([
   'query_servers',
 ]);
 
-export function checkWritable(section: string): void {
+/**
+ * Options that name files. A login to the server must not let anybody make it read or write other files of its machine,
+ * so these can only be set by who can write its own. CouchDB's are among them that this server has no use for: nothing
+ * is to depend on whether that stays so.
+ */
+const closedOptions = new Set([
+  'couchdb/database_dir',
+  'couchdb/plugin_dir',
+  'couchdb/uri_file',
+  'couchdb/util_driver_dir',
+  'couchdb/view_index_dir',
+  'log/file',
+  'log/writer',
+  'replicator/cert_file',
+  'replicator/key_file',
+  'replicator/ssl_trusted_certificates_file',
+  'ssl/cacert_file',
+  'ssl/cert_file',
+  'ssl/key_file',
+]);
+
+/** Refuses a change over the API of what is closed to it, or not on the list of what is open where there is one. */
+export function checkWritable(section: string, key: string, whitelist: string): void {
   if (closedSections.has(section)) {
     throw new Refusal('forbidden', 'Config section blacklisted for modification over HTTP API.');
   }
+  if (closedOptions.has(`${section}/${key}`)) {
+    throw new Refusal('forbidden', `[${section}] ${key} can only be set in a file of the server.`);
+  }
+  if (whitelist !== '' && !namedIn(whitelist, section, key)) {
+    throw new Refusal('modification_not_allowed', 'This config variable is read-only');
+  }
+}
+
+/** Whether a list such as `[{log,level}, {"uuids", "algorithm"}]` names an option. */
+function namedIn(whitelist: string, section: string, key: string): boolean {
+  for (const [, pair = ''] of whitelist.matchAll(/\{([^{}]*)\}/g)) {
+    const [first, second] = pair.split(',').map((part) => part.trim().replace(/^(?:<<)?["']?|["']?(?:>>)?$/g, ''));
+    if (first === section && second === key) return true;
+  }
+  return false;
 }
 
 /** Refuses names that could not be told from the structure of a file. */

@@ -1,15 +1,15 @@
 import { notFound } from '../base/errors.js';
 import { checkName, checkValue, checkWritable, optionOf } from './checks.js';
 import { changedOptions, mergeLayers, withoutValue, withValue, type Values } from './layers.js';
+import { newerName, olderNames, splitName } from './older-names.js';
+import type { Option } from './options.js';
 import { expectation, formatValue, parseValue, type Value } from './parse-value.js';
 import {
-  olderSections,
   schema,
   type BooleanName,
   type ChoiceName,
   type ChoiceOf,
   type IntegerName,
-  type Option,
   type OptionName,
   type TextName,
 } from './schema.js';
@@ -59,6 +59,7 @@ export class Config {
   constructor(private readonly options: ConfigOptions = {}) {
     this.overrides = sourceOf(options.overrides ?? {});
     this.read();
+    this.merge();
   }
 
   number(name: IntegerName): number {
@@ -101,8 +102,8 @@ export class Config {
 
   /** Changes an option and gives its old value, or the empty text when it had none. */
   set(section: string, key: string, value: string, { persist = true }: ChangeOptions = {}): string {
-    checkWritable(section);
     checkName(section, key);
+    checkWritable(section, key, this.text('chttpd/config_whitelist'));
     checkValue(section, key, value.trim());
     const old = this.get(section, key) ?? '';
     this.change(section, key, value.trim(), persist);
@@ -111,17 +112,20 @@ export class Config {
 
   /** Takes an option back, whatever its source, and gives the value it had. Its default, if any, counts again. */
   delete(section: string, key: string, { persist = true }: ChangeOptions = {}): string {
-    checkWritable(section);
+    checkWritable(section, key, this.text('chttpd/config_whitelist'));
     const old = this.get(section, key);
     if (old === undefined) throw notFound('unknown_config_value');
-    if (this.setValue(section, key) !== undefined) this.change(section, key, null, persist);
+    for (const name of [[section, key] as const, ...olderNames(section, key)]) {
+      if (this.values.get(name[0])?.has(name[1])) this.change(...name, null, persist);
+    }
     return old;
   }
 
-  /** Reads the files again and forgets the changes that were not to be kept. */
+  /** Reads the files again and forgets the changes that were not to be kept. Nothing changes when one can't be read. */
   reload(): void {
-    this.unsaved = { sections: new Map() };
     this.read();
+    this.unsaved = { sections: new Map() };
+    this.merge();
   }
 
   /** Calls back after each change of an option, or of any option of a section. Gives the function that ends it. */
@@ -142,6 +146,20 @@ export class Config {
         lines.push(
           `[${section}] ${key} must be ${expectation(option)}; ${formatValue(option.default)} is used.`,
         );
+      }
+    }
+    return lines;
+  }
+
+  /** One line for each option that stands under an older name. */
+  hints(): string[] {
+    const lines: string[] = [];
+    for (const [section, keys] of this.values) {
+      for (const key of keys.keys()) {
+        const newer = newerName(section, key);
+        if (newer === undefined) continue;
+        const heeded = this.values.get(newer[0])?.has(newer[1]) ? 'not heeded, as that is set too' : 'heeded';
+        lines.push(`[${section}] ${key} is called [${newer[0]}] ${newer[1]} now; it is ${heeded}.`);
       }
     }
     return lines;
@@ -191,8 +209,8 @@ export class Config {
   private setValue(section: string, key: string): string | undefined {
     const value = this.values.get(section)?.get(key);
     if (value !== undefined || !optionOf(section, key)) return value;
-    for (const older of olderSections[section] ?? []) {
-      const found = this.values.get(older)?.get(key);
+    for (const [olderSection, olderKey] of olderNames(section, key)) {
+      const found = this.values.get(olderSection)?.get(olderKey);
       if (found !== undefined) return found;
     }
     return undefined;
@@ -219,9 +237,9 @@ export class Config {
 
   private read(): void {
     const { configFile, dataDir } = this.options;
-    this.handWritten = readHandWrittenFiles(configFile, dataDir);
+    const handWritten = readHandWrittenFiles(configFile, dataDir);
     if (dataDir !== undefined) this.api = readApiFile(dataDir);
-    this.merge();
+    this.handWritten = handWritten;
   }
 
   private merge(): void {
@@ -230,14 +248,15 @@ export class Config {
     this.values = mergeLayers(sources.map((source) => source.sections));
     this.parsed.clear();
     for (const [section, key] of changedOptions(before, this.values)) {
-      const value = this.get(section, key);
-      for (const listener of this.listeners.get(section) ?? []) listener(value, section, key);
-      for (const listener of this.listeners.get(`${section}/${key}`) ?? []) listener(value, section, key);
+      this.tell(section, key);
+      const newer = newerName(section, key);
+      if (newer !== undefined) this.tell(...newer);
     }
   }
-}
 
-function splitName(name: string): [section: string, key: string] {
-  const slash = name.indexOf('/');
-  return [name.slice(0, slash), name.slice(slash + 1)];
+  private tell(section: string, key: string): void {
+    const value = this.get(section, key);
+    for (const listener of this.listeners.get(section) ?? []) listener(value, section, key);
+    for (const listener of this.listeners.get(`${section}/${key}`) ?? []) listener(value, section, key);
+  }
 }

@@ -1,4 +1,4 @@
-import type { Option } from './schema.js';
+import type { Option } from './options.js';
 
 export type Value = number | boolean | string;
 
@@ -16,7 +16,7 @@ export function parseValue(option: Option, text: string): Value | undefined {
     case 'choice':
       return option.choices.includes(text) ? text : undefined;
     case 'text':
-      return text;
+      return text === '' || (option.pattern?.test(text) ?? true) ? text : undefined;
   }
 }
 
@@ -40,6 +40,6 @@ export function expectation(option: Option): string {
     case 'choice':
       return `one of ${option.choices.join(', ')}`;
     case 'text':
-      return 'text';
+      return option.expected ?? 'text';
   }
 }

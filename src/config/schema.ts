@@ -1,79 +1,24 @@
+import { chttpdEdgeOptions, edgeOptions } from './edge-options.js';
+import {
+  boolean,
+  choice,
+  integer,
+  limit,
+  text,
+  type BooleanOption,
+  type IntegerOption,
+  type Option,
+  type TextOption,
+} from './options.js';
+
+const millions = 1_000_000;
+
 /**
  * Every option the server reads: its name (`section/key`), type, default, bounds and meaning. The names are CouchDB's
  * wherever CouchDB has the option; what is this server's own stands in `[tuffet]`. `docs/configuration.md` lists the
  * same options, and a test holds the two together. Options that are not listed here may still be set: clients and
  * scripts keep values of their own in the configuration.
  */
-export interface IntegerOption {
-  type: 'integer';
-  default: number;
-  min: number;
-  max: number;
-  /** Whether the word `infinity` (no limit) is a value too. */
-  infinity: boolean;
-  meaning: string;
-}
-
-export interface BooleanOption {
-  type: 'boolean';
-  default: boolean;
-  meaning: string;
-}
-
-export interface ChoiceOption<Choice extends string = string> {
-  type: 'choice';
-  default: Choice;
-  choices: readonly Choice[];
-  meaning: string;
-}
-
-export interface TextOption {
-  type: 'text';
-  default: string;
-  meaning: string;
-}
-
-export type Option = IntegerOption | BooleanOption | ChoiceOption | TextOption;
-
-const integer = (standard: number, min: number, max: number, meaning: string): IntegerOption => ({
-  type: 'integer',
-  default: standard,
-  min,
-  max,
-  infinity: false,
-  meaning,
-});
-
-/** A limit that can be lifted. */
-const limit = (standard: number, min: number, meaning: string): IntegerOption => ({
-  type: 'integer',
-  default: standard,
-  min,
-  max: Number.MAX_SAFE_INTEGER,
-  infinity: true,
-  meaning,
-});
-
-const boolean = (standard: boolean, meaning: string): BooleanOption => ({
-  type: 'boolean',
-  default: standard,
-  meaning,
-});
-
-const choice = <const Choice extends string>(
-  standard: NoInfer<Choice>,
-  choices: readonly Choice[],
-  meaning: string,
-): ChoiceOption<Choice> => ({ type: 'choice', default: standard, choices, meaning });
-
-const text = (standard: string, meaning: string): TextOption => ({
-  type: 'text',
-  default: standard,
-  meaning,
-});
-
-const millions = 1_000_000;
-
 export const schema = {
   'couchdb/max_document_size': limit(
     8 * millions,
@@ -106,6 +51,14 @@ export const schema = {
   'chttpd/require_valid_user': boolean(false, 'Refuse anonymous requests.'),
   'chttpd/require_valid_user_except_for_up': boolean(false, 'Refuse anonymous requests except to `/_up`.'),
   'chttpd/admin_only_all_dbs': boolean(true, 'Only server admins may list databases.'),
+  'chttpd/backlog': integer(
+    512,
+    1,
+    65_535,
+    'Connections that wait to be accepted, before the system refuses further ones. Read at start.',
+  ),
+  'chttpd/max_uri_length': limit(Infinity, 1, 'Longest address of a request, in bytes; beyond it 414.'),
+  ...chttpdEdgeOptions,
   'chttpd_auth/iterations': integer(10_000, 1, 1000 * millions, 'PBKDF2 iterations of new password hashes.'),
   'chttpd_auth/min_iterations': integer(1, 1, 1000 * millions, 'Hashes with fewer iterations are refused.'),
   'chttpd_auth/max_iterations': integer(
@@ -165,6 +118,37 @@ export const schema = {
     3_600_000,
     'Milliseconds after which waiting documents of `batch=ok` are saved.',
   ),
+  'tuffet/header_bytes_max': integer(
+    65_536,
+    8_192,
+    millions,
+    'Longest request line and headers together, in bytes; beyond it 431, or 414. Read at start.',
+  ),
+  'tuffet/headers_max': integer(256, 16, 10_000, 'Most headers of a request; beyond it 431. Read at start.'),
+  'tuffet/headers_timeout_ms': integer(
+    60_000,
+    100,
+    3_600_000,
+    'Milliseconds that a client has for a TLS handshake, and then for the headers of each request. Read at start.',
+  ),
+  'tuffet/idle_timeout_ms': integer(
+    65_000,
+    100,
+    3_600_000,
+    'Milliseconds after which a connection without requests is closed. Read at start.',
+  ),
+  'tuffet/connections_max': limit(
+    Infinity,
+    1,
+    'Most open connections, for each port; further ones are closed at once. Read at start.',
+  ),
+  'tuffet/streams_max': integer(
+    128,
+    1,
+    10_000,
+    'Most requests under way at once on one HTTP/2 connection. Read at start.',
+  ),
+  ...edgeOptions,
 } satisfies Record<string, Option>;
 
 /** Sections whose keys are names that the user chooses. */
@@ -181,9 +165,3 @@ export type BooleanName = NamesOf<BooleanOption>;
 export type ChoiceName = NamesOf<{ type: 'choice' }>;
 export type TextName = NamesOf<TextOption>;
 export type ChoiceOf<Name extends ChoiceName> = Schema[Name]['choices'][number];
-
-/** Sections in which CouchDB's earlier versions kept the options, and where they are still found. */
-export const olderSections: Readonly<Record<string, readonly string[]>> = {
-  chttpd: ['httpd'],
-  chttpd_auth: ['couch_httpd_auth', 'svc_httpd_auth'],
-};

@@ -18,19 +18,31 @@ const apiFileHeader = `; Written by the server: changes made over the configurat
 
 /** The hand-written files, in the order in which they are read. Absent ones are left out. */
 export function readHandWrittenFiles(configFile: string | undefined, dataDir: string | undefined): Source[] {
-  const sources: Source[] = [];
-  if (configFile !== undefined) {
-    const text = readText(configFile);
-    if (text === undefined) throw new StartupError(`The configuration file ${configFile} does not exist.`);
-    sources.push({ file: configFile, sections: parseIni(text) });
+  return handWrittenTexts(configFile, dataDir).map(({ file, text }) => ({ file, sections: parseIni(text) }));
+}
+
+/** The same as texts. The order is CouchDB's; the file that is named stands between what it calls default and local. */
+export function handWrittenTexts(
+  configFile: string | undefined,
+  dataDir: string | undefined,
+): { file: string; text: string }[] {
+  const found: { file: string; text: string }[] = [];
+  const take = (file: string): boolean => {
+    const text = readText(file);
+    if (text !== undefined) found.push({ file, text });
+    return text !== undefined;
+  };
+  for (const file of filesOf('default', dataDir)) take(file);
+  if (configFile !== undefined && !take(configFile)) {
+    throw new StartupError(`The configuration file ${configFile} does not exist.`);
   }
-  if (dataDir !== undefined) {
-    for (const file of [path.join(dataDir, 'local.ini'), ...iniFilesIn(path.join(dataDir, 'local.d'))]) {
-      const text = readText(file);
-      if (text !== undefined) sources.push({ file, sections: parseIni(text) });
-    }
-  }
-  return sources;
+  for (const file of filesOf('local', dataDir)) take(file);
+  return found;
+}
+
+function filesOf(kind: 'default' | 'local', dataDir: string | undefined): string[] {
+  if (dataDir === undefined) return [];
+  return [path.join(dataDir, `${kind}.ini`), ...iniFilesIn(path.join(dataDir, `${kind}.d`))];
 }
 
 export function readApiFile(dataDir: string | undefined): Source {

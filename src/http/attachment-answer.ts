@@ -25,10 +25,17 @@ export async function answerAttachment(
     'Accept-Ranges': 'bytes',
     // What is stored may be anybody's: a browser must not take it for anything else than it says.
     'X-Content-Type-Options': 'nosniff',
+    ...policyOf(exchange),
   };
   if (ranges === undefined) await sendWhole(exchange, database, attachment, headers);
   else if (ranges.length === 1) await sendRange(exchange, database, attachment, ranges[0]!, headers);
   else await sendRanges(exchange, database, attachment, ranges);
+}
+
+/** A browser that shows an attachment must not run it in the name of this server's users. */
+function policyOf({ services: { config } }: Exchange): OutgoingHttpHeaders {
+  const policy = config.boolean('csp/attachments_enable') ? config.text('csp/attachments_header_value') : '';
+  return policy === '' ? {} : { 'Content-Security-Policy': policy };
 }
 
 async function sendWhole(
@@ -81,9 +88,8 @@ async function sendRanges(
     }
     yield Buffer.from(`\r\n--${boundary}--`);
   }
-  await send(exchange, 206, { 'Content-Type': `multipart/byteranges; boundary="${boundary}"` }, () =>
-    Promise.resolve(parts()),
-  );
+  const headers = { 'Content-Type': `multipart/byteranges; boundary="${boundary}"`, ...policyOf(exchange) };
+  await send(exchange, 206, headers, () => Promise.resolve(parts()));
 }
 
 async function send(

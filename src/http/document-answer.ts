@@ -11,7 +11,7 @@ import { attachmentsOf, type Attachment } from '../shard/content.js';
 import type { Exchange } from './exchange.js';
 import { attachmentDisposition } from './multipart/content-headers.js';
 import { MultipartWriter, type OutgoingPart } from './multipart/multipart-writer.js';
-import { contentTypeFor, namesTag } from './negotiate.js';
+import { namesTag } from './negotiate.js';
 import { writeBuffers, writePiece } from './stream.js';
 
 /** A revision in quotes, which is how JSON has it too unless its hash is odd. */
@@ -65,11 +65,11 @@ export async function answerWithData(
     await sendParts(exchange, writer, partsOf(cluster, database, doc, wanted), headers);
     return;
   }
-  exchange.head(200, { 'Content-Type': contentTypeFor(accept), ...headers });
+  exchange.jsonHead(200, headers);
   for await (const piece of docPieces(cluster, database, doc, wanted)) {
     if (!(await writePiece(exchange.response, piece))) return;
   }
-  exchange.response.end('\n');
+  exchange.endJson('\n');
 }
 
 /** Sends a multipart answer as fast as the client takes it. */

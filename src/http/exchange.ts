@@ -5,6 +5,7 @@ import { invalidJson, notAnObject } from '../base/errors.js';
 import { parseJson } from '../json/scan.js';
 import { readBody, requireJson } from './body.js';
 import { headerOf } from './header.js';
+import { jsonpClosing, jsonpOpening, jsonpType } from './jsonp.js';
 import { contentTypeFor } from './negotiate.js';
 import type { Query } from './query.js';
 import type { Services } from './services.js';
@@ -15,6 +16,8 @@ const bodyInMemoryBytesMax = 64 * 1024 * 1024;
 /** One request and its answer. Handlers read from it and answer through it, once. */
 export class Exchange {
   user!: UserContext;
+  /** The function that JSON is handed to in the answer, where the client asked for that and may. */
+  callback: string | undefined;
 
   constructor(
     readonly services: Services,
@@ -58,7 +61,12 @@ export class Exchange {
 
   /** Answers with JSON that is text already. */
   text(status: number, text: Bytes, headers?: OutgoingHttpHeaders): void {
-    this.send(status, contentTypeFor(this.header('accept')), `${text}\n`, headers);
+    if (this.callback === undefined) {
+      this.send(status, contentTypeFor(this.header('accept')), `${text}\n`, headers);
+    } else {
+      const wrapped = `${jsonpOpening(this.callback)}${text}${jsonpClosing}`;
+      this.send(status, jsonpType, wrapped, { ...headers, ...noSniffing });
+    }
   }
 
   send(status: number, type: string, text: Bytes, headers?: OutgoingHttpHeaders): void {
@@ -77,6 +85,20 @@ export class Exchange {
     this.#writeHead(status, [], headers);
   }
 
+  /** Sends the head of JSON that the caller writes to the response piece by piece, and closes with `endJson`. */
+  jsonHead(status: number, headers?: OutgoingHttpHeaders): void {
+    if (this.callback === undefined) {
+      this.#writeHead(status, ['Content-Type', contentTypeFor(this.header('accept'))], headers);
+    } else {
+      this.#writeHead(status, ['Content-Type', jsonpType], { ...headers, ...noSniffing });
+      if (this.method !== 'HEAD') this.response.write(jsonpOpening(this.callback), 'latin1');
+    }
+  }
+
+  endJson(text: Bytes): void {
+    this.response.end(this.callback === undefined ? text : text + jsonpClosing, 'latin1');
+  }
+
   /** A flat list of names and values is what Node writes fastest. */
   #writeHead(status: number, list: (string | number)[], headers: OutgoingHttpHeaders | undefined): void {
     let cached = false;
@@ -86,13 +108,20 @@ export class Exchange {
     }
     if (!cached) list.push('Cache-Control', 'must-revalidate');
     list.push('Server', this.services.serverName, 'X-Request-ID', this.id);
+    const { edge } = this.services;
+    if (edge.marks) edge.mark(this.request, list);
     this.response.writeHead(status, list);
   }
 
   /** The address of a path of this server, as the client sees it. */
   location(path: string): string {
-    const secure = this.header('x-forwarded-ssl') === 'on' || this.header('x-forwarded-proto') === 'https';
-    const host = this.header('x-forwarded-host') ?? this.header('host') ?? 'localhost';
-    return `${secure ? 'https' : 'http'}://${host}${path}`;
+    return `${this.secure ? 'https' : 'http'}://${this.services.edge.hostOf(this.request)}${path}`;
+  }
+
+  /** Whether the client came over TLS: cookies are marked as secure then. */
+  get secure(): boolean {
+    return this.services.edge.isSecure(this.request);
   }
 }
+
+const noSniffing = { 'X-Content-Type-Options': 'nosniff' };

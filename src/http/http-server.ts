@@ -1,56 +1,81 @@
 import { randomBytes } from 'node:crypto';
 import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { toBytes } from '../base/bytes.js';
 import { Refusal } from '../base/errors.js';
-import { StartupError } from '../base/startup-error.js';
+import { answerClientError, answerRaw, type ClientError } from './client-error.js';
 import { Exchange } from './exchange.js';
+import { expectationFailed, HeadChecks } from './head-checks.js';
 import { headerOf } from './header.js';
-import { splitPath } from './path.js';
+import { callbackOf } from './jsonp.js';
+import { limitConnections, listenOn } from './listen.js';
+import { splitPath, targetOf } from './path.js';
 import { emptyQuery, Query } from './query.js';
 import { MethodNotAllowed, route } from './router.js';
 import type { Services } from './services.js';
 import { statuses } from './statuses.js';
-
-/** Longest request line and headers together. */
-const headerBytesMax = 64 * 1024;
+import { TlsServer } from './tls-server.js';
 
 /** Takes requests from the network and sees to it that each is answered once, whatever goes wrong. */
 export class HttpServer {
   readonly #server: Server;
+  readonly #tls: TlsServer | undefined;
+  readonly #heads: HeadChecks;
   readonly #idPrefix = randomBytes(4).toString('hex');
   #requests = 0;
   #closing = false;
 
   constructor(private readonly services: Services) {
-    this.#server = http.createServer(
-      { maxHeaderSize: headerBytesMax, keepAliveTimeout: 65_000 },
-      (request, response) => this.#take(request, response),
-    );
-    // Bodies of any length may take their time; what must come at once is the head.
-    this.#server.requestTimeout = 0;
-    this.#server.headersTimeout = 60_000;
-    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-      if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
-      const status =
-        error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
-      const body =
-        '{"error":"bad_request","reason":"The request is not HTTP that this server understands."}\n';
-      socket.end(
-        `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
-      );
+    const { config } = services;
+    this.#heads = new HeadChecks(config.number('tuffet/headers_max'));
+    const headersTimeout = config.number('tuffet/headers_timeout_ms');
+    const take = (request: IncomingMessage, response: ServerResponse): void => this.#take(request, response);
+    const options = {
+      maxHeaderSize: config.number('tuffet/header_bytes_max'),
+      keepAliveTimeout: config.number('tuffet/idle_timeout_ms'),
+      headersTimeout,
+      connectionsCheckingInterval: Math.min(30_000, headersTimeout),
+      // Bodies of any length may take their time; what must come at once is the head.
+      requestTimeout: 0,
+      // Node would answer in a form of its own.
+      requireHostHeader: false,
+    };
+    this.#server = http.createServer(options, take);
+    // Node drops the headers beyond its limit and says nothing: there is one of our own.
+    this.#server.maxHeadersCount = 0;
+    limitConnections(this.#server, config);
+    this.#server.on('clientError', (error: ClientError, socket: Pipelined) => {
+      // An answer that is under way cannot be followed by another.
+      if (socket[lastAnswer]?.headersSent && !socket[lastAnswer].closed) socket.destroy();
+      else answerClientError(error, socket);
     });
+    this.#server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
+      this.#refuse(request, response, expectationFailed()),
+    );
+    this.#server.on('connect', (_, socket) =>
+      answerRaw(socket, 'method_not_allowed', 'This server is no proxy.'),
+    );
+    if (config.boolean('ssl/enable')) this.#tls = new TlsServer(config, this.#server, take);
   }
 
-  async listen(port: number, bind: string): Promise<string> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', (error: NodeJS.ErrnoException) =>
-        reject(new StartupError(listenProblem(error, port, bind))),
-      );
-      this.#server.listen(port, bind, resolve);
-    });
-    const { address, port: taken, family } = this.#server.address() as AddressInfo;
-    return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`;
+  /** The addresses of plain HTTP and, where it is configured, of TLS. */
+  async listen(): Promise<{ url: string; tlsUrl?: string }> {
+    const { config } = this.services;
+    const [port, bind] = [config.number('chttpd/port'), config.text('chttpd/bind_address')];
+    const backlog = config.number('chttpd/backlog');
+    const url = `http://${await listenOn(this.#server, { port, host: bind, backlog }, '--port')}`;
+    if (this.#tls === undefined) return { url };
+    const tlsBind = config.text('ssl/bind_address') || bind;
+    try {
+      return { url, tlsUrl: await this.#tls.listen(config.number('ssl/port'), tlsBind, backlog) };
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  /** Reads the certificates again. */
+  reload(): void {
+    this.#tls?.reload();
   }
 
   /** Takes no new requests, and waits for those under way. */
@@ -58,12 +83,14 @@ export class HttpServer {
     this.#closing = true;
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#server.closeIdleConnections();
-    await closed;
+    await Promise.all([closed, this.#tls?.close()]);
   }
 
   #take(request: IncomingMessage, response: ServerResponse): void {
     const started = performance.now();
-    const id = `${this.#idPrefix}${(++this.#requests).toString(36)}`;
+    const id = this.#nextId();
+    // Over HTTP/2 requests don't wait for each other: each has a stream of its own.
+    if (request.httpVersionMajor === 2) return this.#begin(request, response, id, started);
     const socket = request.socket as Pipelined;
     const before = socket[lastAnswer];
     socket[lastAnswer] = response;
@@ -79,6 +106,7 @@ export class HttpServer {
     response.on('close', () => this.#log(request, response, exchange, id, started));
     try {
       exchange = this.#exchange(request, response, id);
+      if (answerPreflight(exchange)) return;
       const user = this.services.authenticator.authenticate(headerOf(request, 'authorization'));
       if (user instanceof Promise) {
         const pending = exchange;
@@ -87,26 +115,56 @@ export class HttpServer {
           .catch((error: unknown) => this.#fail(pending, error));
       } else this.#serve(exchange, user);
     } catch (error) {
-      exchange ??= new Exchange(
-        this.services,
-        request,
-        response,
-        request.method ?? 'GET',
-        [],
-        '/',
-        emptyQuery,
-        id,
-      );
-      this.#fail(exchange, error);
+      this.#fail(exchange ?? this.#emptyExchange(request, response, id), error);
     }
   }
 
+  /** Answers a request that Node does not hand out for an answer. */
+  #refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
+    const id = this.#nextId();
+    const exchange = this.#emptyExchange(request, response, id);
+    const started = performance.now();
+    response.on('close', () => this.#log(request, response, exchange, id, started));
+    this.#fail(exchange, refusal);
+  }
+
+  #nextId(): string {
+    return `${this.#idPrefix}${(++this.#requests).toString(36)}`;
+  }
+
+  #emptyExchange(request: IncomingMessage, response: ServerResponse, id: string): Exchange {
+    return new Exchange(
+      this.services,
+      request,
+      response,
+      request.method ?? 'GET',
+      [],
+      '/',
+      emptyQuery,
+      id,
+    );
+  }
+
   #exchange(request: IncomingMessage, response: ServerResponse, id: string): Exchange {
-    const url = request.url ?? '/';
+    const { edge } = this.services;
+    this.#heads.check(request, edge.uriBytesMax);
+    const method = methodOf(request);
+    const url = targetOf(request.url ?? '/', method);
     const mark = url.indexOf('?');
     const path = mark < 0 ? url : url.slice(0, mark);
     const query = mark < 0 ? emptyQuery : new Query(url.slice(mark + 1));
-    return new Exchange(this.services, request, response, methodOf(request), splitPath(path), url, query, id);
+    const exchange = new Exchange(
+      this.services,
+      request,
+      response,
+      method,
+      splitPath(path),
+      url,
+      query,
+      id,
+    );
+    if (edge.jsonp) exchange.callback = callbackOf(query);
+    return exchange;
   }
 
   #serve(exchange: Exchange, user: Exchange['user']): void {
@@ -157,7 +215,7 @@ export class HttpServer {
     metrics.request(method, response.statusCode, ms);
     if (!logger.logsRequests) return;
     const user = exchange?.user?.name ?? null;
-    const complete = response.writableFinished;
+    const complete = response.writableEnded && response.writableFinished;
     logger.request({
       id,
       method,
@@ -200,18 +258,21 @@ function methodOf(request: IncomingMessage): string {
   return typeof wanted === 'string' && overridable.has(wanted) ? wanted : method;
 }
 
+/** A browser that asks what a page may do is answered without a login: it sends none with that question. */
+function answerPreflight(exchange: Exchange): boolean {
+  const { request, response, services } = exchange;
+  if (request.method !== 'OPTIONS') return false;
+  const headers = services.edge.cors?.preflight(request);
+  if (headers === undefined) return false;
+  exchange.head(204, headers);
+  response.end();
+  return true;
+}
+
 function checkLogin({ services: { config }, user, parts }: Exchange): void {
   if (user.name !== null) return;
   const exceptUp = config.boolean('chttpd/require_valid_user_except_for_up');
   if (!exceptUp && !config.boolean('chttpd/require_valid_user')) return;
   if (exceptUp && parts[0] === '_up') return;
   throw new Refusal('unauthorized', 'Authentication required.');
-}
-
-function listenProblem(error: NodeJS.ErrnoException, port: number, bind: string): string {
-  if (error.code === 'EADDRINUSE')
-    return `Port ${port} on ${bind} is in use by another program; choose another with --port.`;
-  if (error.code === 'EACCES')
-    return `Port ${port} on ${bind} may not be used by this user; choose another with --port.`;
-  return `Cannot listen on ${bind} port ${port}: ${error.message}`;
 }

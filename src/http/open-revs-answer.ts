@@ -7,7 +7,6 @@ import { parseRev, type Rev } from '../revisions/rev.js';
 import { revPart, revPieces, sendParts, type AttachmentOptions } from './document-answer.js';
 import type { Exchange } from './exchange.js';
 import { MultipartWriter } from './multipart/multipart-writer.js';
-import { contentTypeFor } from './negotiate.js';
 import { parseJsonText } from './query.js';
 import { writePiece } from './stream.js';
 
@@ -38,7 +37,7 @@ export async function answerOpenRevs(
     await sendParts(exchange, new MultipartWriter('mixed'), parts, {});
     return;
   }
-  exchange.head(200, { 'Content-Type': contentTypeFor(accept) });
+  exchange.jsonHead(200);
   const { response } = exchange;
   if (exchange.method === 'HEAD') return void response.end();
   let text: Bytes = '[';
@@ -57,7 +56,7 @@ export async function answerOpenRevs(
     }
     text += '}';
   }
-  response.end(`${text}]\n`, 'latin1');
+  exchange.endJson(`${text}]\n`);
 }
 
 const pieceBytes = 64 * 1024;

@@ -20,6 +20,19 @@ export function splitPath(path: string): Bytes[] {
 
 const escaped = /[%+]/;
 
+/**
+ * The path and query that a request line asks for. It may name the whole address, as to a proxy; who is meant by it is
+ * this server all the same. A star is the server as a whole.
+ */
+export function targetOf(url: string, method: string): string {
+  if (url.charCodeAt(0) === 0x2f) return url;
+  if (url === '*' && method === 'OPTIONS') return '/';
+  const absolute = /^https?:\/\/[^/?#]*/i.exec(url);
+  if (absolute === null) throw badRequest('The address of the request is not a path.');
+  const path = url.slice(absolute[0].length);
+  return path.startsWith('/') ? path : `/${path}`;
+}
+
 /** Percent escapes and pluses undone; gives bytes, which need not be UTF-8. */
 export function decodeComponent(text: string): Bytes {
   // Node reads request lines as latin1: raw bytes beyond ASCII are bytes already.

@@ -4,6 +4,7 @@ import type { BatchWrites } from '../cluster/batch-writes.js';
 import type { Cluster } from '../cluster/cluster.js';
 import type { Uuids } from '../cluster/uuids.js';
 import type { Config } from '../config/config.js';
+import type { Edge } from './edge.js';
 import type { Metrics } from './metrics.js';
 
 /** All that handlers work with. */
@@ -16,8 +17,11 @@ export interface Services {
   uuids: Uuids;
   metrics: Metrics;
   logger: Logger;
+  edge: Edge;
   /** Closes the data folder's stores and opens them again. */
   restart: () => Promise<void>;
+  /** Reads the configuration again, with the certificates it names. Gives nothing; refuses where something can't be used. */
+  reload: () => Promise<void>;
   /** This server's id. */
   uuid: string;
   version: string;

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import os from 'node:os';
-import { hashPlainAdmins, hasAdmin } from '../auth/admins.js';
+import { hashPlainAdmins, hasAdmin, reloadConfig } from '../auth/admins.js';
 import { Authenticator } from '../auth/authenticator.js';
 import { designGate } from '../auth/design-gate.js';
+import { Refusal } from '../base/errors.js';
 import { createLogger, type Logger } from '../base/logger.js';
 import { StartupError } from '../base/startup-error.js';
 import { packageVersion } from '../base/version.js';
@@ -15,6 +16,7 @@ import { partitionSizeGate } from '../cluster/partition-info.js';
 import { sweepOrphans } from '../cluster/sweep-blobs.js';
 import { Uuids } from '../cluster/uuids.js';
 import { Config } from '../config/config.js';
+import { Edge } from '../http/edge.js';
 import { HttpServer } from '../http/http-server.js';
 import { Metrics } from '../http/metrics.js';
 import type { Services } from '../http/services.js';
@@ -29,6 +31,8 @@ export interface ServerOptions {
   /** 0 takes a free one. */
   port?: number;
   bind?: string;
+  /** Lets pages of these origins use the server, with logins; `true` means any page, which is for development only. */
+  cors?: boolean | string | readonly string[];
   /** Options by section and key, over whatever files say. */
   config?: Record<string, Record<string, string>>;
   /** An ini file to read. */
@@ -41,6 +45,8 @@ export interface ServerOptions {
 export interface TuffetServer {
   /** Without a slash at the end. */
   url: string;
+  /** The address for TLS, where `[ssl] enable` is set. */
+  tlsUrl?: string;
   dataDir?: string;
   /** Takes no new requests, lets those under way finish, and closes the data folder. */
   close(): Promise<void>;
@@ -69,6 +75,7 @@ function readConfig({
   admins,
   port,
   bind,
+  cors,
   config = {},
   logLevel,
   logFormat,
@@ -86,10 +93,22 @@ function readConfig({
     overrides: {
       ...config,
       admins: section('admins', admins ?? {}),
-      chttpd: section('chttpd', { port: port?.toString(), bind_address: bind }),
+      chttpd: section('chttpd', {
+        port: port?.toString(),
+        bind_address: bind,
+        enable_cors: cors === undefined ? undefined : String(cors !== false),
+      }),
+      cors: section('cors', corsOptions(cors)),
       log: section('log', { level: logLevel, format: logFormat }),
     },
   });
+}
+
+/** Clients in browsers, PouchDB among them, send logins with every request, so they get leave to. */
+function corsOptions(cors: ServerOptions['cors'] = false): Record<string, string> {
+  if (cors === false) return {};
+  const origins = cors === true ? '*' : [cors].flat().join(', ');
+  return { origins, credentials: 'true' };
 }
 
 async function start(
@@ -114,6 +133,8 @@ async function start(
     uuids: new Uuids(config),
     metrics: new Metrics(),
     logger,
+    edge: new Edge(config),
+    reload: () => reload(config, logger, () => server.reload()),
     uuid: folder?.uuid ?? randomId(),
     version,
     spoolFolder: folder?.folder ?? os.tmpdir(),
@@ -132,31 +153,48 @@ async function start(
     await batches.flush();
     await services.cluster.close();
     authenticator.close();
+    services.edge.close();
     stopListening();
     folder?.release();
   };
-  let url: string;
+  let urls: { url: string; tlsUrl?: string };
   try {
-    url = await server.listen(config.number('chttpd/port'), config.text('chttpd/bind_address'));
+    urls = await server.listen();
   } catch (error) {
     await shutDown();
     throw error;
   }
-  logger.notice({ url, data: folder?.folder ?? null }, 'listening');
+  logger.notice({ ...urls, data: folder?.folder ?? null }, 'listening');
   let closing: Promise<void> | undefined;
   return {
-    url,
+    ...urls,
     ...(folder === undefined ? {} : { dataDir: folder.folder }),
     close: () => (closing ??= server.close().then(shutDown)),
   };
 }
 
 async function prepareConfig(config: Config, logger: Logger): Promise<void> {
-  const { unwritable } = await hashPlainAdmins(config);
+  reportConfig(config, logger, await hashPlainAdmins(config));
+}
+
+function reportConfig(config: Config, logger: Logger, { unwritable }: { unwritable: string[] }): void {
   for (const file of unwritable) {
     logger.warn({ file }, 'a password in clear text could not be replaced in its file');
   }
   for (const problem of config.problems()) logger.warn({}, problem);
+  for (const hint of config.hints()) logger.notice({}, hint);
+}
+
+/** What can't be used stays as it was, and whoever asked for it is told why. */
+async function reload(config: Config, logger: Logger, reloadServer: () => void): Promise<void> {
+  try {
+    reportConfig(config, logger, await reloadConfig(config));
+    reloadServer();
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error;
+    logger.error({}, error.message);
+    throw new Refusal('internal_server_error', error.message);
+  }
 }
 
 async function openStores(config: Config, logger: Logger, folder: DataFolder | undefined): Promise<Cluster> {

@@ -8,7 +8,6 @@ import { formatRev, parseRev, type Rev } from '../../revisions/rev.js';
 import { errorPart, revPart, revPieces, sendParts, type AttachmentOptions } from '../document-answer.js';
 import type { Exchange } from '../exchange.js';
 import { MultipartWriter, type OutgoingPart } from '../multipart/multipart-writer.js';
-import { contentTypeFor } from '../negotiate.js';
 import type { DatabaseRoute } from '../route.js';
 import { writePiece } from '../stream.js';
 
@@ -42,11 +41,11 @@ async function bulkGet(exchange: Exchange, database: Database): Promise<void> {
     await sendParts(exchange, new MultipartWriter(multipart === 'related' ? 'related' : 'mixed'), parts, {});
     return;
   }
-  exchange.head(200, { 'Content-Type': contentTypeFor(exchange.request.headers.accept) });
+  exchange.jsonHead(200);
   for await (const piece of pieces(cluster, database, docs, found, shown)) {
     if (!(await writePiece(exchange.response, piece))) return;
   }
-  exchange.response.end(']}\n', 'latin1');
+  exchange.endJson(']}\n');
 }
 
 interface Failure {

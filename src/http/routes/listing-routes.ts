@@ -6,7 +6,7 @@ import { Listing, rowsForKeys, type ListingKind } from '../../cluster/list-docs.
 import { encodeSequence } from '../../cluster/sequence.js';
 import type { Exchange } from '../exchange.js';
 import { listingRequest, parseError, type ListingRequest, type Parameter } from '../listing-query.js';
-import { contentTypeFor, namesTag } from '../negotiate.js';
+import { namesTag } from '../negotiate.js';
 import { pathPartition } from '../partition-path.js';
 import type { DatabaseHandler, DatabaseRoute } from '../route.js';
 import { writePiece, writePieces } from '../stream.js';
@@ -121,7 +121,7 @@ function answerReady(
   listing: Listing,
   etag: string,
 ): void | Promise<void> {
-  const headers = { 'Content-Type': contentTypeFor(exchange.header('accept')), ETag: etag };
+  const headers = { ETag: etag };
   const opening = openingOf(database, kind, request, listing);
   if (request.attachments && request.includeDocs && needsOffset(kind, request)) {
     return answerWithData(exchange, listing, opening, headers);
@@ -140,10 +140,10 @@ async function stream(
   headers: OutgoingHttpHeaders,
 ): Promise<void> {
   const { response } = exchange;
-  exchange.head(200, headers);
+  exchange.jsonHead(200, headers);
   if (exchange.method === 'HEAD') return void response.end();
   if (!(await writePiece(response, beginning))) return;
-  if (await writePieces(response, rows)) response.end('\n]}\n', 'latin1');
+  if (await writePieces(response, rows)) exchange.endJson('\n]}\n');
 }
 
 async function answerWithData(
@@ -153,13 +153,13 @@ async function answerWithData(
   headers: OutgoingHttpHeaders,
 ): Promise<void> {
   const { response, services } = exchange;
-  exchange.head(200, headers);
+  exchange.jsonHead(200, headers);
   if (exchange.method === 'HEAD') return void response.end();
   if (!(await writePiece(response, opening))) return;
   for await (const piece of listing.piecesWithData(services.cluster)) {
     if (!(await writePiece(response, piece))) return;
   }
-  response.end('\n]}\n', 'latin1');
+  exchange.endJson('\n]}\n');
 }
 
 async function answerAll(
@@ -168,7 +168,7 @@ async function answerAll(
   kind: ListingKind,
   requests: ListingRequest[],
 ): Promise<void> {
-  exchange.head(200, { 'Content-Type': contentTypeFor(exchange.header('accept')) });
+  exchange.jsonHead(200);
   const { response } = exchange;
   let separator = '{"results":[\n';
   for (const request of requests) {
@@ -179,7 +179,7 @@ async function answerAll(
     if (!(await writePieces(response, rowsOf(database, kind, request, listing)))) return;
     separator = '\n]},\n';
   }
-  response.end(requests.length === 0 ? '{"results":[]}\n' : '\n]}\n]}\n', 'latin1');
+  exchange.endJson(requests.length === 0 ? '{"results":[]}\n' : '\n]}\n]}\n');
 }
 
 function openingOf(

@@ -1,6 +1,6 @@
 import { fromBytes } from '../../base/bytes.js';
 import { badRequest, invalidJson, notFound } from '../../base/errors.js';
-import { reloadConfig, setAdmin } from '../../auth/admins.js';
+import { setAdmin } from '../../auth/admins.js';
 import { parseJson } from '../../json/scan.js';
 import { requireJson } from '../body.js';
 import type { Exchange } from '../exchange.js';
@@ -183,6 +183,6 @@ function deleteOption(exchange: Exchange): void {
 }
 
 async function reload(exchange: Exchange): Promise<void> {
-  await reloadConfig(exchange.services.config);
+  await exchange.services.reload();
   exchange.json(200, { ok: true });
 }

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import fs from 'node:fs';
+import type { OutgoingHttpHeaders } from 'node:http';
 import type { Exchange } from '../exchange.js';
 import type { ServerRoute } from '../route.js';
 
@@ -35,10 +37,28 @@ function page(exchange: Exchange): void {
   const { text, modified } = asset('index.html');
   exchange.send(200, 'text/html; charset=utf-8', text, {
     'Last-Modified': modified,
-    'Content-Security-Policy':
-      "default-src 'self'; style-src 'self' 'unsafe-inline'; script-src 'self' 'unsafe-inline'; frame-ancestors 'none'",
+    ...policyOf(exchange, text),
     'X-Frame-Options': 'DENY',
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'same-origin',
   });
+}
+
+function policyOf({ services: { config } }: Exchange, page: string): OutgoingHttpHeaders {
+  if (!config.boolean('csp/utils_enable')) return {};
+  return { 'Content-Security-Policy': config.text('csp/utils_header_value') || ownPolicy(page) };
+}
+
+/** Lets the page run its own script and nothing else, so that a name of a database cannot become one. */
+function ownPolicy(page: string): string {
+  const hashes = (tag: string): string =>
+    [...page.matchAll(new RegExp(`<${tag}>([^]*?)</${tag}>`, 'g'))]
+      .map(([, text = '']) => ` 'sha256-${createHash('sha256').update(text, 'latin1').digest('base64')}'`)
+      .join('');
+  return (
+    `default-src 'self'; img-src 'self' data:; script-src 'self'${hashes('script')}; ` +
+    `style-src 'self'${hashes('style')}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'`
+  );
 }
 
 function favicon(exchange: Exchange): void {

@@ -1,0 +1,119 @@
+import { boolean, formed, integer } from './options.js';
+
+/** Options of what stands between the server and the network: other origins, pages, TLS. Parts of `schema.ts`. */
+const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+const tokens = new RegExp(`^${token}(?:\\s*,\\s*${token})*$`);
+const origin = String.raw`(?:\*|null|[a-z][a-z0-9+.-]*://[^\s,/?#]+)`;
+const origins = new RegExp(`^${origin}(?:\\s*,\\s*${origin})*$`);
+const visible = /^[\x20-\x7e]*$/;
+/** As CouchDB writes it, a list of Erlang's, or plainly with commas. */
+const tlsVersions = /^\[?\s*'?tlsv1\.[23]'?(?:\s*,\s*'?tlsv1\.[23]'?)*\s*\]?$/;
+
+const headerName = (standard: string, meaning: string) =>
+  formed(standard, new RegExp(`^${token}$`), 'the name of a header', meaning);
+const headerValue = (standard: string, meaning: string) =>
+  formed(standard, visible, 'visible ASCII characters', meaning);
+const file = (meaning: string) =>
+  formed('', /^[^\0]+$/, 'a path', `${meaning} Can't be changed over the API.`);
+
+export const chttpdEdgeOptions = {
+  'chttpd/enable_cors': boolean(false, 'Answer to pages of other origins, as `[cors]` says.'),
+  'chttpd/allow_jsonp': boolean(
+    false,
+    'Wrap JSON answers in a call of the function that the parameter `callback` names.',
+  ),
+  'chttpd/enable_xframe_options': boolean(
+    false,
+    'Send `X-Frame-Options: SAMEORIGIN` with every answer, so that other pages show none of them in a frame.',
+  ),
+  'chttpd/x_forwarded_host': headerName(
+    'X-Forwarded-Host',
+    'Header in which a proxy says which host was asked for.',
+  ),
+  'chttpd/x_forwarded_proto': headerName(
+    'X-Forwarded-Proto',
+    'Header in which a proxy says `https` where its client came over TLS.',
+  ),
+  'chttpd/x_forwarded_ssl': headerName(
+    'X-Forwarded-Ssl',
+    'Header in which a proxy says `on` where its client came over TLS.',
+  ),
+  'chttpd/config_whitelist': formed(
+    '',
+    /^\[.*\]$/,
+    'a list such as [{log,level}, {uuids,algorithm}]',
+    'The only options that may be changed over the API; all that are not closed, when empty.',
+  ),
+};
+
+export const edgeOptions = {
+  'cors/origins': formed(
+    '',
+    origins,
+    'origins such as https://example.com, separated by commas, or *',
+    'Origins whose pages may read answers, with scheme and port and without a path, separated by commas; `*` for all.',
+  ),
+  'cors/credentials': boolean(
+    false,
+    'Whether those pages may send cookies and logins. Together with `origins = *`, every page of the web may act ' +
+      'as the user who looks at it.',
+  ),
+  'cors/methods': formed('', tokens, 'methods, separated by commas', 'Methods they may use; empty for all.'),
+  'cors/headers': formed(
+    '',
+    tokens,
+    'names of headers, separated by commas',
+    'Headers they may send; empty for those that clients of the interface use.',
+  ),
+  'cors/exposed_headers': formed(
+    '',
+    tokens,
+    'names of headers, separated by commas',
+    'Headers of answers they may read, beside the simple ones; empty for those of the interface.',
+  ),
+  'cors/max_age': integer(
+    600,
+    -1,
+    86_400,
+    'Seconds for which a browser may remember the answer to a preflight request.',
+  ),
+  'csp/utils_enable': boolean(true, 'Send a content security policy with the page at `/_utils/`.'),
+  'csp/utils_header_value': headerValue('', 'That policy; empty for the one that fits the page.'),
+  'csp/attachments_enable': boolean(
+    true,
+    'Send a content security policy with attachments, whose contents may be anybody’s.',
+  ),
+  'csp/attachments_header_value': headerValue('sandbox', 'That policy.'),
+  'ssl/enable': boolean(false, 'Serve TLS on a port of its own, beside plain HTTP. Read at start.'),
+  'ssl/port': integer(6984, 0, 65_535, 'Port for TLS; 0 takes a free one. Read at start.'),
+  'ssl/bind_address': formed(
+    '',
+    /^\S+$/,
+    'an address',
+    'Address for TLS; empty for that of `[chttpd]`. Read at start.',
+  ),
+  'ssl/cert_file': file('PEM file with the certificate, followed by those that lead to its issuer.'),
+  'ssl/key_file': file('PEM file with the private key.'),
+  'ssl/password': formed('', /^.+$/, 'text', 'Password of the private key.'),
+  'ssl/cacert_file': file('PEM file with the issuers whose certificates clients may show.'),
+  'ssl/verify_ssl_certificates': boolean(
+    false,
+    'Ask clients for a certificate, and refuse those that show one which `cacert_file` does not vouch for.',
+  ),
+  'ssl/fail_if_no_peer_cert': boolean(
+    false,
+    'Refuse clients without a certificate too. Needs `verify_ssl_certificates`.',
+  ),
+  'ssl/tls_versions': formed(
+    'tlsv1.2, tlsv1.3',
+    tlsVersions,
+    'tlsv1.2, tlsv1.3 or both, separated by a comma',
+    'Versions of TLS; older ones are not spoken.',
+  ),
+  'ssl/ciphers': formed(
+    '',
+    /^[\w\s"',:+!@=[\]-]+$/,
+    'names of ciphers, separated by commas or colons',
+    'Ciphers for TLS 1.2, in OpenSSL’s names; empty for Node’s choice.',
+  ),
+};

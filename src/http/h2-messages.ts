@@ -1,0 +1,111 @@
+import http2, { type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
+import { Readable, Writable } from 'node:stream';
+
+/**
+ * A request and its answer over HTTP/2, in the shape of those of `node:http` as far as this server uses it, so that
+ * nothing else has to know which it is. Node has such a shape of its own, which is not used: it ends a body that was
+ * broken off as if it had come whole, and has no way to ask whether the client is still there.
+ */
+export class H2Request extends Readable {
+  readonly httpVersionMajor = 2;
+  readonly httpVersionMinor = 0;
+  readonly method: string;
+  readonly url: string | undefined;
+  readonly socket = { encrypted: true };
+  #complete = false;
+
+  constructor(
+    private readonly stream: ServerHttp2Stream,
+    readonly headers: IncomingHttpHeaders,
+    readonly rawHeaders: readonly string[],
+  ) {
+    super({ highWaterMark: readAheadBytes });
+    this.method = headers[':method'] ?? 'GET';
+    this.url = headers[':path'];
+    // Whoever reads the body hears of an error; where nobody does, it is no reason to end the process.
+    this.on('error', () => undefined);
+    stream.on('data', (chunk: Buffer) => {
+      if (!this.push(chunk)) stream.pause();
+    });
+    // The end of a stream that was reset is no end of the body.
+    stream.on('end', () => {
+      if (stream.aborted) return this.#breakOff();
+      this.#complete = true;
+      this.push(null);
+    });
+    stream.on('aborted', () => this.#breakOff());
+    stream.on('close', () => this.#breakOff());
+  }
+
+  /** Whether the whole body has come. */
+  get complete(): boolean {
+    return this.#complete;
+  }
+
+  override _read(): void {
+    this.stream.resume();
+  }
+
+  #breakOff(): void {
+    if (this.#complete || this.destroyed) return;
+    this.destroy(Object.assign(new Error('The request was broken off.'), { code: 'ECONNRESET' }));
+  }
+}
+
+export class H2Response extends Writable {
+  statusCode = 200;
+  headersSent = false;
+  #bodyless = false;
+
+  constructor(
+    private readonly stream: ServerHttp2Stream,
+    readonly req: H2Request,
+  ) {
+    super({ decodeStrings: true });
+    stream.on('close', () => this.destroy());
+  }
+
+  /** Takes a flat list of names and values. */
+  writeHead(status: number, list: readonly (string | number)[]): this {
+    this.statusCode = status;
+    this.headersSent = true;
+    this.#bodyless = this.req.method === 'HEAD' || status === 204 || status === 304;
+    if (!this.#isOpen) return this;
+    const headers: OutgoingHttpHeaders = { ':status': status };
+    for (let i = 0; i < list.length; i += 2) {
+      const name = String(list[i]).toLowerCase();
+      if (ofConnection.has(name)) continue;
+      const before = headers[name];
+      headers[name] = before === undefined ? list[i + 1] : [before, list[i + 1]].flat().map(String);
+    }
+    this.stream.respond(headers, { endStream: this.#bodyless });
+    return this;
+  }
+
+  override _write(chunk: Buffer, _: BufferEncoding, done: (error?: Error | null) => void): void {
+    if (this.#bodyless) done();
+    else if (this.#isOpen) this.stream.write(chunk, () => done());
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    if (this.#bodyless || !this.#isOpen) done();
+    else this.stream.end(() => done());
+  }
+
+  /** An answer that was not brought to its end is shown to be broken. */
+  override _destroy(_: Error | null, done: (error?: Error | null) => void): void {
+    if (!this.writableFinished) this.stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR);
+    // The client need not go on sending what nobody will read.
+    else if (!this.req.complete) this.stream.close(http2.constants.NGHTTP2_NO_ERROR);
+    done();
+  }
+
+  get #isOpen(): boolean {
+    return !this.stream.destroyed && !this.stream.closed;
+  }
+}
+
+const readAheadBytes = 64 * 1024;
+
+/** What concerns a connection has no place in a stream. */
+const ofConnection = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade']);
