@@ -6,6 +6,7 @@ export type ErrorName =
   | 'attachment_too_large'
   | 'bad_content_type'
   | 'bad_request'
+  | 'compilation_error'
   | 'conflict'
   | 'doc_validation'
   | 'document_too_large'
@@ -15,12 +16,14 @@ export type ErrorName =
   | 'illegal_database_name'
   | 'illegal_docid'
   | 'internal_server_error'
+  | 'invalid_design_doc'
   | 'length_required'
   | 'method_not_allowed'
   | 'missing_stub'
   | 'not_acceptable'
   | 'not_found'
   | 'not_implemented'
+  | 'os_process_error'
   | 'query_parse_error'
   | 'request_timeout'
   | 'requested_range_not_satisfiable'
@@ -37,6 +40,20 @@ export class Refusal extends Error {
   ) {
     super(`${error}: ${reason}`);
     this.name = 'Refusal';
+  }
+}
+
+/**
+ * What a function of a design document failed with. Name and reason are its own choice: the name need not be one of
+ * ours, the reason need not be text.
+ */
+export class FunctionRefusal extends Refusal {
+  constructor(
+    error: string,
+    readonly value: unknown,
+  ) {
+    super(error as ErrorName, typeof value === 'string' ? value : JSON.stringify(value ?? null));
+    this.name = 'FunctionRefusal';
   }
 }
 
