@@ -7,6 +7,7 @@ export type ErrorName =
   | 'bad_arg'
   | 'bad_content_type'
   | 'bad_request'
+  | 'compilation_error'
   | 'conflict'
   | 'doc_validation'
   | 'document_too_large'
@@ -21,6 +22,7 @@ export type ErrorName =
   | 'invalid_operator'
   | 'invalid_selector'
   | 'invalid_selector_json'
+  | 'invalid_design_doc'
   | 'length_required'
   | 'method_not_allowed'
   | 'missing_stub'
@@ -30,6 +32,7 @@ export type ErrorName =
   | 'not_implemented'
   | 'not_supported'
   | 'partition_overflow'
+  | 'os_process_error'
   | 'query_parse_error'
   | 'request_header_fields_too_large'
   | 'request_timeout'
@@ -47,6 +50,20 @@ export class Refusal extends Error {
   ) {
     super(`${error}: ${reason}`);
     this.name = 'Refusal';
+  }
+}
+
+/**
+ * What a function of a design document failed with. Name and reason are its own choice: the name need not be one of
+ * ours, the reason need not be text.
+ */
+export class FunctionRefusal extends Refusal {
+  constructor(
+    error: string,
+    readonly value: unknown,
+  ) {
+    super(error as ErrorName, typeof value === 'string' ? value : JSON.stringify(value ?? null));
+    this.name = 'FunctionRefusal';
   }
 }
 

@@ -1,4 +1,11 @@
-import type { Bytes } from '../base/bytes.js';
+import { createHash } from 'node:crypto';
+import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { FunctionRefusal, Refusal } from '../base/errors.js';
+import { readMapParts, type EmittedDoc } from './map-text.js';
+import { exhaustedReason, type CallTask, type Program, type Task } from './messages.js';
+import { Scheduler } from './scheduler.js';
+import { ThreadEnded, type FinalReply, type ListPeer } from './script-thread.js';
+import { compileEngine } from './vm.js';
 
 export interface ScriptOptions {
   /** Most worker threads at a time. They start when they are needed and end when they are not. */
@@ -7,7 +14,7 @@ export interface ScriptOptions {
   memory_bytes: number;
   /** How long one call of a function may take, in milliseconds. */
   timeoutMs: () => number;
-  /** Whether `reduce` refuses results that don't shrink, read at each call. Yes where it is left out. */
+  /** Whether a reduce function's result must be smaller than what it is made of. Yes where this is left out. */
   reduceLimit?: () => boolean;
   /** For work that may take its time: leaves the processor to everything else. */
   lowPriority?: boolean;
@@ -23,16 +30,6 @@ export interface MapProgram {
   /** Sources, as text (no byte strings). */
   maps: readonly string[];
 }
-
-export interface EmittedRow {
-  /** JSON text. */
-  key: Bytes;
-  /** JSON text. */
-  value: Bytes;
-}
-
-/** What each map function emitted for one document, in the order of emission. */
-export type EmittedDoc = readonly (readonly EmittedRow[])[];
 
 export interface MapResult {
   /** For each document. */
@@ -56,38 +53,181 @@ export interface ReduceGroup {
   values: Bytes;
 }
 
+/** Where a list function gets its rows from. */
+export interface RowSource {
+  /** The next rows, as JSON text of an array; undefined when there are no more. */
+  next(): Promise<Bytes | undefined>;
+}
+
+/** Where a list function's answer goes. */
+export interface ListSink {
+  /** Comes first, once. */
+  start(head: ListHead): void;
+  /** Resolves when more may come; false when nobody wants the rest. */
+  write(text: string): Promise<boolean>;
+}
+
+export interface ListHead {
+  code?: unknown;
+  headers?: unknown;
+}
+
 /**
  * Runs user functions in a sandbox, on threads of its own. `space` tells databases apart: functions of different spaces
- * share nothing. All methods refuse with `os_process_error` (a call took too long, or too much memory),
- * `compilation_error`, or `service_unavailable` (too many calls are waiting).
+ * share nothing. Every method refuses with `os_process_error` when a function takes too long or too much memory, with
+ * `service_unavailable` when too many calls are waiting, and with the function's own failure (`FunctionRefusal`) when it
+ * cannot be compiled or is not there.
  */
 export class ScriptHost {
+  #scheduler: Promise<Scheduler> | undefined;
+  #closed = false;
+
   constructor(readonly options: ScriptOptions) {}
 
-  /** Refuses when a function cannot be compiled or throws `["fatal", …]`; other exceptions only cost their rows. */
-  map(_space: string, _program: MapProgram, _docs: readonly Bytes[]): Promise<MapResult> {
-    throw new Error('not built yet');
+  /**
+   * Runs map functions on documents (JSON without white space). What a function throws costs its rows for that document,
+   * but `["fatal", …]` is the end of all.
+   */
+  async map(space: string, program: MapProgram, docs: readonly Bytes[]): Promise<MapResult> {
+    const texts = [toBytes(JSON.stringify(program.maps)), program.lib ?? ''];
+    const bytes = sizeOf(docs);
+    const reply = await this.#run({ kind: 'map', space, program: { id: program.id, texts }, docs }, bytes);
+    return { rows: reply.type === 'done' ? readMapParts(reply.parts, docs.length, program.maps.length) : [] };
   }
 
   /** One value for each group. A function that throws gives null. */
-  reduce(_space: string, _source: string, _groups: readonly ReduceGroup[]): Promise<ScriptValue[]> {
-    throw new Error('not built yet');
+  reduce(space: string, source: string, groups: readonly ReduceGroup[]): Promise<ScriptValue[]> {
+    const given = groups.map(({ keys, values }) => `[${keys},${values}]`);
+    return this.#reduce(space, source, given, false);
   }
 
   /** One value for each group, which is JSON text of `[value,…]`. */
-  rereduce(_space: string, _source: string, _groups: readonly Bytes[]): Promise<ScriptValue[]> {
-    throw new Error('not built yet');
+  rereduce(space: string, source: string, groups: readonly Bytes[]): Promise<ScriptValue[]> {
+    const given = groups.map((values) => `[null,${values}]`);
+    return this.#reduce(space, source, given, true);
   }
 
-  /** Calls the function at `path` of the design document, once for each list of arguments (JSON text of an array). */
-  call(
-    _space: string,
-    _ddoc: DdocProgram,
-    _path: readonly string[],
-    _calls: readonly Bytes[],
+  /**
+   * Calls the function at `path` of the design document, once for each list of arguments (JSON text of an array), to
+   * which those of `shared` are added.
+   */
+  async call(
+    space: string,
+    ddoc: DdocProgram,
+    path: readonly string[],
+    calls: readonly Bytes[],
+    shared: Bytes = '[]',
   ): Promise<ScriptValue[]> {
-    throw new Error('not built yet');
+    const task: CallTask = { kind: 'call', space, program: ddocProgram(ddoc), path, calls, shared };
+    return readLines(await this.#run(task, sizeOf(calls) + ddoc.json.length));
   }
 
-  async close(): Promise<void> {}
+  /** Runs a list function: rows come from `source` as it asks for them, its answer goes to `sink` as it makes it. */
+  async list(
+    space: string,
+    ddoc: DdocProgram,
+    path: readonly string[],
+    given: { head: Bytes; request: Bytes },
+    source: RowSource,
+    sink: ListSink,
+  ): Promise<void> {
+    let broken: unknown;
+    const peer: ListPeer = {
+      pull: async () => {
+        try {
+          return await source.next();
+        } catch (error) {
+          broken = error;
+          throw error;
+        }
+      },
+      push: async (text) => {
+        const [kind, value] = JSON.parse(fromBytes(text)) as ['start', ListHead] | ['chunk', string];
+        if (kind === 'chunk') return await sink.write(value);
+        sink.start(value);
+        return true;
+      },
+    };
+    const list = `[${given.head},${given.request}]`;
+    try {
+      await this.#run(
+        { kind: 'list', space, program: ddocProgram(ddoc), path, given: list },
+        list.length,
+        peer,
+      );
+    } catch (error) {
+      throw broken ?? error;
+    }
+  }
+
+  /** What is wrong with each source, if anything. */
+  check(space: string, sources: readonly string[]): Promise<ScriptValue[]> {
+    const texts = sources.map((source) => toBytes(JSON.stringify(source)));
+    return this.#run({ kind: 'check', space, sources: texts }, sizeOf(texts)).then(readLines);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await (await this.#scheduler)?.close();
+  }
+
+  async #reduce(
+    space: string,
+    source: string,
+    groups: readonly Bytes[],
+    rereduce: boolean,
+  ): Promise<ScriptValue[]> {
+    const text = toBytes(JSON.stringify(source));
+    const program = { id: createHash('md5').update(text).digest('hex'), texts: [text] };
+    const shrink = this.options.reduceLimit?.() ?? true;
+    const task: Task = { kind: 'reduce', space, program, groups, rereduce, shrink };
+    return readLines(await this.#run(task, sizeOf(groups)));
+  }
+
+  async #run(task: Task, bytes: number, peer?: ListPeer): Promise<FinalReply> {
+    if (this.#closed) throw new Refusal('service_unavailable', 'The server is closing.');
+    this.#scheduler ??= this.#start();
+    const scheduler = await this.#scheduler;
+    const reply = await scheduler.submit(task, bytes, peer).catch((error: unknown) => {
+      throw error instanceof ThreadEnded ? this.#refusalOf(error) : error;
+    });
+    for (const note of reply.notes) this.options.log(task.space, note);
+    if (reply.type === 'failed') throw new FunctionRefusal(reply.error, reply.reason);
+    if (reply.type === 'exhausted') throw new Refusal('os_process_error', exhaustedReason);
+    return reply;
+  }
+
+  async #start(): Promise<Scheduler> {
+    const { threads, memory_bytes, timeoutMs, lowPriority = false } = this.options;
+    return new Scheduler(threads, { wasm: await compileEngine(), memory_bytes, timeoutMs, lowPriority });
+  }
+
+  #refusalOf({ timedOut }: ThreadEnded): Refusal {
+    if (this.#closed) return new Refusal('service_unavailable', 'The server is closing.');
+    const reason = timedOut
+      ? `The function took longer than ${this.options.timeoutMs()} ms.`
+      : 'The thread that ran the function ended.';
+    return new Refusal('os_process_error', reason);
+  }
+}
+
+const ddocProgram = ({ id, json }: DdocProgram): Program => ({ id, texts: [json] });
+
+function sizeOf(texts: readonly Bytes[]): number {
+  let bytes = 0;
+  for (const { length } of texts) bytes += length;
+  return bytes;
+}
+
+/** A line is a value, or `!` and `[error,reason]`. */
+function readLines(reply: FinalReply): ScriptValue[] {
+  if (reply.type !== 'lines') return [];
+  return reply.text
+    .split('\n')
+    .slice(0, -1)
+    .map((line): ScriptValue => {
+      if (!line.startsWith('!')) return { ok: line };
+      const [error, reason] = JSON.parse(fromBytes(line.slice(1))) as [string, unknown];
+      return { error, reason };
+    });
 }

@@ -1,0 +1,163 @@
+import { makeAnswers, makeCaller } from './calls.js';
+import { makeCompile } from './compile.js';
+import { makeCore } from './core.js';
+import { makeFailure } from './failures.js';
+import { makeLister } from './list.js';
+import { makeMapper } from './map.js';
+import { makeModules } from './modules.js';
+import { makeReducer } from './reduce.js';
+import { makeResponses } from './responses.js';
+import { makeMediaTypes } from './types.js';
+
+/** What can be asked of the sandbox. All take texts, mostly JSON, and give one. */
+export type Operation = 'maps' | 'map' | 'reducer' | 'reduce' | 'ddoc' | 'call' | 'list' | 'check';
+
+const parts = {
+  makeCore,
+  makeCompile,
+  makeModules,
+  makeFailure,
+  makeMediaTypes,
+  makeResponses,
+  makeMapper,
+  makeReducer,
+  makeAnswers,
+  makeCaller,
+  makeLister,
+  openScope,
+};
+
+/**
+ * The programs that are run, in this order, in a new scope before any user function. The value of the last is a function
+ * that takes three functions of this side (`tick` is called before each call of a user function, `pull` and `push` serve
+ * lists) and gives the one by which everything is asked: `(operation, a, b, c) => text`. The text is `+` or `!`, a line
+ * with what was logged, and the result, or `[error,reason]`.
+ *
+ * They are many because the engine's time for a text grows faster than the text.
+ */
+export const scopePrograms: readonly string[] = [
+  'globalThis.parts = {}',
+  ...Object.entries(parts).map(([name, part]) => `parts.${name} = ${part.toString()}`),
+  `(function (parts) {
+    delete globalThis.parts;
+    return ${link.toString()};
+  })(parts)`,
+];
+
+type Part<Name extends keyof typeof parts> = ReturnType<(typeof parts)[Name]>;
+
+interface Scope {
+  core: Part<'makeCore'>;
+  compile: Part<'makeCompile'>;
+  modules: Part<'makeModules'>;
+  failure: Part<'makeFailure'>;
+  types: Part<'makeMediaTypes'>;
+  responses: Part<'makeResponses'>;
+  mapper: Part<'makeMapper'>;
+  reducer: Part<'makeReducer'>;
+  caller: Part<'makeCaller'>;
+  lister: Part<'makeLister'>;
+  countEmit: () => void;
+}
+
+function link(tick: () => void, pull: () => string | undefined, push: (text: string) => void): Enter {
+  const core = parts.makeCore();
+  const compile = parts.makeCompile(core);
+  const modules = parts.makeModules(core);
+  const failure = parts.makeFailure(core);
+  const types = parts.makeMediaTypes(core);
+  const responses = parts.makeResponses(core, types);
+  const mapper = parts.makeMapper(core, compile, tick);
+  const reducer = parts.makeReducer(core, compile, tick);
+  let emissions = 0;
+  const countEmit = (): void => void emissions++;
+  const emitted = (): boolean => {
+    const some = emissions > 0;
+    emissions = 0;
+    return some;
+  };
+  const answers = parts.makeAnswers(core, responses, emitted);
+  const caller = parts.makeCaller(core, compile, answers, failure, tick);
+  const lister = parts.makeLister(core, responses, caller, pull, push, tick);
+  return parts.openScope({
+    core,
+    compile,
+    modules,
+    failure,
+    types,
+    responses,
+    mapper,
+    reducer,
+    caller,
+    lister,
+    countEmit,
+  });
+}
+
+type Enter = (operation: Operation, a: string, b: string, c: string) => string;
+
+/** Puts in place what user functions find in the global scope. */
+function openScope(scope: Scope): Enter {
+  const { core, compile, modules, failure, types, responses, mapper, reducer, caller, lister } = scope;
+  const { parse, stringify, isArray, isExhausted, note, takeNotes } = core;
+  const names = globalThis as Record<string, unknown>;
+  // Nothing to keep time by or to wait with, and nothing that runs after a call.
+  for (const name of [
+    'SharedArrayBuffer',
+    'Atomics',
+    'performance',
+    'queueMicrotask',
+    'Promise',
+    'WeakRef',
+    'FinalizationRegistry',
+  ])
+    delete names[name];
+  names['emit'] = mapper.emit;
+  names['sum'] = (values: Record<string, never>) => {
+    let total = 0;
+    for (const at in values) total += values[at]!;
+    return total;
+  };
+  names['log'] = (message: unknown) => note(typeof message === 'string' ? message : stringify(message));
+  names['toJSON'] = (value: unknown) => stringify(value);
+  names['isArray'] = (value: unknown) => isArray(value);
+  names['getRow'] = lister.getRow;
+  names['start'] = responses.start;
+  names['send'] = responses.send;
+  names['provides'] = responses.provides;
+  names['registerType'] = types.register;
+  const operations: Record<Operation, (a: string, b: string, c: string) => string> = {
+    maps: (sources, lib) => {
+      names['require'] = modules({ views: { lib: lib === '' ? {} : parse(lib) } });
+      mapper.load(sources);
+      return '';
+    },
+    map: (docs, which, alone) => mapper.run(docs, which, alone !== ''),
+    reducer: (source) => {
+      reducer.load(source);
+      return '';
+    },
+    reduce: reducer.run,
+    ddoc: (text) => {
+      caller.load(text);
+      names['require'] = modules(caller.ddoc());
+      names['emit'] = scope.countEmit;
+      return '';
+    },
+    call: caller.run,
+    list: lister.run,
+    check: (source) => {
+      compile(parse(source));
+      return '';
+    },
+  };
+  return (operation, a, b, c) => {
+    try {
+      const result = operations[operation](a, b, c);
+      return '+' + takeNotes() + '\n' + result;
+    } catch (thrown) {
+      if (isExhausted(thrown)) throw thrown;
+      return '!' + takeNotes() + '\n' + stringify(failure(thrown, operation));
+    }
+  };
+}

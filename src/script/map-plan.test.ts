@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { planMaps } from './map-plan.js';
+
+/** The members that the only function is given, in order; undefined for all. */
+function membersOf(source: string, hasModules = false): string[] | undefined {
+  const [group] = planMaps([source], hasModules).groups;
+  return group!.members && [...group!.members].sort();
+}
+
+/** The places of the functions that are run on the same documents, group by group. */
+const groupsOf = (...sources: string[]): number[][] =>
+  planMaps(sources, false).groups.map(({ which }) => [...which]);
+
+describe('the members that a map function is given', () => {
+  test('are those it names', () => {
+    assert.deepEqual(membersOf('function (doc) { emit(doc.type, doc.total) }'), ['total', 'type']);
+    assert.deepEqual(membersOf('function map(d) { if (d.a && d?.b) emit(d["c"], d [ \'x y\' ]) }'), [
+      'a',
+      'b',
+      'c',
+      'x y',
+    ]);
+    assert.deepEqual(membersOf('(doc) => emit(doc.a.b.c)'), ['a']);
+    assert.deepEqual(membersOf('doc => { docs(doc . a); my_doc.b; doc$.c }'), ['a']);
+    assert.deepEqual(membersOf('function (doc) { emit(1) }'), []);
+    assert.deepEqual(membersOf('function (doc) { doc.tags.forEach(function (t) { emit(t, doc._id) }) }'), [
+      '_id',
+      'tags',
+    ]);
+  });
+
+  const seesAll = [
+    'function (doc) { emit(doc._id, doc) }',
+    'function (doc) { for (var k in doc) emit(k) }',
+    'function (doc) { var d = doc; emit(d.a) }',
+    'function (doc) { emit(doc[name]) }',
+    'function (doc) { emit(doc["a" + "b"]) }',
+    'function (doc) { emit({...doc}) }',
+    'function (doc) { emit(Object.keys(doc)) }',
+    'function (doc) { emit(arguments[0].b, doc.a) }',
+    'function (doc) { eval("do" + "c.b"); emit(doc.a) }',
+    'function (doc) { with (doc) emit(b) }',
+    'function (doc) { if (doc.hasOwnProperty("b")) emit(doc.a) }',
+    'function (doc) { emit(doc.valueOf().b) }',
+    'function (doc) { emit(doc.toString()) }',
+    'function (doc) { emit(doc/**/.b, doc.a) }',
+    'function (doc) { emit(`${doc.a}`) }',
+    'function (doc) { emit(\\u0064oc.b, doc.a) }',
+    'function (doc) { Object.prototype.all = function () { return this }; emit(doc.all()) }',
+    'function (doc, x) { emit(doc.a) }',
+    'function ({ a }) { emit(a) }',
+    'function () { emit(arguments[0].a) }',
+    'function (doc) { return function (doc) { emit(doc.a) } }',
+    'function (doc) { emit(doc.a); doc = other }',
+    'async function (doc) { emit(doc.a) }',
+    'emit',
+  ];
+  for (const source of seesAll) {
+    test(`are all where it could look at any: ${source}`, () => assert.equal(membersOf(source), undefined));
+  }
+
+  test('are all where modules may change what objects have', () => {
+    assert.equal(membersOf('function (doc) { emit(doc.a) }', true), undefined);
+    const both = planMaps(['function (doc) { emit(doc.a) }', 'function (d) { x.prototype.y = 1 }'], false);
+    assert.ok(both.groups.every(({ members }) => members === undefined));
+  });
+});
+
+describe('documents are shared', () => {
+  const shares = 'function (doc) { emit(doc.a) }';
+  const harmless = [
+    'function (doc) { if (doc.a == 1 && doc.b !== 2 || doc.c <= 3 && doc.d >= 4) emit(doc.a) }',
+    'function (doc) { var total = 0; for (var i = 0; i < doc.n; i++) total += doc.l[i]; emit(total) }',
+    'function (doc) { var a = doc.a, b = 2; a = b; b <<= 1; emit(a) }',
+    'doc => { let k = doc.a; while (k--) emit(k) }',
+    'function (doc) { doc.tags.map(t => emit(t)) }',
+  ];
+  for (const source of harmless) {
+    test(`by functions that only look at them: ${source}`, () =>
+      assert.deepEqual(groupsOf(shares, source), [[0, 1]]));
+  }
+
+  const changing = [
+    'function (doc) { doc.a = 1 }',
+    'function (doc) { doc["a"] = 1 }',
+    'function (doc) { doc.a += 1 }',
+    'function (doc) { doc.a <<= 1 }',
+    'function (doc) { doc.a ||= 1 }',
+    'function (doc) { doc.a++ }',
+    'function (doc) { return ++doc.a }',
+    'function (doc) { delete doc.a }',
+    'function (doc) { doc.tags.sort() }',
+    'function (doc) { doc.tags["so" + "rt"]() }',
+    'function (doc) { [doc.a] = [1] }',
+    'function (doc) { ({ x: doc.a } = y) }',
+    'function (doc) { for (doc.a in { x: 1 }); }',
+    'function (doc) { for (doc.a of [1]); }',
+    'function (doc) { doc./* */a = 1 }',
+    'function (doc) { doc.\na = 1 }',
+    'function (doc) { var t = doc.tags; t.length = 0 }',
+    'function (doc) { Object.assign(doc, { a: 1 }) }',
+    'function (doc) { doc.éa = 1 }',
+  ];
+  for (const source of changing) {
+    test(`by none that could change them: ${source}`, () =>
+      assert.deepEqual(groupsOf(shares, source, shares), [[0, 2], [1]]));
+  }
+
+  test('with the members that any of their functions looks at', () => {
+    const { groups } = planMaps([shares, 'function (d) { emit(d.b) }', 'function (d) { d.c = 1 }'], false);
+    assert.deepEqual(
+      groups.map(({ members }) => [...members!]),
+      [['a', 'b'], ['c']],
+    );
+  });
+});

@@ -1,0 +1,47 @@
+import type { Bytes } from '../base/bytes.js';
+import type { MapPart } from './messages.js';
+import { splitArray } from './project.js';
+
+export interface EmittedRow {
+  /** JSON text. */
+  key: Bytes;
+  /** JSON text. */
+  value: Bytes;
+}
+
+/** What each map function emitted for one document, in the order of emission. */
+export type EmittedDoc = readonly (readonly EmittedRow[])[];
+
+const noRows: readonly EmittedRow[] = [];
+
+/** The rows of all documents, out of the texts in which they come from the sandbox (`inside/map.ts`). */
+export function readMapParts(parts: readonly MapPart[], docs: number, maps: number): EmittedDoc[] {
+  const rows = Array.from({ length: docs }, () => new Array<readonly EmittedRow[]>(maps).fill(noRows));
+  /** How many documents each function has been through. */
+  const done = new Array<number>(maps).fill(0);
+  for (const { which, docs: count, text } of parts) {
+    const lines = text.split('\n');
+    let line = 0;
+    for (const map of which) {
+      const counts = JSON.parse(lines[line++]!) as number[];
+      const elements: Bytes[] = [];
+      for (; lines[line] !== '' && line < lines.length; line++) {
+        const more = splitArray(lines[line]!);
+        for (let i = 0; i < more.length; i++) elements.push(more[i]!);
+      }
+      line++;
+      if (counts.length !== count || counts.reduce((sum, each) => sum + each, 0) * 2 !== elements.length)
+        throw new Error('the rows of map functions are not in their form');
+      let at = 0;
+      for (let i = 0; i < count; i++) {
+        if (counts[i] === 0) continue;
+        const emitted: EmittedRow[] = [];
+        for (let row = 0; row < counts[i]!; row++, at += 2)
+          emitted.push({ key: elements[at]!, value: elements[at + 1]! });
+        rows[done[map]! + i]![map] = emitted;
+      }
+      done[map]! += count;
+    }
+  }
+  return rows;
+}

@@ -1,0 +1,133 @@
+import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import type { Operation } from './inside/program.js';
+import {
+  exhaustedReason,
+  type CallTask,
+  type CheckTask,
+  type ListTask,
+  type Program,
+  type ReduceTask,
+} from './messages.js';
+import { Exhausted, FunctionFailed, type Sandbox } from './sandbox.js';
+
+/** The thread does not have the program's texts. */
+export class MissingProgram extends Error {}
+
+/** Where tasks find the sandbox of their database. */
+export interface SandboxPlace {
+  sandbox: Sandbox;
+  /** Puts a sandbox as new in its place, when it is used up. */
+  renew: () => Promise<void>;
+}
+
+/** What is handed over to a sandbox at a time. */
+const chunkBytes = 256 * 1024;
+const chunkLength = 500;
+
+/** Sees to it that the sandbox has the program. */
+export function prepare(sandbox: Sandbox, id: string, operation: Operation, { texts }: Program): void {
+  if (sandbox.has(id)) return;
+  if (texts === undefined) throw new MissingProgram();
+  sandbox.open(id, operation, texts);
+}
+
+/** Divides what is to be handed over into parts of bounded size. */
+export function* chunks(list: readonly Bytes[]): Generator<readonly Bytes[]> {
+  let from = 0;
+  let bytes = 0;
+  for (let i = 0; i < list.length; i++) {
+    const { length } = list[i]!;
+    if (i > from && (i - from >= chunkLength || bytes + length > chunkBytes)) {
+      yield list.slice(from, i);
+      from = i;
+      bytes = 0;
+    }
+    bytes += length;
+  }
+  if (from < list.length) yield list.slice(from);
+}
+
+export function runReduce(place: SandboxPlace, task: ReduceTask): Promise<Bytes> {
+  const id = `reduce ${task.program.id}`;
+  return lineForEach(place, task.groups, (sandbox, groups) => {
+    prepare(sandbox, id, 'reducer', task.program);
+    const sizes = task.shrink ? groups.map(({ length }) => length) : null;
+    return sandbox.ask(id, 'reduce', [
+      `[${groups.join(',')}]`,
+      JSON.stringify({ rereduce: task.rereduce, sizes }),
+    ]);
+  });
+}
+
+export function runCalls(place: SandboxPlace, task: CallTask): Promise<Bytes> {
+  const id = `ddoc ${task.program.id}`;
+  const path = toBytes(JSON.stringify(task.path));
+  return lineForEach(place, task.calls, (sandbox, calls) => {
+    prepare(sandbox, id, 'ddoc', task.program);
+    return sandbox.ask(id, 'call', [path, `[${calls.join(',')}]`, task.shared]);
+  });
+}
+
+/** Runs work that gives a line for each part. Where memory runs out, each part is given all of it for itself. */
+async function lineForEach(
+  place: SandboxPlace,
+  parts: readonly Bytes[],
+  run: (sandbox: Sandbox, parts: readonly Bytes[]) => Bytes,
+): Promise<Bytes> {
+  let lines = '';
+  for (const chunk of chunks(parts)) {
+    try {
+      lines += run(place.sandbox, chunk);
+    } catch (error) {
+      if (!(error instanceof Exhausted)) throw error;
+      for (const part of chunk) lines += await aloneLine(place, part, run);
+    }
+  }
+  return lines;
+}
+
+async function aloneLine(
+  place: SandboxPlace,
+  part: Bytes,
+  run: (sandbox: Sandbox, parts: readonly Bytes[]) => Bytes,
+): Promise<Bytes> {
+  await place.renew();
+  try {
+    return run(place.sandbox, [part]);
+  } catch (error) {
+    if (!(error instanceof Exhausted)) throw error;
+    await place.renew();
+    return failureLine('os_process_error', exhaustedReason);
+  }
+}
+
+export function runList({ sandbox }: SandboxPlace, { program, path, given }: ListTask): Bytes {
+  const id = `ddoc ${program.id}`;
+  prepare(sandbox, id, 'ddoc', program);
+  return sandbox.ask(id, 'list', [toBytes(JSON.stringify(path)), given]);
+}
+
+/** Tries to compile sources; a line for each says what is wrong, if anything. */
+export function runCheck({ sandbox }: SandboxPlace, { sources }: CheckTask): Bytes {
+  let lines = '';
+  sandbox.open('check', undefined, []);
+  for (const source of sources) {
+    try {
+      sandbox.ask('check', 'check', [source]);
+      lines += 'null\n';
+    } catch (error) {
+      if (!(error instanceof FunctionFailed)) throw error;
+      lines += failureLine(error.error, error.reason);
+    }
+  }
+  sandbox.close('check');
+  return lines;
+}
+
+const failureLine = (error: string, reason: unknown): Bytes =>
+  `!${toBytes(JSON.stringify([error, reason]))}\n`;
+
+/** The id of a document, for messages. */
+export function idOf(doc: Bytes): string {
+  return String((JSON.parse(fromBytes(doc)) as { _id?: unknown })._id);
+}

@@ -1,0 +1,203 @@
+import { Refusal } from '../base/errors.js';
+import type { Task } from './messages.js';
+import {
+  ScriptThread,
+  ThreadEnded,
+  type FinalReply,
+  type ListPeer,
+  type ThreadOptions,
+} from './script-thread.js';
+
+/** Waiting tasks of one space, of all spaces, and the size of what they carry. */
+const waitingOfSpaceMax = 1_000;
+const waitingMax = 10_000;
+const waitingBytesMax = 512 * 1024 * 1024;
+/** Longer than any function needs that does nothing odd. */
+const slowMs = 100;
+/** How long a space is remembered for a function that had to be stopped. */
+const suspicionMs = 60_000;
+const suspectsMax = 1_000;
+/** Idle threads end after this. */
+const idleMs = 30_000;
+
+interface Waiting {
+  task: Task;
+  peer: ListPeer | undefined;
+  bytes: number;
+  since: number;
+  resolve: (reply: FinalReply) => void;
+  reject: (error: Error) => void;
+}
+
+interface Running {
+  space: string;
+  since: number;
+}
+
+interface Idle {
+  thread: ScriptThread;
+  /** Whose functions it has ready. */
+  space: string;
+  timer: NodeJS.Timeout;
+}
+
+/**
+ * Shares a few threads among the functions of many databases, which may be slow or hostile:
+ *
+ * - spaces take turns, however many tasks each has waiting;
+ * - one space never has all threads, and those whose functions had to be stopped lately have all but one together, and
+ *   one each;
+ * - when all threads have been busy for a while, a space that has nothing running is given a thread beyond their number,
+ *   up to as many again.
+ */
+export class Scheduler {
+  readonly #waiting = new Map<string, Waiting[]>();
+  #waitingCount = 0;
+  #waitingBytes = 0;
+  readonly #running = new Map<ScriptThread, Running>();
+  #idle: Idle[] = [];
+  readonly #suspects = new Map<string, number>();
+  #retry: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(
+    private readonly threads: number,
+    private readonly options: ThreadOptions,
+  ) {}
+
+  submit(task: Task, bytes: number, peer?: ListPeer): Promise<FinalReply> {
+    return new Promise((resolve, reject) => {
+      const queue = this.#waiting.get(task.space) ?? [];
+      const full =
+        queue.length >= waitingOfSpaceMax ||
+        this.#waitingCount >= waitingMax ||
+        this.#waitingBytes + bytes > waitingBytesMax;
+      if (full || this.#closed) {
+        const reason = full ? 'Too many calls of functions are waiting.' : 'The server is closing.';
+        return reject(new Refusal('service_unavailable', reason));
+      }
+      queue.push({ task, peer, bytes, since: performance.now(), resolve, reject });
+      this.#waiting.set(task.space, queue);
+      this.#waitingCount++;
+      this.#waitingBytes += bytes;
+      this.#dispatch();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#retry);
+    for (const space of [...this.#waiting.keys()]) this.#refuseWaiting(space, Infinity);
+    for (const { timer } of this.#idle) clearTimeout(timer);
+    const threads = [...this.#running.keys(), ...this.#idle.map(({ thread }) => thread)];
+    this.#idle = [];
+    await Promise.all(threads.map((thread) => thread.stop()));
+  }
+
+  #dispatch(): void {
+    for (const [space, queue] of this.#waiting) {
+      if (!this.#mayRun(space)) continue;
+      const next = queue.shift()!;
+      // To the end of the turn.
+      this.#waiting.delete(space);
+      if (queue.length > 0) this.#waiting.set(space, queue);
+      this.#waitingCount--;
+      this.#waitingBytes -= next.bytes;
+      this.#start(next);
+      return this.#dispatch();
+    }
+    if (this.#waitingCount > 0 && this.#retry === undefined) {
+      this.#retry = setTimeout(() => {
+        this.#retry = undefined;
+        this.#dispatch();
+      }, slowMs);
+      this.#retry.unref();
+    }
+  }
+
+  #mayRun(space: string): boolean {
+    const own = this.#countRunning((each) => each.space === space);
+    const share = Math.max(1, this.threads - 1);
+    const suspect = this.#isSuspect(space);
+    if (own >= (suspect ? 1 : share)) return false;
+    if (suspect && this.#countRunning((each) => this.#isSuspect(each.space)) >= share) return false;
+    if (this.#running.size < this.threads) return true;
+    if (own > 0 || suspect || this.#running.size >= 2 * this.threads) return false;
+    const now = performance.now();
+    return this.#countRunning(({ since }) => now - since < slowMs) === 0;
+  }
+
+  #countRunning(test: (each: Running) => boolean): number {
+    let count = 0;
+    for (const each of this.#running.values()) if (test(each)) count++;
+    return count;
+  }
+
+  #start({ task, peer, resolve, reject }: Waiting): void {
+    const thread = this.#takeThread(task.space);
+    this.#running.set(thread, { space: task.space, since: performance.now() });
+    thread
+      .run(task, peer)
+      .then(resolve, (error: Error) => {
+        if (error instanceof ThreadEnded && error.timedOut) this.#suspect(task.space);
+        reject(error);
+      })
+      .finally(() => {
+        this.#running.delete(thread);
+        this.#putThread(thread, task.space);
+        this.#dispatch();
+      });
+  }
+
+  /** An idle thread that has the space's functions ready, or the one that is idle longest, or a new one. */
+  #takeThread(space: string): ScriptThread {
+    const at = this.#idle.findIndex((idle) => idle.space === space);
+    const idle = this.#idle.splice(Math.max(at, 0), 1)[0];
+    clearTimeout(idle?.timer);
+    return idle?.thread ?? new ScriptThread(this.options);
+  }
+
+  #putThread(thread: ScriptThread, space: string): void {
+    if (thread.ended) return;
+    if (this.#closed || this.#idle.length + this.#running.size >= this.threads) return void thread.stop();
+    const idle: Idle = {
+      thread,
+      space,
+      timer: setTimeout(() => {
+        this.#idle = this.#idle.filter((each) => each !== idle);
+        void thread.stop();
+      }, idleMs),
+    };
+    idle.timer.unref();
+    this.#idle.push(idle);
+  }
+
+  /** A function of this space had to be stopped. What has waited behind it as long as it ran fails with it. */
+  #suspect(space: string): void {
+    this.#suspects.delete(space);
+    if (this.#suspects.size >= suspectsMax) this.#suspects.delete(this.#suspects.keys().next().value!);
+    this.#suspects.set(space, performance.now() + suspicionMs);
+    this.#refuseWaiting(space, performance.now() - this.options.timeoutMs());
+  }
+
+  #isSuspect(space: string): boolean {
+    const until = this.#suspects.get(space);
+    if (until === undefined) return false;
+    if (until > performance.now()) return true;
+    this.#suspects.delete(space);
+    return false;
+  }
+
+  #refuseWaiting(space: string, since: number): void {
+    const queue = this.#waiting.get(space) ?? [];
+    const rest = queue.filter((each) => each.since > since);
+    for (const each of queue) {
+      if (each.since > since) continue;
+      this.#waitingCount--;
+      this.#waitingBytes -= each.bytes;
+      each.reject(new ThreadEnded(!this.#closed));
+    }
+    if (rest.length === 0) this.#waiting.delete(space);
+    else this.#waiting.set(space, rest);
+  }
+}

@@ -1,0 +1,131 @@
+import { readlinkSync } from 'node:fs';
+import os from 'node:os';
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { clockMs, shared, type Continue, type Reply, type Task } from './messages.js';
+import { runMap } from './run-map.js';
+import { MissingProgram, runCalls, runCheck, runList, runReduce, type SandboxPlace } from './run-task.js';
+import { Exhausted, FunctionFailed, Sandbox } from './sandbox.js';
+
+/** The far side of `script-thread.ts`: does one task after the other, each in the sandbox of its database. */
+export interface ScriptWorkerData {
+  wasm: WebAssembly.Module;
+  memory_bytes: number;
+  state: Int32Array;
+  lowPriority: boolean;
+}
+
+const { wasm, memory_bytes, state, lowPriority } = workerData as ScriptWorkerData;
+const port = parentPort!;
+
+/** Databases whose sandboxes a thread keeps, the longest unused first. */
+const sandboxesMax = 3;
+const sandboxes = new Map<string, Sandbox>();
+
+/** A list was told that nobody wants the rest. */
+class Stopped extends Error {}
+
+const hooks = {
+  tick: () => void Atomics.store(state, shared.since, clockMs()),
+  pull: () => {
+    const answer = ask({ type: 'pull' });
+    return 'rows' in answer ? answer.rows : '';
+  },
+  push: (text: string) => {
+    ask({ type: 'push', text });
+    return undefined;
+  },
+};
+
+/** Asks the host and sleeps until it answers: functions cannot wait in any other way. */
+function ask(question: Reply): Continue {
+  const heard = Atomics.load(state, shared.said);
+  Atomics.store(state, shared.waiting, 1);
+  port.postMessage(question);
+  Atomics.wait(state, shared.said, heard);
+  Atomics.store(state, shared.since, clockMs());
+  Atomics.store(state, shared.waiting, 0);
+  const answer = receiveMessageOnPort(port)?.message as Continue | undefined;
+  if (answer === undefined || 'stop' in answer) throw new Stopped();
+  return answer;
+}
+
+async function placeOf(space: string): Promise<SandboxPlace> {
+  const make = (): Promise<Sandbox> => Sandbox.create(wasm, memory_bytes, hooks);
+  const place = {
+    sandbox: sandboxes.get(space) ?? (await make()),
+    renew: async () => {
+      sandboxes.delete(space);
+      place.sandbox = await make();
+    },
+  };
+  return place;
+}
+
+/** Keeps a sandbox for the next task, unless it has grown large. */
+function keep(space: string, sandbox: Sandbox): void {
+  sandboxes.delete(space);
+  if (sandbox.isBloated) return;
+  if (sandboxes.size >= sandboxesMax) sandboxes.delete(sandboxes.keys().next().value!);
+  sandboxes.set(space, sandbox);
+}
+
+async function run(task: Task): Promise<Reply> {
+  const place = await placeOf(task.space);
+  const notes: string[] = [];
+  const takeNotes = (): string[] => [...notes, ...place.sandbox.takeNotes().map(String)];
+  try {
+    const reply = await perform(task, place, notes);
+    keep(task.space, place.sandbox);
+    return 'notes' in reply ? { ...reply, notes: takeNotes() } : reply;
+  } catch (error) {
+    if (error instanceof MissingProgram) return { type: 'missing' };
+    if (error instanceof FunctionFailed) {
+      keep(task.space, place.sandbox);
+      return { type: 'failed', error: error.error, reason: error.reason, notes: takeNotes() };
+    }
+    sandboxes.delete(task.space);
+    if (error instanceof Exhausted || error instanceof Stopped)
+      return { type: 'exhausted', notes: takeNotes() };
+    throw error;
+  }
+}
+
+async function perform(task: Task, place: SandboxPlace, notes: string[]): Promise<Reply> {
+  switch (task.kind) {
+    case 'map':
+      return { type: 'done', parts: await runMap(place, task, notes), notes };
+    case 'reduce':
+      return { type: 'lines', text: await runReduce(place, task), notes };
+    case 'call':
+      return { type: 'lines', text: await runCalls(place, task), notes };
+    case 'list':
+      return { type: 'lines', text: runList(place, task), notes };
+    case 'check':
+      return { type: 'lines', text: runCheck(place, task), notes };
+  }
+}
+
+/** Threads of Linux have priorities of their own; elsewhere this is left out. */
+function lowerPriority(): void {
+  try {
+    const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
+    os.setPriority(thread, os.constants.priority.PRIORITY_LOW);
+  } catch {
+    // The work is done all the same.
+  }
+}
+
+if (lowPriority) lowerPriority();
+
+port.on('message', (task: Task) => {
+  Atomics.store(state, shared.since, clockMs());
+  run(task).then(
+    (reply) => port.postMessage(reply),
+    (error: unknown) => {
+      // The host takes it for a broken thread, which it is.
+      setImmediate(() => {
+        throw error;
+      });
+    },
+  );
+});
