@@ -10,6 +10,7 @@ import type { Volume } from '../shard/volume.js';
 import type { Touched } from '../shard/write-view.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import { MemoryStore } from '../storage/memory-store.js';
+import type { Indexed, Views } from '../views/views.js';
 import { Catalogue, type DatabaseRecord, type Erasure, type NamesQuery } from './catalogue.js';
 import type { DataFolder } from './data-folder.js';
 import { Database } from './database.js';
@@ -46,6 +47,7 @@ export class Cluster {
     folder: DataFolder | undefined,
     /** The bytes of attachments. */
     readonly blobs: BlobStore,
+    readonly views: Views,
   ) {
     const store = folder === undefined ? new MemoryStore() : new LmdbStore(folder.path('catalogue'));
     this.#catalogue = new Catalogue(store, (name) => this.#changed(name));
@@ -54,6 +56,7 @@ export class Cluster {
       this.#catalogue,
       (touched) => this.#publish(touched),
       config.number('tuffet/record_cache_bytes'),
+      (replaced) => views.released(replaced),
     );
     for (const erasure of this.#catalogue.erasures()) this.#erase(erasure);
   }
@@ -119,8 +122,16 @@ export class Cluster {
     await this.#volumes.reclaim(database.record.slot);
   }
 
+  /** A database as its indexes know it. */
+  indexed({ record, collection }: Database): Indexed {
+    const { instance, q, slot } = record;
+    const documents = { store: collection.store, folder: this.#volumes.folderOf(slot) };
+    return { instance, q, states: collection.states, documents };
+  }
+
   async close(): Promise<void> {
     this.#closing = true;
+    await this.views.close();
     await Promise.allSettled(this.#erasing);
     await this.#volumes.close();
     await this.#catalogue.close();
@@ -183,6 +194,7 @@ export class Cluster {
     const keys = new DatabaseKeys(instance);
     while (!this.#closing && (await this.#volumes.get(slot).erase(keys, eraseKeysMax)));
     if (this.#closing) return;
+    await this.views.drop(instance);
     await this.#catalogue.erased(instance);
     await sweepReleased(this);
     await this.#volumes.reclaim(slot);

@@ -3,6 +3,7 @@ import type { Bytes } from '../base/bytes.js';
 import type { Collection } from '../shard/collection.js';
 import type { Command, ResultOf } from '../shard/commands.js';
 import type { ShardState } from '../shard/shard-state.js';
+import type { DesignViews } from '../views/definition.js';
 import type { DatabaseRecord } from './catalogue.js';
 import { isLocalId } from './document-input.js';
 import { checkPartitionedId } from './partitions.js';
@@ -19,6 +20,8 @@ export class Database {
   #gone = false;
   /** Compactions under way. */
   compacting = 0;
+  /** Views of design documents, by id and revision. */
+  readonly designs = new Map<string, DesignViews>();
 
   constructor(
     readonly name: string,

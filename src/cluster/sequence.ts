@@ -7,7 +7,7 @@ import { rangeOf } from './shard-ranges.js';
  * each shard, its hash range, number, epoch and own sequence, so that it stays usable when shards are split or a shard
  * was put back to an earlier state. `docs/formats/sequences.md` describes it.
  */
-export function encodeSequence(states: readonly ShardState[]): string {
+export function encodeSequence(states: readonly Pick<ShardState, 'epoch' | 'seq'>[]): string {
   const q = states.length;
   let total = 0;
   let bytes = '\x01' + varint(q);

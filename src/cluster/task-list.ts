@@ -11,6 +11,8 @@ export interface Task {
   progress: number;
   started_on: number;
   updated_on: number;
+  /** For the filling of indexes. */
+  design_document?: string;
 }
 
 const seconds = (): number => Math.floor(Date.now() / 1000);
@@ -24,7 +26,13 @@ export class TaskList {
     return [...this.#tasks];
   }
 
-  begin(type: string, database: string, node: string, total: number): RunningTask {
+  begin(
+    type: string,
+    database: string,
+    node: string,
+    total: number,
+    more: Pick<Task, 'design_document'> = {},
+  ): RunningTask {
     const now = seconds();
     const task: Task = {
       type,
@@ -38,6 +46,7 @@ export class TaskList {
       progress: 0,
       started_on: now,
       updated_on: now,
+      ...more,
     };
     this.#tasks.add(task);
     return {

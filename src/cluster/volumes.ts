@@ -32,6 +32,8 @@ export class Volumes {
     private readonly onCommit: (touched: readonly Touched[]) => void,
     /** Bytes of records that each volume remembers. */
     private readonly cacheBytes: number,
+    /** Called with the folder of a volume that another has taken the place of, before it is removed. */
+    private readonly onReplaced: (folder: string) => Promise<void>,
   ) {
     if (folder !== undefined) this.#sweep(folder);
   }
@@ -62,6 +64,11 @@ export class Volumes {
     return work;
   }
 
+  /** Where a volume lies now; undefined for one in memory. */
+  folderOf(slot: number): string | undefined {
+    return this.folder === undefined ? undefined : this.#folderOf(slot, this.catalogue.generations()[slot]!);
+  }
+
   async #reclaim(slot: number): Promise<boolean> {
     const { folder } = this;
     const volume = this.get(slot);
@@ -81,6 +88,7 @@ export class Volumes {
       },
       () => this.catalogue.setGeneration(slot, generation),
     );
+    await this.onReplaced(old);
     await fs.promises.rm(old, { recursive: true, force: true });
     return true;
   }

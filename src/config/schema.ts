@@ -105,6 +105,12 @@ export const schema = {
     100_000 * millions,
     'Bytes of recently read records that each volume keeps in memory. Read at start.',
   ),
+  'tuffet/index_cache_bytes': integer(
+    64 * millions,
+    0,
+    100_000 * millions,
+    'Bytes of recently used nodes of indexes that are kept in memory. Read at start.',
+  ),
   'tuffet/bulk_docs_max': integer(100_000, 1, 100 * millions, 'Most documents in one bulk request.'),
   'tuffet/batch_save_size': integer(
     1000,

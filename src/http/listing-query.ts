@@ -1,19 +1,13 @@
 import { toBytes, type Bytes } from '../base/bytes.js';
-import { badRequest, Refusal } from '../base/errors.js';
 import type { ListQuery } from '../cluster/list-docs.js';
+import { boolean, choice, json, list, parseError, positive, text, type Parameter } from './parameters.js';
 import { namedPartition } from './partition-path.js';
-import { parseJsonText } from './query.js';
 
 /** A listing as a client asks for it: the bounds and switches, and perhaps a list of keys. */
 export interface ListingRequest extends ListQuery {
   keys: readonly unknown[] | undefined;
   updateSeq: boolean;
 }
-
-/** A parameter from the query string, which is text, or from a JSON body, which is a value. */
-export type Parameter = { text: string } | { value: unknown };
-
-export const parseError = (reason: string): Refusal => new Refusal('query_parse_error', reason);
 
 type Draft = { -readonly [Name in keyof ListingRequest]: ListingRequest[Name] };
 
@@ -92,43 +86,3 @@ export function listingRequest(parameters: Iterable<[string, Parameter]>): Listi
 
 /** Ids are text; every other key stands before them all. */
 const bound = (key: unknown): Bytes | null => (typeof key === 'string' ? toBytes(key.toWellFormed()) : null);
-
-function boolean(parameter: Parameter): boolean {
-  const value = 'text' in parameter ? parameter.text : parameter.value;
-  if (typeof value === 'boolean') return value;
-  const word = typeof value === 'string' ? value.toLowerCase() : undefined;
-  if (word === 'true' || word === 'false') return word === 'true';
-  throw parseError(`Invalid boolean parameter: ${JSON.stringify(value)}`);
-}
-
-function positive(parameter: Parameter): number {
-  const isText = 'text' in parameter;
-  const value = isText ? (/^[+-]?\d+$/.test(parameter.text) ? Number(parameter.text) : NaN) : parameter.value;
-  const shown = JSON.stringify(isText ? parameter.text : parameter.value);
-  if (typeof value !== 'number' || !Number.isInteger(value))
-    throw parseError(`Invalid value for integer: ${shown}`);
-  if (value < 0) throw parseError(`Invalid value for positive integer: ${shown}`);
-  return value;
-}
-
-const json = (parameter: Parameter): unknown =>
-  'text' in parameter ? parseJsonText(parameter.text) : parameter.value;
-
-function text(parameter: Parameter): string {
-  const value = 'text' in parameter ? parameter.text : parameter.value;
-  if (typeof value !== 'string') throw parseError('A document id must be a string.');
-  return value;
-}
-
-function list(parameter: Parameter): readonly unknown[] {
-  const value = json(parameter);
-  if (Array.isArray(value)) return value;
-  throw badRequest(
-    'text' in parameter ? '`keys` parameter must be an array.' : '`keys` body member must be an array.',
-  );
-}
-
-function choice(parameter: Parameter, name: string, choices: readonly string[]): void {
-  const value = 'text' in parameter ? parameter.text : String(parameter.value);
-  if (!choices.includes(value)) throw parseError(`Invalid value for \`${name}\`.`);
-}

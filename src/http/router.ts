@@ -22,6 +22,7 @@ import { partitionRoutes } from './routes/partition-routes.js';
 import { pageRoutes } from './routes/page-routes.js';
 import { revisionRoutes } from './routes/revision-routes.js';
 import { serverRoutes } from './routes/server-routes.js';
+import { viewRoutes } from './routes/view-routes.js';
 import { unbuiltDatabaseRoutes, unbuiltServerRoutes } from './routes/unbuilt-routes.js';
 
 /** All routes of the server, and all those below a database. */
@@ -33,6 +34,7 @@ export const allDatabaseRoutes = [
   ...bulkGetRoutes,
   ...revisionRoutes,
   ...partitionRoutes,
+  ...viewRoutes,
   ...unbuiltDatabaseRoutes,
 ];
 
@@ -100,16 +102,18 @@ function routeReserved(exchange: Exchange, database: Database): void | Promise<v
     if (parts.length > 3) return callAttachment(exchange, database, `_design/${third}`, 3);
     return callDocument(exchange, database, `_design/${third}`);
   }
-  if (parts.length > 2) return callAttachment(exchange, database, second, 2);
-  if (second.startsWith('_design/') && (method === 'GET' || method === 'HEAD'))
+  const isRead = method === 'GET' || method === 'HEAD';
+  if (isRead && second.startsWith('_design/') && (third === undefined || third.startsWith('_')))
     return redirectDesign(exchange, second);
+  if (parts.length > 2) return callAttachment(exchange, database, second, 2);
   return callDocument(exchange, database, second);
 }
 
 /** The address of a design document has a plain slash. */
 function redirectDesign(exchange: Exchange, id: Bytes): void {
   const query = exchange.rawPath.split('?').slice(1).join('?');
-  const path = `/${encodePart(exchange.parts[0]!)}/_design/${encodePart(id.slice('_design/'.length))}`;
+  const rest = exchange.parts.slice(2).map((part) => `/${encodePart(part)}`);
+  const path = `/${encodePart(exchange.parts[0]!)}/_design/${encodePart(id.slice('_design/'.length))}${rest.join('')}`;
   exchange.empty(301, { Location: exchange.location(query === '' ? path : `${path}?${query}`) });
 }
 

@@ -20,6 +20,10 @@ import { Edge } from '../http/edge.js';
 import { HttpServer } from '../http/http-server.js';
 import { Metrics } from '../http/metrics.js';
 import type { Services } from '../http/services.js';
+import { ScriptHost } from '../script/script-host.js';
+import { MemoryBackend } from '../views/memory-backend.js';
+import { ThreadBackend } from '../views/thread-backend.js';
+import { Views } from '../views/views.js';
 
 export interface ServerOptions {
   /** Where the data lies; made when it does not exist. Either this or `inMemory`. */
@@ -200,7 +204,7 @@ async function reload(config: Config, logger: Logger, reloadServer: () => void):
 async function openStores(config: Config, logger: Logger, folder: DataFolder | undefined): Promise<Cluster> {
   const blobs =
     folder === undefined ? new MemoryBlobStore() : await FileBlobStore.open(folder.path('attachments'));
-  const cluster = new Cluster(config, logger, folder, blobs);
+  const cluster = new Cluster(config, logger, folder, blobs, openViews(config, logger, folder));
   cluster.saveGates.push(
     designGate,
     partitionSizeGate(() => config.number('couchdb/max_partition_size')),
@@ -210,6 +214,17 @@ async function openStores(config: Config, logger: Logger, folder: DataFolder | u
     (error: unknown) => logger.error({ err: error }, 'looking for attachments that no document names failed'),
   );
   return cluster;
+}
+
+function openViews(config: Config, logger: Logger, folder: DataFolder | undefined): Views {
+  const log = (space: string, message: string): void => logger.info({ instance: Number(space) }, message);
+  const limits = { threads: os.availableParallelism(), memory_bytes: 64 * 1024 * 1024 };
+  const scripts = new ScriptHost({ ...limits, timeoutMs: () => 5000, log });
+  const backend =
+    folder === undefined
+      ? new MemoryBackend(scripts)
+      : new ThreadBackend(folder.path('indexes'), { ...limits, timeout_ms: 5000, reduce_limit: true, log });
+  return new Views(backend, scripts, config.number('tuffet/index_cache_bytes'), logger);
 }
 
 const randomId = (): string => randomBytes(16).toString('hex');

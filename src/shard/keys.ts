@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { u16, u32, u48, u8, type Bytes } from '../base/bytes.js';
+import { readU48, u16, u32, u48, u8, type Bytes } from '../base/bytes.js';
 import { prefixEnd } from '../storage/store.js';
 
 /**
@@ -65,6 +65,11 @@ export class DatabaseKeys {
 
   change(shard: number, seq: number): Bytes {
     return this.#changes + u16(shard) + u48(seq);
+  }
+
+  /** The sequence that the key of a change ends with. */
+  changeSeq(key: Bytes): number {
+    return readU48(key, key.length - 6);
   }
 
   body(shard: number, ref: number): Bytes {

@@ -51,6 +51,10 @@ export class CachedStore implements Store {
     return { committed: renewed, flushed: flushed.then(() => renewed) };
   }
 
+  refresh(): void {
+    this.store.refresh();
+  }
+
   size(): StoreSize {
     return this.store.size();
   }

@@ -56,6 +56,8 @@ export class MemoryStore implements Store {
     return { committed: done, flushed: done };
   }
 
+  refresh(): void {}
+
   size(): StoreSize {
     return { file_bytes: this.#bytes, used_bytes: this.#bytes };
   }

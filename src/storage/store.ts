@@ -60,6 +60,8 @@ export interface Store {
   count(range: { start: Bytes; end: Bytes }): number;
   /** All of the writes or none; batches are committed in the order of the calls. */
   write(batch: readonly Write[]): Commit;
+  /** Lets readers of this thread see what another thread has committed to the same store. */
+  refresh(): void;
   size(): StoreSize;
   /** Writes a compact copy of what is committed now into an empty folder. */
   copyTo(folder: string): Promise<void>;

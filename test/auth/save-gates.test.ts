@@ -12,13 +12,10 @@ import { saveDoc, saveDocs } from '../../src/cluster/save-docs.js';
 import type { GateContext } from '../../src/cluster/save-gates.js';
 import { Config } from '../../src/config/config.js';
 import type { Rev } from '../../src/revisions/rev.js';
+import { memoryViews } from '../support/views.js';
 
-const cluster = new Cluster(
-  new Config(),
-  createLogger({ level: 'none', format: 'text' }),
-  undefined,
-  new MemoryBlobStore(),
-);
+const logger = createLogger({ level: 'none', format: 'text' });
+const cluster = new Cluster(new Config(), logger, undefined, new MemoryBlobStore(), memoryViews(logger));
 await cluster.createDatabase('guarded', { q: 2 });
 const database = cluster.database('guarded');
 after(() => cluster.close());

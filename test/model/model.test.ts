@@ -6,13 +6,14 @@ import { Config } from '../../src/config/config.js';
 import { checkDoc } from './check-doc.js';
 import { Random, seed } from './random.js';
 import { ids, q, World } from './world.js';
+import { memoryViews } from '../support/views.js';
 
 const operations = 1_200;
 
 for (const round of [0, 1, 2]) {
   test(`documents live as the model says, whatever happens to them (seed ${seed}, life ${round})`, async () => {
     const logger = createLogger({ level: 'none', format: 'text' });
-    const cluster = new Cluster(new Config(), logger, undefined, new MemoryBlobStore());
+    const cluster = new Cluster(new Config(), logger, undefined, new MemoryBlobStore(), memoryViews(logger));
     await cluster.createDatabase('db', { q });
     const world = new World(cluster, cluster.database('db'), new Random(seed + round));
     for (let step = 0; step < operations; step++) {

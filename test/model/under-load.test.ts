@@ -11,12 +11,13 @@ import { prefixEnd } from '../../src/storage/store.js';
 import { temporaryFolder } from '../support/server.js';
 import { checkDatabase } from './check-database.js';
 import { Random, seed } from './random.js';
+import { memoryViews } from '../support/views.js';
 
 /** A cluster on disk, where a commit takes its time. */
 function openCluster(t: TestContext): Cluster {
   const folder = DataFolder.open(temporaryFolder());
   const logger = createLogger({ level: 'none', format: 'text' });
-  const cluster = new Cluster(new Config(), logger, folder, new MemoryBlobStore());
+  const cluster = new Cluster(new Config(), logger, folder, new MemoryBlobStore(), memoryViews(logger));
   t.after(async () => {
     await cluster.close();
     folder.release();

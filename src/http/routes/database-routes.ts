@@ -35,7 +35,6 @@ export const databaseRoutes: readonly DatabaseRoute[] = [
   { path: '/{db}/_shards/{docid}', allow: 'GET', access: 'member', methods: { GET: shardOfDoc } },
   { path: '/{db}/_sync_shards', allow: 'POST', access: 'db_admin', methods: { POST: syncShards } },
   { path: '/{db}/_compact', allow: 'POST', access: 'maintenance', methods: { POST: compactDatabase } },
-  { path: '/{db}/_view_cleanup', allow: 'POST', access: 'maintenance', methods: { POST: cleanUpViews } },
   { path: '/{db}/_ensure_full_commit', allow: 'POST', access: 'member', methods: { POST: ensureFullCommit } },
 ];
 
@@ -192,11 +191,6 @@ function compactDatabase(exchange: Exchange, database: Database): void {
   compact(cluster, database).catch((error: unknown) => {
     logger.error({ err: error, database: database.name }, 'compaction failed');
   });
-  exchange.json(202, { ok: true });
-}
-
-/** Indexes of views that are gone would be removed here; there are no indexes yet. */
-function cleanUpViews(exchange: Exchange): void {
   exchange.json(202, { ok: true });
 }
 

@@ -5,7 +5,8 @@ import type { Database } from '../../cluster/database.js';
 import { Listing, rowsForKeys, type ListingKind } from '../../cluster/list-docs.js';
 import { encodeSequence } from '../../cluster/sequence.js';
 import type { Exchange } from '../exchange.js';
-import { listingRequest, parseError, type ListingRequest, type Parameter } from '../listing-query.js';
+import { listingRequest, type ListingRequest } from '../listing-query.js';
+import { bodyParameters, parseError, queryParameters as plainParameters, type Parameter } from '../parameters.js';
 import { namesTag } from '../negotiate.js';
 import { pathPartition } from '../partition-path.js';
 import type { DatabaseHandler, DatabaseRoute } from '../route.js';
@@ -75,13 +76,9 @@ function listingBounds(key: unknown): Pick<ListingRequest, 'start' | 'end' | 'li
 }
 
 function* queryParameters(exchange: Exchange, database: Database): Generator<[string, Parameter]> {
-  for (const [name, text] of exchange.query.entries()) yield [name, { text }];
+  yield* plainParameters(exchange);
   const partition = pathPartition(exchange, database);
   if (partition !== undefined) yield ['partition', { text: fromBytes(partition) }];
-}
-
-function* bodyParameters(body: Record<string, unknown>): Generator<[string, Parameter]> {
-  for (const [name, value] of Object.entries(body)) yield [name, { value }];
 }
 
 function checkPartitionAsked(database: Database, kind: ListingKind, { partition }: ListingRequest): void {

@@ -25,5 +25,4 @@ export const unbuiltDatabaseRoutes: readonly DatabaseRoute[] = [
   unbuilt('/{db}/_explain', 'POST', 'declarative queries'),
   unbuilt('/{db}/_index', 'GET,POST', 'declarative queries'),
   unbuilt('/{db}/_index/*', 'POST,DELETE', 'declarative queries'),
-  unbuilt('/{db}/_compact/{ddoc}', 'POST', 'indexes'),
 ];

@@ -1,0 +1,243 @@
+import type { Bytes } from '../base/bytes.js';
+import { Refusal } from '../base/errors.js';
+import { quoteId } from '../shard/doc-text.js';
+import { ReduceFault } from '../views/reduce/fold.js';
+import type { QueryReduce, Reduced } from '../views/reduce/query-reduce.js';
+import type { Piece } from '../views/tree/piece.js';
+import type { Row } from '../views/tree/row.js';
+import {
+  groupKeyText,
+  rangeBehind,
+  type FoundGroup,
+  type ViewRange,
+  type ViewReader,
+} from '../views/view-reader.js';
+import type { ViewRequest } from '../views/view-request.js';
+import type { Cluster } from './cluster.js';
+import type { Database } from './database.js';
+import type { Show } from './read-gates.js';
+import { encodeSequence } from './sequence.js';
+import { docPiecesOfRow, docTextOfRow, type ViewDocOptions } from './view-docs.js';
+
+/** Rows are handed on in pieces of about this size, and for no longer than this at a time. */
+const pieceBytes = 64 * 1024;
+const pieceMs = 8;
+const groupsAtOnce = 200;
+const rowsAtOnce = 50;
+
+/** What a query reads from. `again` gives the index as it is by then. */
+export interface ViewSource {
+  database: Database;
+  reader: ViewReader | undefined;
+  again: () => ViewReader | undefined;
+  reduce: QueryReduce | undefined;
+  /** What the reader may see of documents; undefined where nothing is hidden. */
+  show: Show | undefined;
+}
+
+/**
+ * The answer to a view query, as text, piece by piece. Each piece is read at one moment; the next goes on behind the last
+ * row. No read is held open while the client is waited for.
+ */
+export class ViewAnswer {
+  readonly #docOptions: ViewDocOptions;
+
+  constructor(
+    private readonly source: ViewSource,
+    private readonly request: ViewRequest,
+  ) {
+    const { conflicts, encodingInfo } = request;
+    this.#docOptions = { conflicts, encodingInfo, show: source.show };
+  }
+
+  /** All before the rows. */
+  opening(): Bytes {
+    const { reader } = this.source;
+    const { shape, updateSeq, sorted } = this.request;
+    const seq = updateSeq ? `"update_seq":${this.#updateSeq()},` : '';
+    if (shape !== 'rows' || !sorted) return `{${seq}"rows":[`;
+    return `{"total_rows":${reader?.total ?? 0},"offset":${this.#offset()},${seq}"rows":[`;
+  }
+
+  #updateSeq(): Bytes {
+    const { reader, database } = this.source;
+    const positions = reader?.state.positions ?? database.collection.states.map(() => ({ epoch: 0, seq: 0 }));
+    return `"${encodeSequence(positions)}"`;
+  }
+
+  #offset(): number {
+    const { reader } = this.source;
+    const { keys, skip, descending } = this.request;
+    if (reader === undefined || keys?.length === 0) return 0;
+    const range = keys === undefined ? reader.range(this.request) : reader.rangeOfKey(keys[0]);
+    const { before, within } = reader.place(range, descending);
+    return before + Math.min(skip, within);
+  }
+
+  /** The rows; a promise stands only before those that a function has to reduce. */
+  pieces(cluster: Cluster): Iterable<Bytes> | AsyncIterable<Bytes> {
+    const { shape, includeDocs, attachments } = this.request;
+    const { reader, reduce } = this.source;
+    if (reader === undefined || reader.total === 0) return [];
+    if (shape === 'rows') return includeDocs && attachments ? this.#rowsWithData(cluster, reader) : this.#rows(reader);
+    return reduce!.isSync ? this.#reduced(reader, reduce!) : this.#reducedLater(reader, reduce!);
+  }
+
+  /** The ranges that the query is about: one, or one for each key. */
+  #ranges(reader: ViewReader): ViewRange[] {
+    const { keys } = this.request;
+    return keys === undefined ? [reader.range(this.request)] : keys.map((key) => reader.rangeOfKey(key));
+  }
+
+  *#rows(first: ViewReader): Generator<Bytes> {
+    const { descending, includeDocs } = this.request;
+    let { skip, limit: left } = this.request;
+    let separator = '\n';
+    let reader: ViewReader | undefined = first;
+    for (const whole of this.#ranges(first)) {
+      let range: ViewRange | undefined = whole;
+      while (range !== undefined && left > 0 && reader !== undefined) {
+        const until = performance.now() + pieceMs;
+        let text = '';
+        let rows = 0;
+        let last: Row | undefined;
+        let isFull = false;
+        for (const row of reader.rows(range, { descending, skip, limit: left })) {
+          // A piece ends between documents, so that the next can begin behind one.
+          if (isFull && (row.id !== last!.id || row.key !== last!.key)) break;
+          text += `${separator}${rowText(row)}${includeDocs ? this.#doc(row) : ''}}`;
+          separator = ',\n';
+          last = row;
+          rows++;
+          isFull ||= text.length >= pieceBytes || ((rows & 63) === 0 && performance.now() > until);
+        }
+        skip = rows > 0 ? 0 : Math.max(0, skip - reader.place(range, descending).within);
+        left -= rows;
+        range = isFull ? rangeBehind(range, last!, descending) : undefined;
+        if (rows === 0) continue;
+        yield text;
+        // Time has passed: the index may be another by now.
+        if (isFull) reader = this.source.again();
+      }
+    }
+  }
+
+  #doc(row: Row): Bytes {
+    return `,"doc":${docTextOfRow(this.source.database, row, this.#docOptions)}`;
+  }
+
+  /** The same with the bytes of attachments in the documents; nothing of them is held in memory for long. */
+  async *#rowsWithData(cluster: Cluster, first: ViewReader): AsyncGenerator<Bytes> {
+    const { descending } = this.request;
+    let { skip, limit: left } = this.request;
+    let separator = '\n';
+    for (const whole of this.#ranges(first)) {
+      let range: ViewRange | undefined = whole;
+      while (range !== undefined && left > 0) {
+        const reader: ViewReader | undefined = this.source.again();
+        if (reader === undefined) return;
+        const rows = takeWhole(reader.rows(range, { descending, skip, limit: left }), rowsAtOnce);
+        for (const row of rows) {
+          yield `${separator}${rowText(row)},"doc":`;
+          yield* docPiecesOfRow(cluster, this.source.database, row, this.#docOptions);
+          yield '}';
+          separator = ',\n';
+        }
+        skip = rows.length > 0 ? 0 : Math.max(0, skip - reader.place(range, descending).within);
+        left -= rows.length;
+        range = rows.length >= rowsAtOnce ? rangeBehind(range, rows.at(-1)!, descending) : undefined;
+      }
+    }
+  }
+
+  *#reduced(first: ViewReader, reduce: Extract<QueryReduce, { isSync: true }>): Generator<Bytes> {
+    let separator = '\n';
+    for (const groups of this.#groups(first)) {
+      const values = reduce.evaluate(groups.map(({ pieces }) => pieces));
+      yield separator + reducedTexts(groups, values);
+      separator = ',\n';
+    }
+  }
+
+  async *#reducedLater(
+    first: ViewReader,
+    reduce: Extract<QueryReduce, { isSync: false }>,
+  ): AsyncGenerator<Bytes> {
+    let separator = '\n';
+    for (const groups of this.#groups(first)) {
+      const values = await reduce.evaluate(groups.map(({ pieces }) => pieces));
+      yield separator + reducedTexts(groups, values);
+      separator = ',\n';
+    }
+  }
+
+  /** What is reduced to one value each, some at a time, which are read at one moment. A range without rows has none. */
+  *#groups(first: ViewReader): Generator<GroupPieces[]> {
+    const { shape, groupLevel, descending, skip, limit } = this.request;
+    let reader: ViewReader | undefined = first;
+    let batch: GroupPieces[] = [];
+    let at = 0;
+    for (const whole of this.#ranges(first)) {
+      let range: ViewRange | undefined = whole;
+      while (range !== undefined && reader !== undefined && at < skip + limit) {
+        let last: Row | undefined;
+        for (const { first: row, pieces } of groupsOf(reader, shape, range, groupLevel, descending)) {
+          if (at++ >= skip) batch.push({ keyText: shape === 'one' ? 'null' : groupKeyText(row, groupLevel), pieces });
+          last = row;
+          if (batch.length >= groupsAtOnce || at >= skip + limit) break;
+        }
+        const isFull = batch.length >= groupsAtOnce;
+        range = isFull ? reader.behindGroup(range, last!, groupLevel, descending) : undefined;
+        if (!isFull) continue;
+        yield batch;
+        batch = [];
+        reader = this.source.again();
+      }
+    }
+    if (batch.length > 0) yield batch;
+  }
+}
+
+interface GroupPieces {
+  keyText: Bytes;
+  pieces: readonly Piece[];
+}
+
+function groupsOf(
+  reader: ViewReader,
+  shape: ViewRequest['shape'],
+  range: ViewRange,
+  level: number,
+  descending: boolean,
+): Iterable<FoundGroup> {
+  if (shape === 'groups') return reader.groups(range, level, descending);
+  const [first] = reader.rows(range, { descending: false, skip: 0, limit: 1 });
+  return first === undefined ? [] : [{ first, pieces: reader.pieces(range) }];
+}
+
+/** Rows up to a number, and the rest of those that share the last one's document and key. */
+function takeWhole(rows: Iterable<Row>, most: number): Row[] {
+  const taken: Row[] = [];
+  for (const row of rows) {
+    const last = taken.at(-1);
+    if (taken.length >= most && (row.id !== last!.id || row.key !== last!.key)) break;
+    taken.push(row);
+  }
+  return taken;
+}
+
+/** Without its end, where a document may follow. */
+const rowText = ({ id, keyText, value }: Row): Bytes => `{"id":${quoteId(id)},"key":${keyText},"value":${value}`;
+
+function reducedTexts(groups: readonly GroupPieces[], values: readonly Reduced[]): Bytes {
+  return groups.map(({ keyText }, i) => reducedText(keyText, values[i]!)).join(',\n');
+}
+
+function reducedText(keyText: Bytes, value: Reduced): Bytes {
+  if (!(value instanceof ReduceFault)) return `{"key":${keyText},"value":${value}}`;
+  const { error, reason, causedBy } = value;
+  if (error === 'invalid_value') throw new Refusal('invalid_value', reason);
+  const words = `"error":"${error}","reason":${JSON.stringify(reason)}`;
+  if (error === 'reduce_overflow_error') return `{"key":${keyText},${words}}`;
+  return `{"key":${keyText},"value":{${words},"caused_by":${causedBy ?? 'null'}}}`;
+}

@@ -1,0 +1,54 @@
+import { badRequest, Refusal } from '../base/errors.js';
+import type { Exchange } from './exchange.js';
+import { parseJsonText } from './query.js';
+
+/** A parameter from the query string, which is text, or from a JSON body, which is a value. */
+export type Parameter = { text: string } | { value: unknown };
+
+export const parseError = (reason: string): Refusal => new Refusal('query_parse_error', reason);
+
+export function boolean(parameter: Parameter): boolean {
+  const value = 'text' in parameter ? parameter.text : parameter.value;
+  if (typeof value === 'boolean') return value;
+  const word = typeof value === 'string' ? value.toLowerCase() : undefined;
+  if (word === 'true' || word === 'false') return word === 'true';
+  throw parseError(`Invalid boolean parameter: ${JSON.stringify(value)}`);
+}
+
+export function positive(parameter: Parameter): number {
+  const isText = 'text' in parameter;
+  const value = isText ? (/^[+-]?\d+$/.test(parameter.text) ? Number(parameter.text) : NaN) : parameter.value;
+  const shown = JSON.stringify(isText ? parameter.text : parameter.value);
+  if (typeof value !== 'number' || !Number.isInteger(value))
+    throw parseError(`Invalid value for integer: ${shown}`);
+  if (value < 0) throw parseError(`Invalid value for positive integer: ${shown}`);
+  return value;
+}
+
+export const json = (parameter: Parameter): unknown =>
+  'text' in parameter ? parseJsonText(parameter.text) : parameter.value;
+
+export function text(parameter: Parameter): string {
+  const value = 'text' in parameter ? parameter.text : parameter.value;
+  if (typeof value !== 'string') throw parseError('A document id must be a string.');
+  return value;
+}
+
+export function list(parameter: Parameter, member = '`keys` body member'): readonly unknown[] {
+  const value = json(parameter);
+  if (Array.isArray(value)) return value;
+  throw badRequest(`${'text' in parameter ? '`keys` parameter' : member} must be an array.`);
+}
+
+export function choice(parameter: Parameter, name: string, choices: readonly string[]): void {
+  const value = 'text' in parameter ? parameter.text : String(parameter.value);
+  if (!choices.includes(value)) throw parseError(`Invalid value for \`${name}\`.`);
+}
+
+export function* queryParameters(exchange: Exchange): Generator<[string, Parameter]> {
+  for (const [name, text] of exchange.query.entries()) yield [name, { text }];
+}
+
+export function* bodyParameters(body: Record<string, unknown>): Generator<[string, Parameter]> {
+  for (const [name, value] of Object.entries(body)) yield [name, { value }];
+}

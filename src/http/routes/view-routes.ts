@@ -1,0 +1,181 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import { fromBytes, type Bytes } from '../../base/bytes.js';
+import { badRequest } from '../../base/errors.js';
+import type { Database } from '../../cluster/database.js';
+import { designOf, viewOf } from '../../cluster/design-docs.js';
+import { ViewAnswer, type ViewSource } from '../../cluster/query-view.js';
+import { cleanUpViews, viewInfo } from '../../cluster/view-info.js';
+import { viewSource, type NamedView } from '../../cluster/view-source.js';
+import type { ViewRequest } from '../../views/view-request.js';
+import { requireJson } from '../body.js';
+import type { Exchange } from '../exchange.js';
+import { contentTypeFor, namesTag } from '../negotiate.js';
+import { bodyParameters, queryParameters, type Parameter } from '../parameters.js';
+import type { DatabaseRoute } from '../route.js';
+import { writePiece } from '../stream.js';
+import { viewRequest } from '../view-query.js';
+
+/** Views: queries, and the upkeep of their indexes. */
+export const viewRoutes: readonly DatabaseRoute[] = [
+  {
+    path: '/{db}/_design/{ddoc}/_view/{view}',
+    allow: 'GET,POST,HEAD',
+    access: 'member',
+    methods: { GET: query, POST: queryByBody },
+  },
+  {
+    path: '/{db}/_design/{ddoc}/_view/{view}/queries',
+    allow: 'POST',
+    access: 'member',
+    methods: { POST: queries },
+  },
+  // Whatever else stands below `_view` names no view.
+  { path: '/{db}/_design/{ddoc}/_view/*', allow: 'GET,POST,HEAD', access: 'member', methods: {} },
+  { path: '/{db}/_design/{ddoc}/_info', allow: 'GET', access: 'member', methods: { GET: info } },
+  { path: '/{db}/_compact/{ddoc}', allow: 'POST', access: 'maintenance', methods: { POST: compactViews } },
+  { path: '/{db}/_view_cleanup', allow: 'POST', access: 'maintenance', methods: { POST: cleanUp } },
+];
+
+function namedView({ parts }: Exchange, database: Database): NamedView {
+  const ddoc = fromBytes(parts[2]!);
+  const design = designOf(database, ddoc);
+  return { database, ddoc, design, view: viewOf(design, fromBytes(parts[4]!)) };
+}
+
+function query(exchange: Exchange, database: Database): void | Promise<void> {
+  const named = namedView(exchange, database);
+  return answer(exchange, named, viewRequest(queryParameters(exchange), named.view));
+}
+
+/** Every parameter may stand in the body; where the query speaks too, the query counts. */
+async function queryByBody(exchange: Exchange, database: Database): Promise<void> {
+  const body = await exchange.jsonObject();
+  const named = namedView(exchange, database);
+  const parameters = new Map<string, Parameter>(bodyParameters(body));
+  for (const [name, parameter] of queryParameters(exchange)) parameters.set(name, parameter);
+  await answer(exchange, named, viewRequest(parameters, named.view));
+}
+
+function answer(exchange: Exchange, named: NamedView, request: ViewRequest): void | Promise<void> {
+  const source = viewSource(exchange.services.cluster, named, request, exchange.user);
+  return source instanceof Promise
+    ? source.then((ready) => answerFrom(exchange, named, request, ready))
+    : answerFrom(exchange, named, request, source);
+}
+
+function answerFrom(
+  exchange: Exchange,
+  named: NamedView,
+  request: ViewRequest,
+  source: ViewSource,
+): void | Promise<void> {
+  const etag = etagOf(named, request, source);
+  if (namesTag(exchange.header('if-none-match'), etag)) return exchange.empty(304, { ETag: etag });
+  const view = new ViewAnswer(source, request);
+  const opening = view.opening();
+  const pieces = view.pieces(exchange.services.cluster);
+  if (Symbol.asyncIterator in pieces) return answerLater(exchange, opening, pieces, { ETag: etag });
+  const rows = pieces[Symbol.iterator]();
+  const first = rows.next();
+  const second = first.done ? first : rows.next();
+  if (second.done) return exchange.text(200, `${opening}${first.done ? '' : first.value}\n]}`, { ETag: etag });
+  const beginning: Bytes = opening + first.value + second.value;
+  return stream(exchange, beginning, { [Symbol.iterator]: () => rows }, { ETag: etag });
+}
+
+/** A tag belongs to one address; the index and, where documents are shown, the database tell the rest. */
+function etagOf({ database, view }: NamedView, { includeDocs }: ViewRequest, { reader }: ViewSource): string {
+  const place = `${reader?.state.tree.nextId ?? 0}-${reader?.state.positions.reduce((sum, { seq }) => sum + seq, 0) ?? 0}`;
+  return `"${view.signature.slice(0, 12)}-${place}${includeDocs ? `-${database.total('position')}` : ''}"`;
+}
+
+/** The first rows are waited for before the head is sent, so that what goes wrong with them is answered as an error. */
+async function answerLater(
+  exchange: Exchange,
+  opening: Bytes,
+  pieces: AsyncIterable<Bytes>,
+  headers: OutgoingHttpHeaders,
+): Promise<void> {
+  const rows = pieces[Symbol.asyncIterator]();
+  const first = await rows.next();
+  const beginning = opening + (first.done ? '' : first.value);
+  await stream(exchange, beginning, { [Symbol.asyncIterator]: () => rows }, headers);
+}
+
+async function stream(
+  exchange: Exchange,
+  beginning: Bytes,
+  rows: Iterable<Bytes> | AsyncIterable<Bytes>,
+  headers: OutgoingHttpHeaders,
+): Promise<void> {
+  const { response } = exchange;
+  exchange.head(200, { 'Content-Type': contentTypeFor(exchange.header('accept')), ...headers });
+  if (exchange.method === 'HEAD') return void response.end();
+  if (!(await writePiece(response, beginning))) return;
+  for await (const piece of rows) {
+    if (!(await writePiece(response, piece))) return;
+  }
+  response.end('\n]}\n', 'latin1');
+}
+
+/** Several queries in one answer; the query string holds what is the same for all. */
+async function queries(exchange: Exchange, database: Database): Promise<void> {
+  const body = await exchange.jsonObject({ typed: false });
+  const named = namedView(exchange, database);
+  if (body['queries'] === undefined) throw badRequest('POST body must include `queries` parameter.');
+  if (!Array.isArray(body['queries'])) throw badRequest('`queries` member must be an array.');
+  const requests = body['queries'].map((each: unknown) => {
+    if (typeof each !== 'object' || each === null || Array.isArray(each))
+      throw badRequest('Each query must be a JSON object.');
+    const parameters = new Map<string, Parameter>(queryParameters(exchange));
+    for (const [name, parameter] of bodyParameters(each as Record<string, unknown>)) parameters.set(name, parameter);
+    return viewRequest(parameters, named.view);
+  });
+  await answerAll(exchange, named, requests);
+}
+
+async function answerAll(exchange: Exchange, named: NamedView, requests: readonly ViewRequest[]): Promise<void> {
+  const { response, services } = exchange;
+  let text = '{"results":[';
+  let separator = '\n';
+  let headSent = false;
+  const write = async (piece: Bytes): Promise<boolean> => {
+    if (!headSent) exchange.head(200, { 'Content-Type': contentTypeFor(exchange.header('accept')) });
+    headSent = true;
+    return writePiece(response, piece);
+  };
+  for (const request of requests) {
+    const view = new ViewAnswer(await viewSource(services.cluster, named, request, exchange.user), request);
+    text += separator + view.opening();
+    separator = ',\n';
+    for await (const piece of view.pieces(services.cluster)) {
+      if (!(await write(text + piece))) return;
+      text = '';
+    }
+    text += '\n]}';
+  }
+  await write(`${text}\n]}\n`);
+  response.end();
+}
+
+function info(exchange: Exchange, database: Database): void {
+  exchange.json(200, viewInfo(exchange.services.cluster, database, fromBytes(exchange.parts[2]!)));
+}
+
+/** Indexes share their store: what one could give back is given back for all. */
+function compactViews(exchange: Exchange, database: Database): void {
+  requireJson(exchange.request);
+  designOf(database, fromBytes(exchange.parts[2]!));
+  inBackground(exchange, database, exchange.services.cluster.views.reclaim());
+}
+
+function cleanUp(exchange: Exchange, database: Database): void {
+  requireJson(exchange.request);
+  inBackground(exchange, database, cleanUpViews(exchange.services.cluster, database));
+}
+
+function inBackground(exchange: Exchange, database: Database, work: Promise<void>): void {
+  const { logger } = exchange.services;
+  work.catch((error: unknown) => logger.error({ err: error, database: database.name }, 'upkeep of indexes failed'));
+  exchange.json(202, { ok: true });
+}

@@ -1,0 +1,137 @@
+import { badRequest } from '../base/errors.js';
+import { compareJson, compareRaw } from '../json/collation.js';
+import type { ViewDefinition } from '../views/definition.js';
+import type { KeyBound, ViewRequest } from '../views/view-request.js';
+import { boolean, choice, json, list, parseError, positive, text, type Parameter } from './parameters.js';
+
+interface Draft {
+  request: ViewRequest;
+  key?: { value: unknown };
+  start?: { value: unknown };
+  end?: { value: unknown };
+  startDocid?: string;
+  endDocid?: string;
+  reduce?: boolean;
+  group?: boolean;
+  groupLevel?: number;
+}
+
+type Setter = (draft: Draft, parameter: Parameter) => void;
+
+const start: Setter = (draft, parameter) => (draft.start = { value: json(parameter) });
+const end: Setter = (draft, parameter) => (draft.end = { value: json(parameter) });
+const startDocid: Setter = (draft, parameter) => (draft.startDocid = text(parameter));
+const endDocid: Setter = (draft, parameter) => (draft.endDocid = text(parameter));
+
+/** Every parameter of a view query. Unknown ones mean nothing. */
+const setters: Readonly<Record<string, Setter>> = {
+  key: (draft, parameter) => (draft.key = { value: json(parameter) }),
+  keys: ({ request }, parameter) => (request.keys = list(parameter, '`keys` member')),
+  startkey: start,
+  start_key: start,
+  endkey: end,
+  end_key: end,
+  startkey_docid: startDocid,
+  start_key_doc_id: startDocid,
+  endkey_docid: endDocid,
+  end_key_doc_id: endDocid,
+  inclusive_end: ({ request }, parameter) => (request.inclusiveEnd = boolean(parameter)),
+  descending: ({ request }, parameter) => (request.descending = boolean(parameter)),
+  limit: ({ request }, parameter) => (request.limit = positive(parameter)),
+  skip: ({ request }, parameter) => (request.skip = positive(parameter)),
+  reduce: (draft, parameter) => (draft.reduce = boolean(parameter)),
+  group: (draft, parameter) => (draft.group = boolean(parameter)),
+  group_level: (draft, parameter) => (draft.groupLevel = positive(parameter)),
+  include_docs: ({ request }, parameter) => (request.includeDocs = boolean(parameter)),
+  conflicts: ({ request }, parameter) => (request.conflicts = boolean(parameter)),
+  attachments: ({ request }, parameter) => (request.attachments = boolean(parameter)),
+  att_encoding_info: ({ request }, parameter) => (request.encodingInfo = boolean(parameter)),
+  update_seq: ({ request }, parameter) => (request.updateSeq = boolean(parameter)),
+  sorted: ({ request }, parameter) => (request.sorted = boolean(parameter)),
+  // There is one copy of each shard: every answer is from the same.
+  stable: (_, parameter) => choice(parameter, 'stable', ['true', 'false']),
+  stale: ({ request }, parameter) => {
+    choice(parameter, 'stale', ['ok', 'update_after']);
+    request.update = wordOf(parameter) === 'ok' ? 'false' : 'lazy';
+  },
+  update: ({ request }, parameter) => {
+    choice(parameter, 'update', ['true', 'false', 'lazy']);
+    request.update = wordOf(parameter) as ViewRequest['update'];
+  },
+  queries: () => {
+    throw badRequest('The `queries` parameter is no longer supported at this endpoint');
+  },
+};
+
+const wordOf = (parameter: Parameter): string => String('text' in parameter ? parameter.text : parameter.value);
+
+/** Puts the parameters together, later ones over earlier ones, and holds them against what the view can do. */
+export function viewRequest(parameters: Iterable<[string, Parameter]>, view: ViewDefinition): ViewRequest {
+  const request: ViewRequest = {
+    inclusiveEnd: true,
+    keys: undefined,
+    descending: false,
+    skip: 0,
+    limit: Infinity,
+    shape: 'rows',
+    groupLevel: 0,
+    includeDocs: false,
+    conflicts: false,
+    attachments: false,
+    encodingInfo: false,
+    updateSeq: false,
+    sorted: true,
+    update: 'true',
+  };
+  const draft: Draft = { request };
+  for (const [name, parameter] of parameters) {
+    if (Object.hasOwn(setters, name)) setters[name]!(draft, parameter);
+  }
+  setShape(draft, view);
+  setBounds(draft, view);
+  return request;
+}
+
+function setShape(draft: Draft, { reduce }: ViewDefinition): void {
+  const { request, group, groupLevel = 0 } = draft;
+  if (draft.reduce === true && reduce === undefined) throw parseError('Reduce is invalid for map-only views.');
+  if (group === false && groupLevel > 0)
+    throw parseError("Can't specify group=false and group_level>0 at the same time");
+  const isGrouped = group === true || groupLevel > 0;
+  if (reduce === undefined || draft.reduce === false) {
+    if (isGrouped) throw parseError('Invalid use of grouping on a map view.');
+    return;
+  }
+  request.shape = isGrouped ? 'groups' : 'one';
+  request.groupLevel = groupLevel > 0 ? groupLevel : group === true ? Infinity : 0;
+  if (request.includeDocs) throw parseError('`include_docs` is invalid for reduce');
+  if (request.keys !== undefined && request.groupLevel !== Infinity && request.keys.length > 1)
+    throw parseError('Multi-key fetches for reduce views must use `group=true`');
+}
+
+function setBounds(draft: Draft, { raw }: ViewDefinition): void {
+  const { request, key } = draft;
+  // A list of one key is that key.
+  const only = request.keys?.length === 1 ? { value: request.keys[0] } : key;
+  const isBounded = (key ?? draft.start ?? draft.end) !== undefined;
+  if (isBounded && request.keys !== undefined && request.keys.length !== 1)
+    throw parseError('`keys` is incompatible with `key`, `start_key` and `end_key`');
+  if (only !== undefined) request.keys = undefined;
+  const from = bound(draft.start ?? only, draft.startDocid);
+  const to = bound(draft.end ?? only, draft.endDocid);
+  if (from !== undefined) request.start = from;
+  if (to !== undefined) request.end = to;
+  if (from === undefined || to === undefined) return;
+  const order = (raw ? compareRaw : compareJson)(from.key, to.key);
+  if (request.descending ? order < 0 : order > 0) {
+    throw parseError(
+      'No rows can match your key range, reverse your start_key and end_key or set descending=' +
+        `${!request.descending}`,
+    );
+  }
+}
+
+/** A document id counts only beside a key. */
+function bound(key: { value: unknown } | undefined, docid: string | undefined): KeyBound | undefined {
+  return key && { key: key.value, docid };
+}

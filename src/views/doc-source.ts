@@ -1,0 +1,90 @@
+import type { Bytes } from '../base/bytes.js';
+import { decodeChange } from '../shard/change-record.js';
+import { decodeDocRecord, decodeWinner } from '../shard/doc-record.js';
+import { conflictsMember, docText } from '../shard/doc-text.js';
+import { DatabaseKeys } from '../shard/keys.js';
+import { decodePurge } from '../shard/purge-record.js';
+import { decodeState, type ShardState } from '../shard/shard-state.js';
+import type { Store } from '../storage/store.js';
+
+/** A document that changed: its text as map functions get it, or undefined where it is to have no rows. */
+export interface SourceDoc {
+  id: Bytes;
+  text: Bytes | undefined;
+}
+
+export interface SourceOptions {
+  localSeq: boolean;
+  includeDesign: boolean;
+}
+
+/** Changes of one shard, up to `seq`. */
+export interface SourceBatch {
+  docs: SourceDoc[];
+  /** All changes up to here are in this batch or before it. */
+  seq: number;
+}
+
+/** Most documents, and about the most bytes, that are read at a time. */
+export const batchDocsMax = 500;
+const batchBytesMax = 2 * 1024 * 1024;
+
+/** Reads what an index needs of a database's documents: what changed and what was purged since it last looked. */
+export class DocSource {
+  readonly #keys: DatabaseKeys;
+
+  constructor(
+    private readonly store: Store,
+    instance: number,
+    private readonly q: number,
+    private readonly options: SourceOptions,
+  ) {
+    this.#keys = new DatabaseKeys(instance);
+  }
+
+  /** The shards' counters, as they are on disk at this moment. */
+  states(): ShardState[] {
+    this.store.refresh();
+    return Array.from({ length: this.q }, (_, shard) =>
+      decodeState(this.store.get(this.#keys.state(shard))),
+    );
+  }
+
+  /** The next changes after a sequence, none beyond `until`. */
+  changes(shard: number, after: number, until: number): SourceBatch {
+    const docs: SourceDoc[] = [];
+    let bytes = 0;
+    let seq = after;
+    const range = { start: this.#keys.change(shard, after + 1), end: this.#keys.change(shard, until + 1) };
+    for (const { key, value } of this.store.entries({ ...range, limit: batchDocsMax })) {
+      const { id, deleted } = decodeChange(value);
+      const text = deleted ? undefined : this.#text(id, shard);
+      docs.push({ id, text });
+      bytes += text?.length ?? 0;
+      seq = this.#keys.changeSeq(key);
+      if (bytes >= batchBytesMax) return { docs, seq };
+    }
+    return { docs, seq: docs.length < batchDocsMax ? until : seq };
+  }
+
+  /** Documents that were purged; those that are still there in part show up as changes too. */
+  purged(shard: number, after: number, until: number): SourceDoc[] {
+    if (after >= until) return [];
+    const range = { start: this.#keys.purge(shard, after + 1), end: this.#keys.purge(shard, until + 1) };
+    return [...this.store.entries(range)].map(({ value }) => {
+      const { id } = decodePurge(value);
+      return { id, text: this.#text(id, shard) };
+    });
+  }
+
+  #text(id: Bytes, shard: number): Bytes | undefined {
+    if (!this.options.includeDesign && id.startsWith('_design/')) return undefined;
+    const bytes = this.store.get(this.#keys.live(id));
+    if (bytes === undefined) return undefined;
+    const doc = decodeWinner(bytes);
+    const body = doc.body ?? this.store.get(this.#keys.body(shard, doc.bodyRef)) ?? '{}';
+    const local = this.options.localSeq ? `,"_local_seq":${doc.seq}` : '';
+    const conflicts = doc.conflicted ? conflictsMember(decodeDocRecord(bytes)) : '';
+    return docText(id, doc, body, local + conflicts);
+  }
+}

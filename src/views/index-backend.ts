@@ -1,0 +1,23 @@
+import type { Store } from '../storage/store.js';
+import type { IndexJob, OnProgress } from './index-job.js';
+
+/** Where the documents of a job are: the store itself, and its folder for those who must open it themselves. */
+export interface Documents {
+  store: Store;
+  /** Undefined where all is in memory. */
+  folder: string | undefined;
+}
+
+/** Fills indexes, wherever that is done, and shows what is in them. */
+export interface IndexBackend {
+  /** What is committed, for readers on the serving thread. */
+  readonly store: Store;
+  update(job: IndexJob, documents: Documents, onProgress: OnProgress): Promise<void>;
+  keepOnly(instance: number, signatures: readonly string[]): Promise<void>;
+  drop(instance: number): Promise<void>;
+  /** A volume of documents was replaced by another folder. */
+  released(folder: string): Promise<void>;
+  /** Gives disk space back where that is worth the copying. */
+  reclaim(): Promise<void>;
+  close(): Promise<void>;
+}

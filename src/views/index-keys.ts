@@ -1,0 +1,44 @@
+import { u32, u48, u8, type Bytes } from '../base/bytes.js';
+import { idKey } from '../shard/keys.js';
+
+/**
+ * The keys of an index store. An index has a number of its own, which is never used again, so that what is left of a
+ * removed one disturbs nobody. `docs/formats/indexes.md` describes them all.
+ *
+ *   m                                    the number of the next index
+ *   i instance(5) signature(16)          the number of an index
+ *   e number(6)                          an index that is to be erased
+ *   x number(6) s                        its state
+ *   x number(6) t …                      its tree
+ *   x number(6) d idKey                  the rows of a document
+ */
+export const nextNumberKey: Bytes = 'm';
+
+export const registerPrefix = (instance: number): Bytes =>
+  'i' + u8(Math.floor(instance / 0x1_0000_0000)) + u32(instance);
+
+export const registerKey = (instance: number, signature: string): Bytes =>
+  registerPrefix(instance) + Buffer.from(signature, 'hex').toString('latin1');
+
+export const signatureOf = (key: Bytes): string => Buffer.from(key.slice(6), 'latin1').toString('hex');
+
+export const erasurePrefix: Bytes = 'e';
+export const erasureKey = (number: number): Bytes => erasurePrefix + u48(number);
+
+export class IndexKeys {
+  readonly prefix: Bytes;
+  readonly state: Bytes;
+  readonly tree: Bytes;
+  readonly docs: Bytes;
+
+  constructor(readonly number: number) {
+    this.prefix = 'x' + u48(number);
+    this.state = this.prefix + 's';
+    this.tree = this.prefix + 't';
+    this.docs = this.prefix + 'd';
+  }
+
+  doc(id: Bytes): Bytes {
+    return this.docs + idKey(id);
+  }
+}

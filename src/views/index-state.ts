@@ -1,0 +1,62 @@
+import { ByteReader, lengthPrefixed, u48, u8, varint, type Bytes } from '../base/bytes.js';
+import type { ShardState } from '../shard/shard-state.js';
+import { decodeTreeState, emptyTree, encodeTreeState, type TreeState } from './tree/tree-state.js';
+
+/** How far an index has followed one shard. */
+export interface Position {
+  epoch: number;
+  seq: number;
+  purge_seq: number;
+}
+
+/** All that an index knows of itself, written with every batch of rows. */
+export interface IndexState {
+  positions: readonly Position[];
+  tree: TreeState;
+}
+
+const version = 1;
+
+export function newIndexState(q: number): IndexState {
+  return { positions: Array.from({ length: q }, () => ({ epoch: 0, seq: 0, purge_seq: 0 })), tree: emptyTree };
+}
+
+export function encodeIndexState({ positions, tree }: IndexState): Bytes {
+  let bytes = u8(version) + varint(positions.length);
+  for (const { epoch, seq, purge_seq } of positions) bytes += u48(epoch) + u48(seq) + u48(purge_seq);
+  return bytes + lengthPrefixed(encodeTreeState(tree));
+}
+
+export function decodeIndexState(bytes: Bytes): IndexState {
+  const reader = new ByteReader(bytes);
+  if (reader.u8() !== version) throw new Error('an index has a format this version does not know');
+  const positions: Position[] = [];
+  for (let left = reader.varint(); left > 0; left--)
+    positions.push({ epoch: reader.u48(), seq: reader.u48(), purge_seq: reader.u48() });
+  return { positions, tree: decodeTreeState(reader.take(reader.varint())) };
+}
+
+/** Whether the index has seen all that these counters tell of. */
+export function isCurrent({ positions }: IndexState, shards: readonly ShardState[]): boolean {
+  return positions.every((position, shard) => {
+    const { epoch, seq, purge_seq } = shards[shard]!;
+    if (position.epoch === 0) return seq === 0 && purge_seq === 0;
+    return position.epoch === epoch && position.seq >= seq && position.purge_seq >= purge_seq;
+  });
+}
+
+/**
+ * Whether the index can go on from where it is. A shard that was put back to an earlier state has another history, and
+ * purges that are no longer remembered can't be made up for.
+ */
+export function follows({ positions }: IndexState, shards: readonly ShardState[]): boolean {
+  return (
+    positions.length === shards.length &&
+    positions.every(({ epoch, seq, purge_seq }, shard) => {
+      const state = shards[shard]!;
+      if (epoch === 0) return true;
+      const sameHistory = epoch === state.epoch && seq <= state.seq && purge_seq <= state.purge_seq;
+      return sameHistory && purge_seq + 1 >= state.purges_from;
+    })
+  );
+}

@@ -1,0 +1,63 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { Refusal } from '../base/errors.js';
+import { ScriptHost } from '../script/script-host.js';
+import { LmdbStore } from '../storage/lmdb-store.js';
+import { Indexer } from './indexer.js';
+import { OpenDocuments } from './open-documents.js';
+import type { Numbered, Reply, ThreadSettings } from './thread-messages.js';
+
+/**
+ * The thread that fills indexes. It reads documents from their volumes, has them mapped by the sandbox's threads, and is
+ * the only one that writes to the index store. No user code runs on it: it is never ended in the midst of a write.
+ */
+const port = parentPort!;
+const settings = workerData as ThreadSettings;
+const say = (reply: Reply): void => port.postMessage(reply);
+
+const scripts = new ScriptHost({
+  threads: settings.threads,
+  memory_bytes: settings.memory_bytes,
+  timeoutMs: () => settings.timeout_ms,
+  reduceLimit: () => settings.reduce_limit,
+  lowPriority: true,
+  log: (space, message) => say({ type: 'log', space, message }),
+});
+const store = new LmdbStore(settings.folder, { commitsFirst: true });
+const indexer = new Indexer(store, scripts, settings.threads + 1);
+const documents = new OpenDocuments();
+
+port.on('message', (request: Numbered) => {
+  carryOut(request).then(
+    () => say({ type: 'done', id: request.id }),
+    (error: unknown) => sayFailure(request.id, error),
+  );
+});
+
+async function carryOut(request: Numbered): Promise<void> {
+  switch (request.type) {
+    case 'update':
+      return documents.with(request.documents, (from) =>
+        indexer.update(request.job, from, (done, total) =>
+          say({ type: 'progress', id: request.id, done, total }),
+        ),
+      );
+    case 'keep_only':
+      return indexer.keepOnly(request.instance, request.signatures);
+    case 'drop':
+      return indexer.drop(request.instance);
+    case 'released':
+      return documents.release(request.folder);
+    case 'settings':
+      return void Object.assign(settings, request.settings);
+    case 'close':
+      await indexer.close();
+      await documents.close();
+      await store.close();
+      return port.unref();
+  }
+}
+
+function sayFailure(id: number, error: unknown): void {
+  if (error instanceof Refusal) say({ type: 'refused', id, error: error.error, reason: error.reason });
+  else say({ type: 'failed', id, message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+}

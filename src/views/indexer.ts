@@ -1,0 +1,143 @@
+import { notFound, Refusal } from '../base/errors.js';
+import type { ScriptHost } from '../script/script-host.js';
+import type { Store } from '../storage/store.js';
+import { DocSource } from './doc-source.js';
+import { IndexKeys } from './index-keys.js';
+import { IndexPass } from './index-pass.js';
+import { indexNumber, IndexRegister } from './index-register.js';
+import { decodeIndexState, encodeIndexState, follows, isCurrent, newIndexState } from './index-state.js';
+import { spaceOf, type IndexJob, type OnProgress } from './index-job.js';
+import { Locks } from './locks.js';
+import { mapperOf } from './mapper.js';
+import { OpenIndex } from './open-index.js';
+import { reducersOf } from './reduce/tree-reducer.js';
+import type { ViewDefinition } from './definition.js';
+
+/** Passes over the changes before a job ends, even if more changes have come meanwhile. */
+const passesMax = 20;
+
+/**
+ * Brings indexes up to date with their documents. It is the only one that writes to the index store, and runs wherever
+ * that store and the documents can be read: on a thread of its own, or, when all is kept in memory, on the serving one.
+ *
+ * A pass goes through the changes that were there when it began. Documents that change meanwhile are seen by the next
+ * pass; the last one is so short that it is read at a single moment, so that the index then shows the documents exactly
+ * as they were at that moment.
+ */
+export class Indexer {
+  readonly #register: IndexRegister;
+  readonly #locks = new Locks();
+  /** Databases that are gone: work for them stops. */
+  readonly #dropped = new Set<number>();
+  #erasing: Promise<void> = Promise.resolve();
+  readonly #running = new Set<Promise<void>>();
+  #closing = false;
+
+  constructor(
+    private readonly store: Store,
+    private readonly scripts: ScriptHost,
+    /** Batches of documents that are mapped at the same time. */
+    private readonly depth: number,
+  ) {
+    this.#register = new IndexRegister(store);
+    this.#erase();
+  }
+
+  /** Resolves when the job's indexes show all that was on disk when it began. */
+  async update(job: IndexJob, documents: Store, onProgress: OnProgress): Promise<void> {
+    const work = this.#update(job, documents, onProgress);
+    this.#running.add(work);
+    try {
+      await work;
+    } finally {
+      this.#running.delete(work);
+    }
+  }
+
+  async #update(job: IndexJob, documents: Store, onProgress: OnProgress): Promise<void> {
+    const source = new DocSource(documents, job.instance, job.q, job);
+    const keys = job.views.map(({ signature }) => `${job.instance}/${signature}`);
+    await this.#locks.hold(keys.sort(), async () => {
+      for (const group of await this.#groups(job, source)) await this.#advance(job, group, source, onProgress);
+    });
+  }
+
+  /** Removes the indexes of a database, all but those that are named. */
+  async keepOnly(instance: number, signatures: readonly string[]): Promise<void> {
+    const kept = new Set(signatures);
+    for (const signature of this.#register.signatures(instance)) {
+      if (kept.has(signature)) continue;
+      await this.#locks.hold([`${instance}/${signature}`], () => this.#register.remove(instance, signature));
+    }
+    this.#erase();
+  }
+
+  /** For a database that is gone. */
+  async drop(instance: number): Promise<void> {
+    this.#dropped.add(instance);
+    await this.keepOnly(instance, []);
+  }
+
+  /** Breaks work off; what it has written so far is where it goes on next time. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.scripts.close();
+    await Promise.allSettled(this.#running);
+    await this.#erasing;
+  }
+
+  #erase(): void {
+    this.#erasing = this.#erasing
+      .then(() => this.#register.eraseRemoved(() => this.#closing))
+      // What could not be erased now is still noted, and is tried again at the next start.
+      .catch(() => {});
+  }
+
+  #check(instance: number): void {
+    if (this.#closing) throw new Refusal('service_unavailable', 'The server is being stopped.');
+    if (this.#dropped.has(instance)) throw notFound('Database does not exist.');
+  }
+
+  /** Views that have come equally far are filled together, so that documents are read and parsed once for all of them. */
+  async #groups(job: IndexJob, source: DocSource): Promise<OpenIndex[][]> {
+    const groups = new Map<string, OpenIndex[]>();
+    for (const view of job.views) {
+      const index = await this.#open(job, view, source);
+      const place = JSON.stringify(index.state.positions);
+      groups.set(place, [...(groups.get(place) ?? []), index]);
+    }
+    return [...groups.values()];
+  }
+
+  async #open(job: IndexJob, view: ViewDefinition, source: DocSource): Promise<OpenIndex> {
+    const { instance, q } = job;
+    const reducers = reducersOf(view.reduce, this.scripts, spaceOf(instance));
+    const number = indexNumber(this.store, instance, view.signature);
+    if (number !== undefined) {
+      const state = decodeIndexState(this.store.get(new IndexKeys(number).state)!);
+      if (follows(state, source.states())) return new OpenIndex(this.store, number, view, state, reducers);
+      await this.#register.remove(instance, view.signature);
+      this.#erase();
+    }
+    const state = newIndexState(q);
+    const begun = this.#register.begin(instance, view.signature);
+    const stateKey = new IndexKeys(begun.number).state;
+    await this.store.write([...begun.writes, { key: stateKey, value: encodeIndexState(state) }]).committed;
+    return new OpenIndex(this.store, begun.number, view, state, reducers);
+  }
+
+  async #advance(job: IndexJob, group: OpenIndex[], source: DocSource, onProgress: OnProgress): Promise<void> {
+    const mapper = mapperOf(this.scripts, job, group);
+    for (let pass = 0; pass < passesMax; pass++) {
+      this.#check(job.instance);
+      const states = source.states();
+      if (isCurrent(group[0]!.state, states)) return;
+      const work = new IndexPass(group, source, mapper, states, {
+        depth: this.depth,
+        onProgress,
+        check: () => this.#check(job.instance),
+      });
+      if (await work.run()) return;
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import type { Bytes } from '../base/bytes.js';
+import type { MapProgram, ScriptHost } from '../script/script-host.js';
+import type { ViewDefinition } from './definition.js';
+import type { Emitted } from './doc-rows.js';
+import { spaceOf, type IndexJob } from './index-job.js';
+import type { OpenIndex } from './open-index.js';
+
+/** What each of several views makes of documents: for each document, for each view, its rows. */
+export interface Mapper {
+  map(docs: readonly Bytes[]): Promise<readonly (readonly (readonly Emitted[])[])[]>;
+}
+
+/** Runs map functions in the sandbox. */
+class ScriptMapper implements Mapper {
+  readonly #program: MapProgram;
+
+  constructor(
+    private readonly scripts: ScriptHost,
+    private readonly space: string,
+    views: readonly ViewDefinition[],
+    lib: Bytes | undefined,
+  ) {
+    this.#program = {
+      id: views.map(({ signature }) => signature).join(),
+      lib,
+      maps: views.map(({ map }) => (map.kind === 'function' ? map.source : '')),
+    };
+  }
+
+  async map(docs: readonly Bytes[]): Promise<readonly (readonly (readonly Emitted[])[])[]> {
+    return (await this.scripts.map(this.space, this.#program, docs)).rows;
+  }
+}
+
+export function mapperOf(scripts: ScriptHost, job: IndexJob, group: readonly OpenIndex[]): Mapper {
+  const views = group.map(({ view }) => view);
+  return new ScriptMapper(scripts, spaceOf(job.instance), views, job.lib);
+}

@@ -1,0 +1,35 @@
+import type { ScriptHost } from '../script/script-host.js';
+import { MemoryStore } from '../storage/memory-store.js';
+import type { Documents, IndexBackend } from './index-backend.js';
+import type { IndexJob, OnProgress } from './index-job.js';
+import { Indexer } from './indexer.js';
+
+/** Indexes of a server that keeps everything in memory: they are filled on the serving thread. */
+export class MemoryBackend implements IndexBackend {
+  readonly store = new MemoryStore();
+  readonly #indexer: Indexer;
+
+  constructor(scripts: ScriptHost) {
+    this.#indexer = new Indexer(this.store, scripts, 2);
+  }
+
+  update(job: IndexJob, { store }: Documents, onProgress: OnProgress): Promise<void> {
+    return this.#indexer.update(job, store, onProgress);
+  }
+
+  keepOnly(instance: number, signatures: readonly string[]): Promise<void> {
+    return this.#indexer.keepOnly(instance, signatures);
+  }
+
+  drop(instance: number): Promise<void> {
+    return this.#indexer.drop(instance);
+  }
+
+  async released(): Promise<void> {}
+
+  async reclaim(): Promise<void> {}
+
+  close(): Promise<void> {
+    return this.#indexer.close();
+  }
+}

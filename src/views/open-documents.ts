@@ -1,0 +1,48 @@
+import { LmdbStore } from '../storage/lmdb-store.js';
+import type { Store } from '../storage/store.js';
+
+interface Opened {
+  store: LmdbStore;
+  users: number;
+  /** Nobody will ask for it again. */
+  replaced: boolean;
+}
+
+/**
+ * The volumes of documents, opened for reading by a thread that does not write to them. A volume that was replaced
+ * meanwhile goes on being readable as it was; its files go when it is closed.
+ */
+export class OpenDocuments {
+  readonly #open = new Map<string, Opened>();
+
+  async with<T>(folder: string, work: (store: Store) => Promise<T>): Promise<T> {
+    const opened = this.#open.get(folder) ?? { store: new LmdbStore(folder), users: 0, replaced: false };
+    this.#open.set(folder, opened);
+    opened.users++;
+    try {
+      return await work(opened.store);
+    } finally {
+      opened.users--;
+      await this.#closeReplaced(folder, opened);
+    }
+  }
+
+  /** The volume was replaced by another: it is closed when nobody reads it any more. */
+  async release(folder: string): Promise<void> {
+    const opened = this.#open.get(folder);
+    if (opened === undefined) return;
+    opened.replaced = true;
+    await this.#closeReplaced(folder, opened);
+  }
+
+  async #closeReplaced(folder: string, { store, users, replaced }: Opened): Promise<void> {
+    if (!replaced || users > 0) return;
+    this.#open.delete(folder);
+    await store.close();
+  }
+
+  async close(): Promise<void> {
+    for (const { store } of this.#open.values()) await store.close();
+    this.#open.clear();
+  }
+}

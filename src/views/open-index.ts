@@ -1,0 +1,28 @@
+import type { Store } from '../storage/store.js';
+import type { ViewDefinition } from './definition.js';
+import { IndexKeys } from './index-keys.js';
+import type { IndexState } from './index-state.js';
+import { keyOrder, type KeyOrder } from './key-order.js';
+import { TreeWriter } from './tree/tree-writer.js';
+import type { Reducer } from './tree/reducer.js';
+
+/** One index, opened for writing. */
+export class OpenIndex {
+  readonly keys: IndexKeys;
+  readonly order: KeyOrder;
+
+  constructor(
+    readonly store: Store,
+    number: number,
+    readonly view: ViewDefinition,
+    public state: IndexState,
+    private readonly reducers: readonly Reducer[],
+  ) {
+    this.keys = new IndexKeys(number);
+    this.order = keyOrder(view.raw);
+  }
+
+  writer(): TreeWriter {
+    return new TreeWriter(this.store, this.keys.tree, this.state.tree, this.order.compare, this.reducers);
+  }
+}

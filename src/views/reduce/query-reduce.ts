@@ -1,0 +1,49 @@
+import type { Bytes } from '../../base/bytes.js';
+import type { ScriptHost } from '../../script/script-host.js';
+import type { Piece } from '../tree/piece.js';
+import { builtinFold, namesBuiltin } from './builtin.js';
+import { decodeFault, isFault, type Fold, type ReduceFault } from './fold.js';
+import { ScriptReducer } from './tree-reducer.js';
+
+/** A reduced value as JSON text, or why there is none. */
+export type Reduced = Bytes | ReduceFault;
+
+/** Reduces what was found for each of several groups, in the order of the view. */
+export type QueryReduce =
+  | { isSync: true; evaluate(groups: readonly (readonly Piece[])[]): Reduced[] }
+  | { isSync: false; evaluate(groups: readonly (readonly Piece[])[]): Promise<Reduced[]> };
+
+export function queryReduce(source: string, scripts: ScriptHost, space: string): QueryReduce {
+  const fold = builtinFold(source);
+  if (fold !== undefined) {
+    return { isSync: true, evaluate: (groups) => groups.map((pieces) => fold.show(folded(fold, pieces))) };
+  }
+  if (namesBuiltin(source)) return { isSync: true, evaluate: (groups) => groups.map(() => 'null') };
+  const reducer = new ScriptReducer(source, scripts, space);
+  return { isSync: false, evaluate: (groups) => byScript(reducer, groups) };
+}
+
+function folded<State>(fold: Fold<State>, pieces: readonly Piece[]): State {
+  // What a piece comes to is kept with the node it is of, and is there for the next query that meets it.
+  const states = pieces.map((piece) => (piece.parsed ??= stateOf(fold, piece)) as State);
+  return states.length === 1 ? states[0]! : fold.merge(states);
+}
+
+function stateOf<State>(fold: Fold<State>, { rows, reductions }: Piece): State {
+  if (rows !== undefined) return fold.rows(rows);
+  const states = reductions!.map((each) => fold.decode(each));
+  return states.length === 1 ? states[0]! : fold.merge(states);
+}
+
+async function byScript(reducer: ScriptReducer, groups: readonly (readonly Piece[])[]): Promise<Reduced[]> {
+  const found = groups.map((pieces) => pieces.map(({ rows, reductions }) => ({ rows, reductions })));
+  const rowLists = found.flatMap((pieces) => pieces.flatMap(({ rows }) => (rows === undefined ? [] : [rows])));
+  const ofRows = rowLists.length === 0 ? [] : await reducer.reduce(rowLists);
+  const values = found.map((pieces) => pieces.flatMap(({ reductions }) => reductions ?? [ofRows.shift()!]));
+  const many = values.filter((list) => list.length > 1);
+  const merged = many.length === 0 ? [] : await reducer.rereduce(many);
+  return values.map((list) => {
+    const value = list.length > 1 ? merged.shift()! : (list[0] ?? 'null');
+    return isFault(value) ? decodeFault(value) : value;
+  });
+}

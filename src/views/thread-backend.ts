@@ -1,0 +1,179 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { Refusal } from '../base/errors.js';
+import { LmdbStore } from '../storage/lmdb-store.js';
+import { syncFolder } from '../storage/sync-folder.js';
+import type { Documents, IndexBackend } from './index-backend.js';
+import type { IndexJob, OnProgress } from './index-job.js';
+import type { Reply, Request, ThreadSettings } from './thread-messages.js';
+
+/** The store is copied when it could give back this much, and this share of its size. */
+const reclaimBytesMin = 8 * 1024 * 1024;
+const reclaimShareMin = 0.4;
+
+interface Waiting {
+  resolve: () => void;
+  reject: (error: Error) => void;
+  onProgress: OnProgress | undefined;
+}
+
+export interface ThreadBackendOptions extends Omit<ThreadSettings, 'folder'> {
+  log: (space: string, message: string) => void;
+}
+
+/**
+ * Indexes in a store of their own, filled by a thread of their own. Thread and store are there from the first view on;
+ * a server without views has neither. This thread reads the store, that one writes it.
+ *
+ * The store lies in a numbered folder below `folder`. It never shrinks; where that is worth it, a compact copy takes its
+ * place under the next number, while the filling (not the reading) of indexes waits.
+ */
+export class ThreadBackend implements IndexBackend {
+  #store: LmdbStore | undefined;
+  #worker: Worker | undefined;
+  readonly #waiting = new Map<number, Waiting>();
+  #requests = 0;
+  /** Requests wait for this: the store is being replaced. */
+  #pause: Promise<unknown> = Promise.resolve();
+  #closed = false;
+
+  constructor(
+    private readonly folder: string,
+    private readonly options: ThreadBackendOptions,
+  ) {}
+
+  get store(): LmdbStore {
+    return (this.#store ??= new LmdbStore(this.#current(), { commitsFirst: true }));
+  }
+
+  async update(job: IndexJob, { folder }: Documents, onProgress: OnProgress): Promise<void> {
+    await this.#ask({ type: 'update', job, documents: folder! }, onProgress);
+    this.#store?.refresh();
+  }
+
+  async keepOnly(instance: number, signatures: readonly string[]): Promise<void> {
+    if (this.#isUsed()) await this.#ask({ type: 'keep_only', instance, signatures });
+  }
+
+  async drop(instance: number): Promise<void> {
+    if (this.#isUsed()) await this.#ask({ type: 'drop', instance });
+  }
+
+  async released(folder: string): Promise<void> {
+    if (this.#worker !== undefined) await this.#ask({ type: 'released', folder });
+  }
+
+  set settings(settings: Pick<ThreadSettings, 'timeout_ms' | 'reduce_limit'>) {
+    Object.assign(this.options, settings);
+    this.#worker?.postMessage({ type: 'settings', settings, id: ++this.#requests });
+  }
+
+  async reclaim(): Promise<void> {
+    if (!this.#isUsed()) return;
+    const { file_bytes, used_bytes } = this.store.size();
+    const free = file_bytes - used_bytes;
+    if (free < reclaimBytesMin || free < reclaimShareMin * file_bytes) return;
+    const work = this.#pause.then(() => this.#replaceStore());
+    this.#pause = work.catch(() => {});
+    await work;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#pause;
+    await this.#stop();
+    await this.#store?.close();
+    this.#store = undefined;
+  }
+
+  /** Whether there has ever been an index. */
+  #isUsed(): boolean {
+    return this.#store !== undefined || fs.existsSync(this.folder);
+  }
+
+  async #replaceStore(): Promise<void> {
+    if (this.#closed) return;
+    await this.#stop();
+    const old = this.#current();
+    const next = path.join(this.folder, String(Number(path.basename(old)) + 1));
+    const copy = `${next}.copy`;
+    await fs.promises.rm(copy, { recursive: true, force: true });
+    await fs.promises.mkdir(copy, { recursive: true });
+    await this.store.copyTo(copy);
+    syncFolder(copy);
+    await fs.promises.rename(copy, next);
+    const replaced = this.#store;
+    this.#store = undefined;
+    await replaced?.close();
+    await fs.promises.rm(old, { recursive: true, force: true });
+  }
+
+  /** The folder with the highest number counts; whatever else is there was left by a copy that was broken off. */
+  #current(): string {
+    fs.mkdirSync(this.folder, { recursive: true });
+    const names = fs.readdirSync(this.folder);
+    const number = Math.max(1, ...names.filter((name) => /^\d+$/.test(name)).map(Number));
+    for (const name of names) {
+      if (name !== String(number)) fs.rmSync(path.join(this.folder, name), { recursive: true, force: true });
+    }
+    return path.join(this.folder, String(number));
+  }
+
+  async #ask(request: Request, onProgress?: OnProgress): Promise<void> {
+    await this.#pause;
+    if (this.#closed && request.type !== 'close')
+      throw new Refusal('service_unavailable', 'The server is being stopped.');
+    await this.#send(this.#start(), request, onProgress);
+  }
+
+  #send(worker: Worker, request: Request, onProgress?: OnProgress): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const id = ++this.#requests;
+      this.#waiting.set(id, { resolve, reject, onProgress });
+      worker.postMessage({ ...request, id });
+    });
+  }
+
+  #start(): Worker {
+    if (this.#worker !== undefined) return this.#worker;
+    // The folder must be there, and of the right number, before the thread opens it.
+    void this.store;
+    const { log: _, ...settings } = this.options;
+    const worker = new Worker(new URL('./index-thread.js', import.meta.url), {
+      workerData: { ...settings, folder: this.#current() } satisfies ThreadSettings,
+    });
+    worker.unref();
+    worker.on('message', (reply: Reply) => this.#hear(reply));
+    worker.on('error', (error: unknown) => this.#lost(worker, error as Error));
+    worker.on('exit', () => this.#lost(worker, new Error('the index thread ended')));
+    this.#worker = worker;
+    return worker;
+  }
+
+  #hear(reply: Reply): void {
+    if (reply.type === 'log') return this.options.log(reply.space, reply.message);
+    const waiting = this.#waiting.get(reply.id);
+    if (reply.type === 'progress') return waiting?.onProgress?.(reply.done, reply.total);
+    this.#waiting.delete(reply.id);
+    if (reply.type === 'done') waiting?.resolve();
+    else if (reply.type === 'refused') waiting?.reject(new Refusal(reply.error, reply.reason));
+    else waiting?.reject(new Error(reply.message));
+  }
+
+  /** Whoever waits is told; the next request starts a new thread. */
+  #lost(worker: Worker, error: Error): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    for (const { reject } of this.#waiting.values()) reject(error);
+    this.#waiting.clear();
+  }
+
+  async #stop(): Promise<void> {
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    await this.#send(worker, { type: 'close' }).catch(() => {});
+    this.#worker = undefined;
+    await worker.terminate();
+  }
+}

@@ -1,0 +1,29 @@
+import type { ErrorName } from '../base/errors.js';
+import type { IndexJob } from './index-job.js';
+
+/** How the index thread is set up. */
+export interface ThreadSettings {
+  folder: string;
+  threads: number;
+  memory_bytes: number;
+  timeout_ms: number;
+  reduce_limit: boolean;
+}
+
+/** What the serving thread asks for. Each is answered once, under its number. */
+export type Request =
+  | { type: 'update'; job: IndexJob; documents: string }
+  | { type: 'keep_only'; instance: number; signatures: readonly string[] }
+  | { type: 'drop'; instance: number }
+  | { type: 'released'; folder: string }
+  | { type: 'settings'; settings: Pick<ThreadSettings, 'timeout_ms' | 'reduce_limit'> }
+  | { type: 'close' };
+
+export type Numbered = Request & { id: number };
+
+export type Reply =
+  | { type: 'done'; id: number }
+  | { type: 'refused'; id: number; error: ErrorName; reason: string }
+  | { type: 'failed'; id: number; message: string }
+  | { type: 'progress'; id: number; done: number; total: number }
+  | { type: 'log'; space: string; message: string };

@@ -1,0 +1,116 @@
+import { toBytes, type Bytes } from '../base/bytes.js';
+import { keyPrefix } from '../json/order-key.js';
+import type { Store } from '../storage/store.js';
+import type { ViewDefinition } from './definition.js';
+import { IndexKeys } from './index-keys.js';
+import type { IndexState } from './index-state.js';
+import { keyOrder, type KeyOrder } from './key-order.js';
+import type { NodeCache } from './tree/node-cache.js';
+import type { Piece } from './tree/piece.js';
+import type { Bound, Row } from './tree/row.js';
+import { TreeReader } from './tree/tree-reader.js';
+import type { KeyBound, ViewRequest } from './view-request.js';
+
+/** The part of a view that a query is about, between bounds in ascending order. */
+export interface ViewRange {
+  low: Bound | undefined;
+  high: Bound | undefined;
+}
+
+export interface FoundGroup {
+  first: Row;
+  pieces: readonly Piece[];
+}
+
+/** A view's index as it is at one moment. */
+export class ViewReader {
+  readonly #order: KeyOrder;
+  readonly #tree: TreeReader;
+
+  constructor(
+    store: Pick<Store, 'get'>,
+    number: number,
+    view: ViewDefinition,
+    readonly state: IndexState,
+    cache: NodeCache,
+  ) {
+    this.#order = keyOrder(view.raw);
+    this.#tree = new TreeReader(store, new IndexKeys(number).tree, state.tree, this.#order.compare, cache);
+  }
+
+  get total(): number {
+    return this.state.tree.count;
+  }
+
+  range({ start, end, descending, inclusiveEnd }: ViewRequest): ViewRange {
+    if (descending) return { low: this.#bound(end, !inclusiveEnd), high: this.#bound(start, true) };
+    return { low: this.#bound(start, false), high: this.#bound(end, inclusiveEnd) };
+  }
+
+  rangeOfKey(key: unknown): ViewRange {
+    const encoded = this.#order.encode(key);
+    return { low: { key: encoded, after: false }, high: { key: encoded, after: true } };
+  }
+
+  #bound(bound: KeyBound | undefined, after: boolean): Bound | undefined {
+    if (bound === undefined) return undefined;
+    const key = this.#order.encode(bound.key);
+    return bound.docid === undefined
+      ? { key, after }
+      : { key, id: toBytes(bound.docid.toWellFormed()), after };
+  }
+
+  /** Rows of the view before the range, in the order of the query, and rows in the range. */
+  place({ low, high }: ViewRange, descending: boolean): { before: number; within: number } {
+    const from = low === undefined ? 0 : this.#tree.rank(low);
+    const to = high === undefined ? this.total : this.#tree.rank(high);
+    return { before: descending ? this.total - to : from, within: Math.max(0, to - from) };
+  }
+
+  rows({ low, high }: ViewRange, options: { descending: boolean; skip: number; limit: number }): Iterable<Row> {
+    return this.#tree.rows(low, high, options);
+  }
+
+  pieces({ low, high }: ViewRange): readonly Piece[] {
+    return this.#tree.pieces(low, high);
+  }
+
+  /** Rows whose keys are the same up to a level, group by group. */
+  groups({ low, high }: ViewRange, level: number, descending: boolean): Iterable<FoundGroup> {
+    const groupEnd = descending ? this.#groupStart(level) : this.#groupEnd(level);
+    return this.#tree.groups(low, high, groupEnd, { descending });
+  }
+
+  /** What is left of a range behind the group of a row. */
+  behindGroup(range: ViewRange, row: Row, level: number, descending: boolean): ViewRange {
+    if (descending) return { low: range.low, high: this.#groupStart(level)(row) };
+    return { low: this.#groupEnd(level)(row), high: range.high };
+  }
+
+  #groupEnd(level: number): (row: Row) => Bound {
+    return ({ key }) => {
+      const prefix = level === Infinity ? undefined : keyPrefix(key, level);
+      return prefix === undefined ? { key, after: true } : { key: `${prefix}\xff`, after: false };
+    };
+  }
+
+  #groupStart(level: number): (row: Row) => Bound {
+    return ({ key }) => ({
+      key: (level === Infinity ? undefined : keyPrefix(key, level)) ?? key,
+      after: false,
+    });
+  }
+}
+
+/** Behind a row, or behind all rows of its document and key: where a listing that was broken off goes on. */
+export function rangeBehind(range: ViewRange, { key, id }: Row, descending: boolean): ViewRange {
+  const bound = { key, id, after: !descending };
+  return descending ? { low: range.low, high: bound } : { low: bound, high: range.high };
+}
+
+/** The JSON text of what the keys of a group have in common. */
+export function groupKeyText({ keyText }: Pick<Row, 'keyText'>, level: number): Bytes {
+  if (level === Infinity || !keyText.startsWith('[')) return keyText;
+  const key = JSON.parse(Buffer.from(keyText, 'latin1').toString()) as unknown[];
+  return key.length <= level ? keyText : toBytes(JSON.stringify(key.slice(0, level)));
+}

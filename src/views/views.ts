@@ -1,0 +1,157 @@
+import type { Logger } from '../base/logger.js';
+import type { ScriptHost } from '../script/script-host.js';
+import type { ShardState } from '../shard/shard-state.js';
+import type { DesignViews, ViewDefinition } from './definition.js';
+import type { Documents, IndexBackend } from './index-backend.js';
+import { IndexKeys } from './index-keys.js';
+import { spaceOf, type OnProgress } from './index-job.js';
+import { indexNumber } from './index-register.js';
+import { decodeIndexState, isCurrent, type IndexState } from './index-state.js';
+import { queryReduce, type QueryReduce } from './reduce/query-reduce.js';
+import { NodeCache } from './tree/node-cache.js';
+import { ViewReader } from './view-reader.js';
+
+/** How often an index is brought up to date for one query before that is given up. */
+const attemptsMax = 100;
+
+/** A database, as far as its indexes need to know it. */
+export interface Indexed {
+  instance: number;
+  q: number;
+  /** The shards' counters as of the last commit. */
+  states: readonly ShardState[];
+  documents: Documents;
+}
+
+interface Updating {
+  /** Those who wait. */
+  clients: number;
+  current: Promise<void>;
+  /** For those who came too late for the current one. */
+  next: Promise<void> | undefined;
+}
+
+/** Begins an update and hears of its progress; gives what to call at its end. */
+export type OnUpdate = (total: number) => { progress: OnProgress; end: () => void };
+
+/** The indexes of all databases, for readers. */
+export class Views {
+  readonly #cache: NodeCache;
+  readonly #updating = new Map<string, Updating>();
+  #reclaiming = 0;
+
+  constructor(
+    private readonly backend: IndexBackend,
+    private readonly scripts: ScriptHost,
+    cacheBytes: number,
+    private readonly logger: Logger,
+  ) {
+    this.#cache = new NodeCache(cacheBytes);
+  }
+
+  /** What the index of a view has, which may be nothing yet. */
+  reader({ instance }: Indexed, view: ViewDefinition): ViewReader | undefined {
+    const { store } = this.backend;
+    const number = indexNumber(store, instance, view.signature);
+    const state = number === undefined ? undefined : this.#state(number);
+    return state && new ViewReader(store, number!, view, state, this.#cache);
+  }
+
+  #state(number: number): IndexState | undefined {
+    const bytes = this.backend.store.get(new IndexKeys(number).state);
+    return bytes === undefined ? undefined : decodeIndexState(bytes);
+  }
+
+  /** The index of a view with all that is committed now. */
+  freshReader(indexed: Indexed, design: DesignViews, view: ViewDefinition, onUpdate: OnUpdate): ViewReader | Promise<ViewReader> {
+    const reader = this.reader(indexed, view);
+    if (reader !== undefined && isCurrent(reader.state, indexed.states)) return reader;
+    return this.#wait({ ...indexed, states: [...indexed.states] }, design, view, onUpdate);
+  }
+
+  async #wait(indexed: Indexed, design: DesignViews, view: ViewDefinition, onUpdate: OnUpdate): Promise<ViewReader> {
+    for (let attempt = 0; attempt < attemptsMax; attempt++) {
+      await this.update(indexed, design, onUpdate);
+      const reader = this.reader(indexed, view);
+      if (reader !== undefined && isCurrent(reader.state, indexed.states)) return reader;
+    }
+    throw new Error('an index could not be brought up to date');
+  }
+
+  /** Brings the indexes of a design document up to date with what is committed now. Those who ask for the same share it. */
+  update(indexed: Indexed, design: DesignViews, onUpdate: OnUpdate): Promise<void> {
+    const key = `${indexed.instance}/${design.signature}`;
+    const running = this.#updating.get(key);
+    if (running !== undefined) {
+      running.clients++;
+      return (running.next ??= running.current.catch(() => {}).then(() => this.update(indexed, design, onUpdate)));
+    }
+    const current = this.#run(indexed, design, onUpdate).finally(() => this.#updating.delete(key));
+    this.#updating.set(key, { clients: 1, current, next: undefined });
+    return current;
+  }
+
+  async #run(indexed: Indexed, design: DesignViews, onUpdate: OnUpdate): Promise<void> {
+    const { instance, q, documents } = indexed;
+    const { lib, localSeq, includeDesign } = design;
+    const job = { instance, q, views: [...design.views.values()], lib, localSeq, includeDesign };
+    let shown: ReturnType<OnUpdate> | undefined;
+    try {
+      await this.backend.update(job, documents, (done, total) => (shown ??= onUpdate(total)).progress(done, total));
+    } finally {
+      shown?.end();
+    }
+  }
+
+  isUpdating({ instance }: Indexed, design: DesignViews): boolean {
+    return this.#updating.has(`${instance}/${design.signature}`);
+  }
+
+  waiting({ instance }: Indexed, design: DesignViews): number {
+    return this.#updating.get(`${instance}/${design.signature}`)?.clients ?? 0;
+  }
+
+  get isReclaiming(): boolean {
+    return this.#reclaiming > 0;
+  }
+
+  /** Lets an update run without anybody waiting for it. */
+  updateLater(indexed: Indexed, design: DesignViews, onUpdate: OnUpdate): void {
+    this.update(indexed, design, onUpdate).catch((error: unknown) => {
+      this.logger.warn({ err: error, instance: indexed.instance }, 'an index could not be brought up to date');
+    });
+  }
+
+  reduce({ instance }: Indexed, source: string): QueryReduce {
+    return queryReduce(source, this.scripts, spaceOf(instance));
+  }
+
+  /** Removes the indexes of views that no design document has any more. */
+  async keepOnly(instance: number, designs: readonly DesignViews[]): Promise<void> {
+    const signatures = designs.flatMap(({ views }) => [...views.values()].map(({ signature }) => signature));
+    await this.backend.keepOnly(instance, signatures);
+    await this.reclaim();
+  }
+
+  async drop(instance: number): Promise<void> {
+    await this.backend.drop(instance);
+    await this.reclaim();
+  }
+
+  released(folder: string): Promise<void> {
+    return this.backend.released(folder);
+  }
+
+  async reclaim(): Promise<void> {
+    this.#reclaiming++;
+    try {
+      await this.backend.reclaim();
+    } finally {
+      this.#reclaiming--;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.backend.close();
+  }
+}

@@ -1,0 +1,15 @@
+import type { Logger } from '../../src/base/logger.js';
+import { ScriptHost } from '../../src/script/script-host.js';
+import { MemoryBackend } from '../../src/views/memory-backend.js';
+import { Views } from '../../src/views/views.js';
+
+/** Indexes in memory, for tests that make a cluster of their own. */
+export function memoryViews(logger: Logger): Views {
+  const scripts = new ScriptHost({
+    threads: 1,
+    memory_bytes: 32 * 1024 * 1024,
+    timeoutMs: () => 5_000,
+    log: () => {},
+  });
+  return new Views(new MemoryBackend(scripts), scripts, 1_000_000, logger);
+}
