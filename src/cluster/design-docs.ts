@@ -41,4 +41,5 @@ export function designNames(database: Database): string[] {
   });
 }
 
-const parse = (text: Bytes): Record<string, unknown> => JSON.parse(fromBytes(text)) as Record<string, unknown>;
+const parse = (text: Bytes): Record<string, unknown> =>
+  JSON.parse(fromBytes(text)) as Record<string, unknown>;

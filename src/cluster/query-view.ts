@@ -79,7 +79,8 @@ export class ViewAnswer {
     const { shape, includeDocs, attachments } = this.request;
     const { reader, reduce } = this.source;
     if (reader === undefined || reader.total === 0) return [];
-    if (shape === 'rows') return includeDocs && attachments ? this.#rowsWithData(cluster, reader) : this.#rows(reader);
+    if (shape === 'rows')
+      return includeDocs && attachments ? this.#rowsWithData(cluster, reader) : this.#rows(reader);
     return reduce!.isSync ? this.#reduced(reader, reduce!) : this.#reducedLater(reader, reduce!);
   }
 
@@ -182,7 +183,8 @@ export class ViewAnswer {
       while (range !== undefined && reader !== undefined && at < skip + limit) {
         let last: Row | undefined;
         for (const { first: row, pieces } of groupsOf(reader, shape, range, groupLevel, descending)) {
-          if (at++ >= skip) batch.push({ keyText: shape === 'one' ? 'null' : groupKeyText(row, groupLevel), pieces });
+          if (at++ >= skip)
+            batch.push({ keyText: shape === 'one' ? 'null' : groupKeyText(row, groupLevel), pieces });
           last = row;
           if (batch.length >= groupsAtOnce || at >= skip + limit) break;
         }
@@ -227,7 +229,8 @@ function takeWhole(rows: Iterable<Row>, most: number): Row[] {
 }
 
 /** Without its end, where a document may follow. */
-const rowText = ({ id, keyText, value }: Row): Bytes => `{"id":${quoteId(id)},"key":${keyText},"value":${value}`;
+const rowText = ({ id, keyText, value }: Row): Bytes =>
+  `{"id":${quoteId(id)},"key":${keyText},"value":${value}`;
 
 function reducedTexts(groups: readonly GroupPieces[], values: readonly Reduced[]): Bytes {
   return groups.map(({ keyText }, i) => reducedText(keyText, values[i]!)).join(',\n');

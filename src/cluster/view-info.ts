@@ -18,7 +18,10 @@ export function viewInfo(cluster: Cluster, database: Database, ddoc: string): Re
       ? { epoch: 0, seq: 0, purge_seq: 0 }
       : places.reduce((least, place) => (place.seq < least.seq ? place : least));
   });
-  const pending = indexed.states.reduce((sum, { seq }, shard) => sum + Math.max(0, seq - positions[shard]!.seq), 0);
+  const pending = indexed.states.reduce(
+    (sum, { seq }, shard) => sum + Math.max(0, seq - positions[shard]!.seq),
+    0,
+  );
   return {
     name: ddoc,
     view_index: {

@@ -56,7 +56,9 @@ export function checkWritable(section: string, key: string, whitelist: string): 
 /** Whether a list such as `[{log,level}, {"uuids", "algorithm"}]` names an option. */
 function namedIn(whitelist: string, section: string, key: string): boolean {
   for (const [, pair = ''] of whitelist.matchAll(/\{([^{}]*)\}/g)) {
-    const [first, second] = pair.split(',').map((part) => part.trim().replace(/^(?:<<)?["']?|["']?(?:>>)?$/g, ''));
+    const [first, second] = pair
+      .split(',')
+      .map((part) => part.trim().replace(/^(?:<<)?["']?|["']?(?:>>)?$/g, ''));
     if (first === section && second === key) return true;
   }
   return false;

@@ -30,7 +30,8 @@ export class HeadChecks {
   /** Nearly always the same as in the request before. */
   #checkHost(host: string): void {
     if (host === this.#lastHost) return;
-    if (!/^[\w.~!$&'()*+,;=:%[\]-]*$/.test(host)) throw badRequest('The Host header is not the name of a host.');
+    if (!/^[\w.~!$&'()*+,;=:%[\]-]*$/.test(host))
+      throw badRequest('The Host header is not the name of a host.');
     this.#lastHost = host;
   }
 }

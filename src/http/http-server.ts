@@ -133,16 +133,7 @@ export class HttpServer {
   }
 
   #emptyExchange(request: IncomingMessage, response: ServerResponse, id: string): Exchange {
-    return new Exchange(
-      this.services,
-      request,
-      response,
-      request.method ?? 'GET',
-      [],
-      '/',
-      emptyQuery,
-      id,
-    );
+    return new Exchange(this.services, request, response, request.method ?? 'GET', [], '/', emptyQuery, id);
   }
 
   #exchange(request: IncomingMessage, response: ServerResponse, id: string): Exchange {
@@ -153,16 +144,7 @@ export class HttpServer {
     const mark = url.indexOf('?');
     const path = mark < 0 ? url : url.slice(0, mark);
     const query = mark < 0 ? emptyQuery : new Query(url.slice(mark + 1));
-    const exchange = new Exchange(
-      this.services,
-      request,
-      response,
-      method,
-      splitPath(path),
-      url,
-      query,
-      id,
-    );
+    const exchange = new Exchange(this.services, request, response, method, splitPath(path), url, query, id);
     if (edge.jsonp) exchange.callback = callbackOf(query);
     return exchange;
   }

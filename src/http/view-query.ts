@@ -63,7 +63,8 @@ const setters: Readonly<Record<string, Setter>> = {
   },
 };
 
-const wordOf = (parameter: Parameter): string => String('text' in parameter ? parameter.text : parameter.value);
+const wordOf = (parameter: Parameter): string =>
+  String('text' in parameter ? parameter.text : parameter.value);
 
 /** Puts the parameters together, later ones over earlier ones, and holds them against what the view can do. */
 export function viewRequest(parameters: Iterable<[string, Parameter]>, view: ViewDefinition): ViewRequest {
@@ -94,7 +95,8 @@ export function viewRequest(parameters: Iterable<[string, Parameter]>, view: Vie
 
 function setShape(draft: Draft, { reduce }: ViewDefinition): void {
   const { request, group, groupLevel = 0 } = draft;
-  if (draft.reduce === true && reduce === undefined) throw parseError('Reduce is invalid for map-only views.');
+  if (draft.reduce === true && reduce === undefined)
+    throw parseError('Reduce is invalid for map-only views.');
   if (group === false && groupLevel > 0)
     throw parseError("Can't specify group=false and group_level>0 at the same time");
   const isGrouped = group === true || groupLevel > 0;

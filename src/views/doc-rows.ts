@@ -23,7 +23,8 @@ export function rowsOf(id: Bytes, emitted: readonly Emitted[], order: KeyOrder):
   }));
   if (rows.length < 2) return rows;
   rows.sort(
-    (a, b) => order.compare(a.key, b.key) || compareTexts(a.keyText, b.keyText) || compareTexts(a.value, b.value),
+    (a, b) =>
+      order.compare(a.key, b.key) || compareTexts(a.keyText, b.keyText) || compareTexts(a.value, b.value),
   );
   for (let i = 1; i < rows.length; i++) {
     if (order.compare(rows[i - 1]!.key, rows[i]!.key) === 0) rows[i]!.n = rows[i - 1]!.n + 1;

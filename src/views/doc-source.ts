@@ -45,9 +45,7 @@ export class DocSource {
   /** The shards' counters, as they are on disk at this moment. */
   states(): ShardState[] {
     this.store.refresh();
-    return Array.from({ length: this.q }, (_, shard) =>
-      decodeState(this.store.get(this.#keys.state(shard))),
-    );
+    return Array.from({ length: this.q }, (_, shard) => decodeState(this.store.get(this.#keys.state(shard))));
   }
 
   /** The next changes after a sequence, none beyond `until`. */

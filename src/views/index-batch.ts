@@ -35,7 +35,10 @@ export class IndexBatch {
    * The writes that bring the index up to date with the batch. `fresh` says that none of the documents can have rows in
    * the index yet, which spares looking for them.
    */
-  async apply(index: OpenIndex, fresh: boolean): Promise<{ writes: Write[]; tree: OpenIndex['state']['tree'] }> {
+  async apply(
+    index: OpenIndex,
+    fresh: boolean,
+  ): Promise<{ writes: Write[]; tree: OpenIndex['state']['tree'] }> {
     const inserts: Row[] = [];
     const removals: RowKey[] = [];
     const notes: Write[] = [];

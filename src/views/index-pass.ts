@@ -6,7 +6,7 @@ import { IndexBatch } from './index-batch.js';
 import { encodeIndexState, type Position } from './index-state.js';
 import type { OnProgress } from './index-job.js';
 import type { Emitted } from './doc-rows.js';
-import type { Mapper } from './mapper.js';
+import type { Mapper } from './mapper-contract.js';
 import type { OpenIndex } from './open-index.js';
 
 /** Rows gathered before they are written, and the longest time they wait. */

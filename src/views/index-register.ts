@@ -14,7 +14,11 @@ import {
 const eraseKeysMax = 2_000;
 
 /** The number of an index, or undefined where there is none. */
-export function indexNumber(store: Pick<Store, 'get'>, instance: number, signature: string): number | undefined {
+export function indexNumber(
+  store: Pick<Store, 'get'>,
+  instance: number,
+  signature: string,
+): number | undefined {
   const bytes = store.get(registerKey(instance, signature));
   return bytes === undefined ? undefined : readU48(bytes, 0);
 }

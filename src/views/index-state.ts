@@ -18,7 +18,10 @@ export interface IndexState {
 const version = 1;
 
 export function newIndexState(q: number): IndexState {
-  return { positions: Array.from({ length: q }, () => ({ epoch: 0, seq: 0, purge_seq: 0 })), tree: emptyTree };
+  return {
+    positions: Array.from({ length: q }, () => ({ epoch: 0, seq: 0, purge_seq: 0 })),
+    tree: emptyTree,
+  };
 }
 
 export function encodeIndexState({ positions, tree }: IndexState): Bytes {

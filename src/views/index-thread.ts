@@ -59,5 +59,10 @@ async function carryOut(request: Numbered): Promise<void> {
 
 function sayFailure(id: number, error: unknown): void {
   if (error instanceof Refusal) say({ type: 'refused', id, error: error.error, reason: error.reason });
-  else say({ type: 'failed', id, message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  else
+    say({
+      type: 'failed',
+      id,
+      message: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    });
 }

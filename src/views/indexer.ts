@@ -58,7 +58,8 @@ export class Indexer {
     const source = new DocSource(documents, job.instance, job.q, job);
     const keys = job.views.map(({ signature }) => `${job.instance}/${signature}`);
     await this.#locks.hold(keys.sort(), async () => {
-      for (const group of await this.#groups(job, source)) await this.#advance(job, group, source, onProgress);
+      for (const group of await this.#groups(job, source))
+        await this.#advance(job, group, source, onProgress);
     });
   }
 
@@ -126,7 +127,12 @@ export class Indexer {
     return new OpenIndex(this.store, begun.number, view, state, reducers);
   }
 
-  async #advance(job: IndexJob, group: OpenIndex[], source: DocSource, onProgress: OnProgress): Promise<void> {
+  async #advance(
+    job: IndexJob,
+    group: OpenIndex[],
+    source: DocSource,
+    onProgress: OnProgress,
+  ): Promise<void> {
     const mapper = mapperOf(this.scripts, job, group);
     for (let pass = 0; pass < passesMax; pass++) {
       this.#check(job.instance);

@@ -8,7 +8,7 @@ export class Locks {
     const held = new Promise<void>((resolve) => (release = resolve));
     for (const key of keys) this.#last.set(key, held);
     try {
-      await Promise.all(before);
+      for (const earlier of before) await earlier;
       return await work();
     } finally {
       for (const key of keys) if (this.#last.get(key) === held) this.#last.delete(key);

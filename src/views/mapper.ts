@@ -2,13 +2,10 @@ import type { Bytes } from '../base/bytes.js';
 import type { MapProgram, ScriptHost } from '../script/script-host.js';
 import type { ViewDefinition } from './definition.js';
 import type { Emitted } from './doc-rows.js';
+import { FieldsMapper } from './fields-mapper.js';
 import { spaceOf, type IndexJob } from './index-job.js';
+import type { Mapper } from './mapper-contract.js';
 import type { OpenIndex } from './open-index.js';
-
-/** What each of several views makes of documents: for each document, for each view, its rows. */
-export interface Mapper {
-  map(docs: readonly Bytes[]): Promise<readonly (readonly (readonly Emitted[])[])[]>;
-}
 
 /** Runs map functions in the sandbox. */
 class ScriptMapper implements Mapper {
@@ -34,5 +31,6 @@ class ScriptMapper implements Mapper {
 
 export function mapperOf(scripts: ScriptHost, job: IndexJob, group: readonly OpenIndex[]): Mapper {
   const views = group.map(({ view }) => view);
+  if (views.every(({ map }) => map.kind === 'fields')) return new FieldsMapper(views);
   return new ScriptMapper(scripts, spaceOf(job.instance), views, job.lib);
 }

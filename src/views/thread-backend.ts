@@ -139,10 +139,15 @@ export class ThreadBackend implements IndexBackend {
     if (this.#worker !== undefined) return this.#worker;
     // The folder must be there, and of the right number, before the thread opens it.
     void this.store;
-    const { log: _, ...settings } = this.options;
-    const worker = new Worker(new URL('./index-thread.js', import.meta.url), {
-      workerData: { ...settings, folder: this.#current() } satisfies ThreadSettings,
-    });
+    const { threads, memory_bytes, timeout_ms, reduce_limit } = this.options;
+    const settings: ThreadSettings = {
+      folder: this.#current(),
+      threads,
+      memory_bytes,
+      timeout_ms,
+      reduce_limit,
+    };
+    const worker = new Worker(new URL('./index-thread.js', import.meta.url), { workerData: settings });
     worker.unref();
     worker.on('message', (reply: Reply) => this.#hear(reply));
     worker.on('error', (error: unknown) => this.#lost(worker, error as Error));

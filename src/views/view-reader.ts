@@ -67,7 +67,10 @@ export class ViewReader {
     return { before: descending ? this.total - to : from, within: Math.max(0, to - from) };
   }
 
-  rows({ low, high }: ViewRange, options: { descending: boolean; skip: number; limit: number }): Iterable<Row> {
+  rows(
+    { low, high }: ViewRange,
+    options: { descending: boolean; skip: number; limit: number },
+  ): Iterable<Row> {
     return this.#tree.rows(low, high, options);
   }
 

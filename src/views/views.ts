@@ -63,13 +63,23 @@ export class Views {
   }
 
   /** The index of a view with all that is committed now. */
-  freshReader(indexed: Indexed, design: DesignViews, view: ViewDefinition, onUpdate: OnUpdate): ViewReader | Promise<ViewReader> {
+  freshReader(
+    indexed: Indexed,
+    design: DesignViews,
+    view: ViewDefinition,
+    onUpdate: OnUpdate,
+  ): ViewReader | Promise<ViewReader> {
     const reader = this.reader(indexed, view);
     if (reader !== undefined && isCurrent(reader.state, indexed.states)) return reader;
     return this.#wait({ ...indexed, states: [...indexed.states] }, design, view, onUpdate);
   }
 
-  async #wait(indexed: Indexed, design: DesignViews, view: ViewDefinition, onUpdate: OnUpdate): Promise<ViewReader> {
+  async #wait(
+    indexed: Indexed,
+    design: DesignViews,
+    view: ViewDefinition,
+    onUpdate: OnUpdate,
+  ): Promise<ViewReader> {
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
       await this.update(indexed, design, onUpdate);
       const reader = this.reader(indexed, view);
@@ -84,7 +94,9 @@ export class Views {
     const running = this.#updating.get(key);
     if (running !== undefined) {
       running.clients++;
-      return (running.next ??= running.current.catch(() => {}).then(() => this.update(indexed, design, onUpdate)));
+      return (running.next ??= running.current
+        .catch(() => {})
+        .then(() => this.update(indexed, design, onUpdate)));
     }
     const current = this.#run(indexed, design, onUpdate).finally(() => this.#updating.delete(key));
     this.#updating.set(key, { clients: 1, current, next: undefined });
@@ -97,7 +109,9 @@ export class Views {
     const job = { instance, q, views: [...design.views.values()], lib, localSeq, includeDesign };
     let shown: ReturnType<OnUpdate> | undefined;
     try {
-      await this.backend.update(job, documents, (done, total) => (shown ??= onUpdate(total)).progress(done, total));
+      await this.backend.update(job, documents, (done, total) =>
+        (shown ??= onUpdate(total)).progress(done, total),
+      );
     } finally {
       shown?.end();
     }
@@ -118,7 +132,10 @@ export class Views {
   /** Lets an update run without anybody waiting for it. */
   updateLater(indexed: Indexed, design: DesignViews, onUpdate: OnUpdate): void {
     this.update(indexed, design, onUpdate).catch((error: unknown) => {
-      this.logger.warn({ err: error, instance: indexed.instance }, 'an index could not be brought up to date');
+      this.logger.warn(
+        { err: error, instance: indexed.instance },
+        'an index could not be brought up to date',
+      );
     });
   }
 

@@ -6,7 +6,12 @@ import { Listing, rowsForKeys, type ListingKind } from '../../cluster/list-docs.
 import { encodeSequence } from '../../cluster/sequence.js';
 import type { Exchange } from '../exchange.js';
 import { listingRequest, type ListingRequest } from '../listing-query.js';
-import { bodyParameters, parseError, queryParameters as plainParameters, type Parameter } from '../parameters.js';
+import {
+  bodyParameters,
+  parseError,
+  queryParameters as plainParameters,
+  type Parameter,
+} from '../parameters.js';
 import { namesTag } from '../negotiate.js';
 import { pathPartition } from '../partition-path.js';
 import type { DatabaseHandler, DatabaseRoute } from '../route.js';

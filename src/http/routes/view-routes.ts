@@ -9,7 +9,7 @@ import { viewSource, type NamedView } from '../../cluster/view-source.js';
 import type { ViewRequest } from '../../views/view-request.js';
 import { requireJson } from '../body.js';
 import type { Exchange } from '../exchange.js';
-import { contentTypeFor, namesTag } from '../negotiate.js';
+import { namesTag } from '../negotiate.js';
 import { bodyParameters, queryParameters, type Parameter } from '../parameters.js';
 import type { DatabaseRoute } from '../route.js';
 import { writePiece } from '../stream.js';
@@ -78,7 +78,8 @@ function answerFrom(
   const rows = pieces[Symbol.iterator]();
   const first = rows.next();
   const second = first.done ? first : rows.next();
-  if (second.done) return exchange.text(200, `${opening}${first.done ? '' : first.value}\n]}`, { ETag: etag });
+  if (second.done)
+    return exchange.text(200, `${opening}${first.done ? '' : first.value}\n]}`, { ETag: etag });
   const beginning: Bytes = opening + first.value + second.value;
   return stream(exchange, beginning, { [Symbol.iterator]: () => rows }, { ETag: etag });
 }
@@ -109,13 +110,13 @@ async function stream(
   headers: OutgoingHttpHeaders,
 ): Promise<void> {
   const { response } = exchange;
-  exchange.head(200, { 'Content-Type': contentTypeFor(exchange.header('accept')), ...headers });
+  exchange.jsonHead(200, headers);
   if (exchange.method === 'HEAD') return void response.end();
   if (!(await writePiece(response, beginning))) return;
   for await (const piece of rows) {
     if (!(await writePiece(response, piece))) return;
   }
-  response.end('\n]}\n', 'latin1');
+  exchange.endJson('\n]}\n');
 }
 
 /** Several queries in one answer; the query string holds what is the same for all. */
@@ -128,19 +129,24 @@ async function queries(exchange: Exchange, database: Database): Promise<void> {
     if (typeof each !== 'object' || each === null || Array.isArray(each))
       throw badRequest('Each query must be a JSON object.');
     const parameters = new Map<string, Parameter>(queryParameters(exchange));
-    for (const [name, parameter] of bodyParameters(each as Record<string, unknown>)) parameters.set(name, parameter);
+    for (const [name, parameter] of bodyParameters(each as Record<string, unknown>))
+      parameters.set(name, parameter);
     return viewRequest(parameters, named.view);
   });
   await answerAll(exchange, named, requests);
 }
 
-async function answerAll(exchange: Exchange, named: NamedView, requests: readonly ViewRequest[]): Promise<void> {
+async function answerAll(
+  exchange: Exchange,
+  named: NamedView,
+  requests: readonly ViewRequest[],
+): Promise<void> {
   const { response, services } = exchange;
   let text = '{"results":[';
   let separator = '\n';
   let headSent = false;
   const write = async (piece: Bytes): Promise<boolean> => {
-    if (!headSent) exchange.head(200, { 'Content-Type': contentTypeFor(exchange.header('accept')) });
+    if (!headSent) exchange.jsonHead(200);
     headSent = true;
     return writePiece(response, piece);
   };
@@ -154,8 +160,8 @@ async function answerAll(exchange: Exchange, named: NamedView, requests: readonl
     }
     text += '\n]}';
   }
-  await write(`${text}\n]}\n`);
-  response.end();
+  if (!headSent) exchange.jsonHead(200);
+  exchange.endJson(`${text}\n]}\n`);
 }
 
 function info(exchange: Exchange, database: Database): void {
@@ -176,6 +182,8 @@ function cleanUp(exchange: Exchange, database: Database): void {
 
 function inBackground(exchange: Exchange, database: Database, work: Promise<void>): void {
   const { logger } = exchange.services;
-  work.catch((error: unknown) => logger.error({ err: error, database: database.name }, 'upkeep of indexes failed'));
+  work.catch((error: unknown) =>
+    logger.error({ err: error, database: database.name }, 'upkeep of indexes failed'),
+  );
   exchange.json(202, { ok: true });
 }

@@ -37,7 +37,9 @@ function stateOf<State>(fold: Fold<State>, { rows, reductions }: Piece): State {
 
 async function byScript(reducer: ScriptReducer, groups: readonly (readonly Piece[])[]): Promise<Reduced[]> {
   const found = groups.map((pieces) => pieces.map(({ rows, reductions }) => ({ rows, reductions })));
-  const rowLists = found.flatMap((pieces) => pieces.flatMap(({ rows }) => (rows === undefined ? [] : [rows])));
+  const rowLists = found.flatMap((pieces) =>
+    pieces.flatMap(({ rows }) => (rows === undefined ? [] : [rows])),
+  );
   const ofRows = rowLists.length === 0 ? [] : await reducer.reduce(rowLists);
   const values = found.map((pieces) => pieces.flatMap(({ reductions }) => reductions ?? [ofRows.shift()!]));
   const many = values.filter((list) => list.length > 1);

@@ -16,7 +16,8 @@ export function reducersOf(source: string | undefined, scripts: ScriptHost, spac
 function foldReducer<State>(fold: Fold<State>): Reducer {
   return {
     reduce: (groups) => groups.map((rows) => fold.encode(fold.rows(rows))),
-    rereduce: (groups) => groups.map((values) => fold.encode(fold.merge(values.map((each) => fold.decode(each))))),
+    rereduce: (groups) =>
+      groups.map((values) => fold.encode(fold.merge(values.map((each) => fold.decode(each))))),
   };
 }
 
