@@ -111,6 +111,10 @@ export const schema = {
     100_000 * millions,
     'Bytes of recently used nodes of indexes that are kept in memory. Read at start.',
   ),
+  'tuffet/more_reduces': boolean(
+    false,
+    'Allow the built-in reduces `_first`, `_last`, `_top_N` and `_bottom_N`, which CouchDB 3.4 does not know.',
+  ),
   'tuffet/bulk_docs_max': integer(100_000, 1, 100 * millions, 'Most documents in one bulk request.'),
   'tuffet/batch_save_size': integer(
     1000,
