@@ -18,7 +18,7 @@ export interface ViewDocOptions {
 }
 
 /** A document that a row stands for, or undefined where it is gone. */
-export function docOfRow(
+function docOfRow(
   database: Database,
   row: Row,
   { conflicts, show }: ViewDocOptions,

@@ -44,7 +44,7 @@ function union(
 
 /** Ways to a function's arguments, or to all objects at once, that don't mention the parameter. */
 const wordsOfReach =
-  /\b(?:arguments|eval|Function|require|prototype|__\w+__|constructor|caller|import)\b|\\u|`/;
+  /\b(?:arguments|eval|Function|require|prototype|(?:get|set)PrototypeOf|__\w+__|constructor|caller|import)\b|\\u|`/;
 
 /** Members that all objects have, and that give away the object itself. */
 const inherited = new Set(Object.getOwnPropertyNames(Object.prototype));

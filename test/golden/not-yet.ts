@@ -8,7 +8,12 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'listing-etags',
     'head-mirrors-get',
   ],
-  views: ['purge-updates-views', 'conflicts-seen-by-a-map-function', 'compact-views-of-a-design-document'],
+  'checks of design documents': [
+    'view-missing-things',
+    'view-compile-errors-are-found-when-saving',
+    'reduce-unknown-builtin',
+    'reduce-text-that-is-no-function',
+  ],
   'validation functions': ['local-skips-validation'],
   replication: ['conflict-through-real-replication', 'local-not-replicated'],
   'declarative queries': ['wrong-content-type-on-other-endpoints'],

@@ -176,7 +176,6 @@ function compactViews(exchange: Exchange, database: Database): void {
 }
 
 function cleanUp(exchange: Exchange, database: Database): void {
-  requireJson(exchange.request);
   inBackground(exchange, database, cleanUpViews(exchange.services.cluster, database));
 }
 
