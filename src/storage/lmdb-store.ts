@@ -10,16 +10,12 @@ import { syncFolder } from './sync-folder.js';
  *
  * Reads go straight to the memory map on the calling thread. Writes are queued by the library and carried out by its
  * writer thread, so that the B-tree work of a commit runs beside the serving thread. Commit and flush are one step
- * here (`overlappingSync: false`): what a reader can see is on disk, which is what feeds and 201 answers rely on. Only
- * where all can be made anew, as in indexes, `commitsFirst` lets readers see a commit before it is on disk.
+ * here (`overlappingSync: false`): what a reader can see is on disk, which is what feeds and 201 answers rely on.
  */
 export class LmdbStore implements Store {
   readonly #db: RootDatabase<Bytes, Bytes>;
 
-  constructor(
-    folder: string,
-    private readonly options: LmdbOptions = {},
-  ) {
+  constructor(folder: string) {
     const isNew = !fs.existsSync(folder);
     this.#db = open<Bytes, Bytes>({
       path: folder,
@@ -27,7 +23,7 @@ export class LmdbStore implements Store {
       keyEncoder,
       encoder,
       cache: false,
-      overlappingSync: options.commitsFirst ?? false,
+      overlappingSync: false,
       // Pages handed to a transaction are filled before they are written: clearing them first is wasted work.
       noMemInit: true,
       maxReaders: 512,
@@ -65,12 +61,7 @@ export class LmdbStore implements Store {
       // The reader that this turn has already opened must not go on showing the state before the commit.
       this.#db.resetReadTxn();
     });
-    return { committed: done, flushed: this.options.commitsFirst ? this.#flushed(done) : done };
-  }
-
-  async #flushed(committed: Promise<void>): Promise<void> {
-    await committed;
-    await this.#db.flushed;
+    return { committed: done, flushed: done };
   }
 
   refresh(): void {
@@ -90,11 +81,6 @@ export class LmdbStore implements Store {
   async close(): Promise<void> {
     await this.#db.close();
   }
-}
-
-export interface LmdbOptions {
-  /** Whether a commit may be seen before it is on disk. After a crash the store is as it was at some commit. */
-  commitsFirst?: boolean;
 }
 
 interface LmdbStats {

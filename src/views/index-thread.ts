@@ -22,7 +22,7 @@ const scripts = new ScriptHost({
   lowPriority: true,
   log: (space, message) => say({ type: 'log', space, message }),
 });
-const store = new LmdbStore(settings.folder, { commitsFirst: true });
+const store = new LmdbStore(settings.folder);
 const indexer = new Indexer(store, scripts, settings.threads + 1);
 const documents = new OpenDocuments();
 

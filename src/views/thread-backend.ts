@@ -34,8 +34,10 @@ export class ThreadBackend implements IndexBackend {
   #worker: Worker | undefined;
   readonly #waiting = new Map<number, Waiting>();
   #requests = 0;
-  /** Requests wait for this: the store is being replaced. */
-  #pause: Promise<unknown> = Promise.resolve();
+  /** Set while the store is being replaced: requests wait for it. */
+  #replacing: Promise<void> | undefined;
+  /** Who waits for the thread to be idle. */
+  #idle: (() => void)[] = [];
   #closed = false;
 
   constructor(
@@ -44,7 +46,7 @@ export class ThreadBackend implements IndexBackend {
   ) {}
 
   get store(): LmdbStore {
-    return (this.#store ??= new LmdbStore(this.#current(), { commitsFirst: true }));
+    return (this.#store ??= new LmdbStore(this.#current()));
   }
 
   async update(job: IndexJob, { folder }: Documents, onProgress: OnProgress): Promise<void> {
@@ -69,19 +71,28 @@ export class ThreadBackend implements IndexBackend {
     this.#worker?.postMessage({ type: 'settings', settings, id: ++this.#requests });
   }
 
+  /** Waits for a moment in which nothing is asked of the thread; of several who ask for the same, one does it. */
   async reclaim(): Promise<void> {
-    if (!this.#isUsed()) return;
+    while (this.#waiting.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    if (this.#replacing === undefined && !this.#closed && this.#isWorthwhile()) {
+      this.#replacing = this.#replaceStore().finally(() => {
+        this.#replacing = undefined;
+      });
+    }
+    await this.#replacing;
+  }
+
+  #isWorthwhile(): boolean {
+    if (!this.#isUsed()) return false;
     const { file_bytes, used_bytes } = this.store.size();
     const free = file_bytes - used_bytes;
-    if (free < reclaimBytesMin || free < reclaimShareMin * file_bytes) return;
-    const work = this.#pause.then(() => this.#replaceStore());
-    this.#pause = work.catch(() => {});
-    await work;
+    return free >= reclaimBytesMin && free >= reclaimShareMin * file_bytes;
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#pause;
+    // What could not be copied is not copied.
+    await this.#replacing?.catch(() => {});
     await this.#stop();
     await this.#store?.close();
     this.#store = undefined;
@@ -93,7 +104,6 @@ export class ThreadBackend implements IndexBackend {
   }
 
   async #replaceStore(): Promise<void> {
-    if (this.#closed) return;
     await this.#stop();
     const old = this.#current();
     const next = path.join(this.folder, String(Number(path.basename(old)) + 1));
@@ -121,9 +131,8 @@ export class ThreadBackend implements IndexBackend {
   }
 
   async #ask(request: Request, onProgress?: OnProgress): Promise<void> {
-    await this.#pause;
-    if (this.#closed && request.type !== 'close')
-      throw new Refusal('service_unavailable', 'The server is being stopped.');
+    while (this.#replacing !== undefined) await this.#replacing.catch(() => {});
+    if (this.#closed) throw new Refusal('service_unavailable', 'The server is being stopped.');
     await this.#send(this.#start(), request, onProgress);
   }
 
@@ -164,6 +173,11 @@ export class ThreadBackend implements IndexBackend {
     if (reply.type === 'done') waiting?.resolve();
     else if (reply.type === 'refused') waiting?.reject(new Refusal(reply.error, reply.reason));
     else waiting?.reject(new Error(reply.message));
+    this.#tellIdle();
+  }
+
+  #tellIdle(): void {
+    if (this.#waiting.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 
   /** Whoever waits is told; the next request starts a new thread. */
@@ -172,6 +186,7 @@ export class ThreadBackend implements IndexBackend {
     this.#worker = undefined;
     for (const { reject } of this.#waiting.values()) reject(error);
     this.#waiting.clear();
+    this.#tellIdle();
   }
 
   async #stop(): Promise<void> {
