@@ -76,6 +76,17 @@ export class LmdbStore implements Store {
 
   async copyTo(folder: string): Promise<void> {
     await this.#db.backup(folder, true);
+    const copy = new LmdbStore(folder);
+    await copy.#prime();
+    await copy.close();
+  }
+
+  /**
+   * A compact copy has an empty list of free pages. The library breaks off when the first commit to such a store frees so
+   * many pages that their list takes a page of its own; so the list gets its first entries from commits that free few.
+   */
+  async #prime(): Promise<void> {
+    for (const value of ['1', '2', undefined]) await this.write([{ key: primeKey, value }]).flushed;
   }
 
   async close(): Promise<void> {
@@ -90,6 +101,9 @@ interface LmdbStats {
   overflowPages: number;
   lastPageNumber: number;
 }
+
+/** Below every other key. */
+const primeKey = '\0';
 
 const loopBytesMax = 80;
 
