@@ -60,6 +60,7 @@ export class H2Response extends Writable {
   statusCode = 200;
   headersSent = false;
   #bodyless = false;
+  #whole = false;
 
   constructor(
     private readonly stream: ServerHttp2Stream,
@@ -82,7 +83,10 @@ export class H2Response extends Writable {
       const before = headers[name];
       headers[name] = before === undefined ? list[i + 1] : [before, list[i + 1]].flat().map(String);
     }
-    this.stream.respond(headers, { endStream: this.#bodyless });
+    // To close a stream ends it first, as if all had been sent, unless something is to follow: so something always is,
+    // though empty, and only an answer that came to its end has it.
+    this.stream.respond(headers, { endStream: this.#bodyless, waitForTrailers: true });
+    this.stream.on('wantTrailers', () => this.#whole && this.stream.sendTrailers({}));
     return this;
   }
 
@@ -92,6 +96,7 @@ export class H2Response extends Writable {
   }
 
   override _final(done: (error?: Error | null) => void): void {
+    this.#whole = true;
     if (this.#bodyless || !this.#isOpen) done();
     else this.stream.end(() => done());
   }
