@@ -171,13 +171,10 @@ async function start(
     stopListening();
     folder?.release();
   };
-  let urls: { url: string; tlsUrl?: string };
-  try {
-    urls = await server.listen();
-  } catch (error) {
+  const urls = await server.listen().catch(async (error: unknown) => {
     await shutDown();
     throw error;
-  }
+  });
   logger.notice({ ...urls, data: folder?.folder ?? null }, 'listening');
   let closing: Promise<void> | undefined;
   return {

@@ -10,7 +10,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
 }
 
 /** How many letters have to be put in, taken out, replaced, or swapped with their neighbour. */
-export function editDistance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
