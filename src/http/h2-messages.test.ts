@@ -113,3 +113,17 @@ test('a request has method, path, headers and body, and says when the body has c
   stream.end('body');
   assert.deepEqual(await seen, ['PUT', '/a?b=c', 'y', 'body', false, true]);
 });
+
+test('cookies that came apart are one header', async () => {
+  const seen = new Promise<readonly string[]>((resolve) => {
+    handle = (request, response) => {
+      resolve(request.rawHeaders.filter((name) => !name.startsWith(':')));
+      response.writeHead(200, []).end();
+    };
+  });
+  session.request({ 'x-a': 'b', cookie: ['a=1', 'AuthSession=x', 'c=3'], 'x-d': 'e' }).resume();
+  const raw = await seen;
+  assert.equal(raw[raw.indexOf('cookie') + 1], 'a=1; AuthSession=x; c=3');
+  assert.equal(raw.filter((name) => name === 'cookie').length, 1);
+  assert.deepEqual([raw[raw.indexOf('x-a') + 1], raw[raw.indexOf('x-d') + 1]], ['b', 'e']);
+});

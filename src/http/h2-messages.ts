@@ -15,15 +15,18 @@ export class H2Request extends Readable {
   readonly httpVersionMinor = 0;
   readonly method: string;
   readonly url: string | undefined;
-  readonly socket = { encrypted: true };
+  readonly rawHeaders: readonly string[];
+  readonly socket: { encrypted: boolean; remoteAddress: string | undefined };
   #complete = false;
 
   constructor(
     private readonly stream: ServerHttp2Stream,
     readonly headers: IncomingHttpHeaders,
-    readonly rawHeaders: readonly string[],
+    rawHeaders: readonly string[],
   ) {
     super({ highWaterMark: readAheadBytes });
+    this.rawHeaders = withOneCookie(rawHeaders, headers.cookie);
+    this.socket = { encrypted: true, remoteAddress: stream.session?.socket.remoteAddress };
     this.method = headers[':method'] ?? 'GET';
     this.url = headers[':path'];
     // Whoever reads the body hears of an error; where nobody does, it is no reason to end the process.
@@ -112,6 +115,13 @@ export class H2Response extends Writable {
   get #isOpen(): boolean {
     return !this.stream.destroyed && !this.stream.closed;
   }
+}
+
+/** Browsers send each cookie as a header of its own; all others expect one with all of them. */
+function withOneCookie(rawHeaders: readonly string[], cookie: string | undefined): readonly string[] {
+  if (cookie === undefined) return rawHeaders;
+  const others = rawHeaders.filter((_, i) => rawHeaders[i - (i % 2)]!.toLowerCase() !== 'cookie');
+  return [...others, 'cookie', cookie];
 }
 
 const readAheadBytes = 64 * 1024;

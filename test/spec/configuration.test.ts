@@ -203,16 +203,19 @@ describe('Secrets', () => {
   test('are not in the log, whoever sets them', async () => {
     const lines: string[] = [];
     const destination = { write: (line: string) => void lines.push(line) };
-    const logger = createLogger({ level: 'debug', format: 'json', destination });
+    const logger = createLogger({ level: 'info', format: 'json', destination });
     const own = await startServer({ dataDir: temporaryFolder(), logger });
     await own.put(`${config}/admins/bob`, 'hunter2hunter2');
     await own.put(`${config}/chttpd_auth/secret`, 'hunter2hunter2');
     await own.put(`${config}/jwt_keys/hmac:x`, 'aHVudGVyMmh1bnRlcjI=');
     await own.as('bob:hunter2hunter2').get('/_all_dbs?password=hunter2hunter2');
     await own.as('bob:wrong-hunter2').get('/');
+    await own.get('http://bob:hunter2hunter2@x/_up');
+    await own.get('bob:hunter2hunter2@x');
     await own.post(`${config}/_reload`);
     const all = lines.join('');
     assert.match(all, /an option was changed/);
+    assert.match(all, /http:\/\/x\/_up/);
     assert.doesNotMatch(all, /hunter2|aHVudGVyM|Basic|pbkdf2/);
   });
 });
