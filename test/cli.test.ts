@@ -6,6 +6,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { pemFile } from './support/tls.js';
 
 const program = path.resolve(import.meta.dirname, '../src/main/cli.js');
 const startTimeoutMs = 30_000;
@@ -81,6 +82,11 @@ test('a wrong command line gives one line and a hint', async (t) => {
     [['--log-level', 'loud'], /not a log level/],
     [['dance'], /no command "dance"/],
     [['--in-memory', '--data', 'x'], /exclude each other/],
+    [['--json'], /--json is for doctor/],
+    [['doctor', '--in-memory'], /looks at a folder/],
+    [['--tls-cert', 'x'], /--tls-cert and --tls-key/],
+    [['--tls-port', '0', '--tls-cert', 'x'], /--tls-cert and --tls-key/],
+    [['--tls-cert', 'x', '--tls-key', 'x', '--tls-port', 'x'], /not a port/],
   ];
   for (const [args, message] of wrong) {
     const run = start(t, args);
@@ -127,6 +133,27 @@ test('the admin may come from a secret file, and nothing is written in memory', 
   run.child.kill('SIGINT');
   assert.equal(await run.ended, 0);
   assert.deepEqual(fs.readdirSync(cwd), []);
+});
+
+test('--cors opens the server to pages, --tls-cert and --tls-key serve TLS too', async (t) => {
+  const tls = ['--tls-cert', pemFile('server-cert'), '--tls-key', pemFile('server-key'), '--tls-port', '0'];
+  const run = start(t, ['--in-memory', '--admin', 'ann:secret', '--port', '0', '--cors', ...tls]);
+  const address = await listening(run);
+  const answer = await fetch(address, { headers: { origin: 'http://localhost:3000' } });
+  assert.equal(answer.headers.get('access-control-allow-origin'), 'http://localhost:3000');
+  assert.equal(answer.headers.get('access-control-allow-credentials'), 'true');
+  assert.match(run.output.stdout, /listens on http:\S+ and https:\/\/127\.0\.0\.1:\d+\/\n/);
+});
+
+test('any option may come from the environment, and one that is none stops the start', async (t) => {
+  const environment = { TUFFET_PORT: '0', TUFFET__UUIDS__MAX_COUNT: '3' };
+  const run = start(t, ['--in-memory', '--admin', 'ann:secret'], environment);
+  const address = await listening(run);
+  assert.equal((await fetch(`${address}_uuids?count=3`)).status, 200);
+  assert.equal((await fetch(`${address}_uuids?count=4`)).status, 400);
+  const wrong = start(t, ['--in-memory', '--admin', 'a:b'], { TUFFET__UUIDS__MAXCOUNT: '3' });
+  assert.equal(await wrong.ended, 1);
+  assert.match(wrong.output.stderr, /^TUFFET__UUIDS__MAXCOUNT is set, but [^\n]*\n$/);
 });
 
 test('a port in use and a folder that cannot be used each give one line', async (t) => {

@@ -94,8 +94,10 @@ test('a value that an option of the schema cannot have is refused, and in a file
   assert.equal(config.number('cluster/q'), 8);
 });
 
-test('sources win in their order: file, local.ini, local.d, API, command line', () => {
+test('sources win in their order: default.ini, default.d, file, local.ini, local.d, API, command line', () => {
   const dataDir = folder({
+    'default.ini': '[x]\na=8\nf=8\ng=8\n',
+    'default.d/10-a.ini': '[x]\na=9\ng=9\n',
     'given.ini': '[x]\na=1\nb=1\nc=1\nd=1\ne=1\n',
     'local.ini': '[x]\nb=2\nc=2\nd=2\ne=2\n',
     'local.d/10-a.ini': '[x]\nc=0\n',
@@ -108,7 +110,7 @@ test('sources win in their order: file, local.ini, local.d, API, command line', 
     configFile: path.join(dataDir, 'given.ini'),
     overrides: { x: { e: '5' } },
   });
-  assert.deepEqual(config.section('x'), { a: '1', b: '2', c: '3', d: '4', e: '5' });
+  assert.deepEqual(config.section('x'), { a: '1', f: '8', g: '9', b: '2', c: '3', d: '4', e: '5' });
   assert.equal(config.set('x', 'e', '6'), '5');
   assert.equal(config.get('x', 'e'), '6');
   config.reload();
@@ -182,14 +184,93 @@ test('listeners hear of each change once, and of nothing after they left', () =>
   ]);
 });
 
-test('options are found in the sections that older versions of CouchDB used', () => {
+test('options are found under the names that older versions of CouchDB used, with a hint', () => {
   const config = new Config({
-    overrides: { httpd: { require_valid_user: 'true' }, couch_httpd_auth: { iterations: '77' } },
+    overrides: {
+      httpd: { require_valid_user: 'true', enable_cors: 'true', port: '5986', bind_address: '0.0.0.0' },
+      couch_httpd_auth: { iterations: '77' },
+      csp: { enable: 'false' },
+    },
   });
   assert.equal(config.boolean('chttpd/require_valid_user'), true);
+  assert.equal(config.boolean('chttpd/enable_cors'), true);
   assert.equal(config.number('chttpd_auth/iterations'), 77);
+  assert.equal(config.boolean('csp/utils_enable'), false);
+  assert.equal(config.number('chttpd/port'), 5984, 'that is the port of a single node');
+  assert.equal(config.text('chttpd/bind_address'), '127.0.0.1');
+  assert.deepEqual(config.hints(), [
+    '[httpd] require_valid_user is called [chttpd] require_valid_user now; it is heeded.',
+    '[httpd] enable_cors is called [chttpd] enable_cors now; it is heeded.',
+    '[couch_httpd_auth] iterations is called [chttpd_auth] iterations now; it is heeded.',
+    '[csp] enable is called [csp] utils_enable now; it is heeded.',
+  ]);
   config.set('chttpd_auth', 'iterations', '78');
   assert.equal(config.number('chttpd_auth/iterations'), 78);
+  assert.match(config.hints()[2]!, /not heeded/);
+});
+
+test('a change under an older name is told to those who listen for the new one, and taken back under either', () => {
+  const config = new Config();
+  const heard: string[] = [];
+  config.onChange('chttpd', 'enable_cors', (value) => heard.push(String(value)));
+  config.set('httpd', 'enable_cors', 'true');
+  assert.equal(config.boolean('chttpd/enable_cors'), true);
+  assert.equal(config.delete('chttpd', 'enable_cors'), 'true');
+  assert.equal(config.boolean('chttpd/enable_cors'), false);
+  assert.equal(config.get('httpd', 'enable_cors'), undefined);
+  assert.deepEqual(heard, ['true', 'false']);
+  assert.deepEqual(config.hints(), []);
+});
+
+test('a reload that fails changes nothing', () => {
+  const dataDir = folder({ 'local.ini': '[x]\na=1\n' });
+  const config = new Config({ dataDir });
+  config.set('x', 'b', 'memory', { persist: false });
+  fs.rmSync(path.join(dataDir, 'local.ini'));
+  fs.mkdirSync(path.join(dataDir, 'local.ini'));
+  assert.throws(() => config.reload(), StartupError);
+  assert.deepEqual(config.section('x'), { a: '1', b: 'memory' });
+});
+
+test('text options have a form, which the empty text is free of', () => {
+  const config = new Config();
+  const wrong: [section: string, key: string, value: string][] = [
+    ['cors', 'origins', 'example.com'],
+    ['cors', 'methods', 'GET;PUT'],
+    ['cors', 'headers', 'a b'],
+    ['chttpd', 'x_forwarded_host', 'two words'],
+    ['csp', 'utils_header_value', 'é'],
+    ['ssl', 'tls_versions', 'tlsv1'],
+    ['ssl', 'tls_versions', '[tlsv1.1, tlsv1.2]'],
+    ['ssl', 'ciphers', '$(rm)'],
+    ['chttpd', 'config_whitelist', 'log/level'],
+  ];
+  for (const [section, key, value] of wrong) {
+    assert.throws(() => config.set(section, key, value), { error: 'bad_request' }, `${section}/${key}`);
+    config.set(section, key, '');
+  }
+  config.delete('ssl', 'tls_versions');
+  config.set('ssl', 'tls_versions', "['tlsv1.2', 'tlsv1.3']");
+});
+
+test('where a whitelist is set, only what it names may be changed', () => {
+  const config = new Config({
+    overrides: { chttpd: { config_whitelist: '[{log,level}, {<<"uuids">>, "algorithm"}]' } },
+  });
+  config.set('log', 'level', 'debug');
+  config.set('uuids', 'algorithm', 'random');
+  config.delete('uuids', 'algorithm');
+  for (const [section, key] of [
+    ['uuids', 'max_count'],
+    ['level', 'log'],
+    ['chttpd', 'config_whitelist'],
+    ['admins', 'eve'],
+  ] as const) {
+    assert.throws(() => config.set(section, key, '1'), { error: 'modification_not_allowed' });
+    assert.throws(() => config.delete(section, key), { error: 'modification_not_allowed' });
+  }
+  const broken = new Config({ overrides: { chttpd: { config_whitelist: '[' } } });
+  assert.throws(() => broken.set('log', 'level', 'debug'), { error: 'modification_not_allowed' });
 });
 
 test('a file that was named but does not exist stops the start with one line', () => {

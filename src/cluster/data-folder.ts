@@ -41,6 +41,34 @@ export class DataFolder {
   }
 }
 
+/** What can be said of a data folder without using it. */
+export interface FolderState {
+  /** Why the folder can't be used by this version. */
+  problem?: string;
+  /** The process that uses it. */
+  holder?: number;
+  /** A lock stands there whose process is gone. */
+  staleLock: boolean;
+  /** CouchDB has, or had, its files here. */
+  isCouchdb: boolean;
+}
+
+export function inspectFolder(folder: string): FolderState {
+  const file = path.join(folder, 'lock');
+  const holder = holderOf(file);
+  const state: FolderState = {
+    staleLock: holder === undefined && fs.existsSync(file),
+    isCouchdb: fs.existsSync(path.join(folder, '_dbs.couch')) || fs.existsSync(path.join(folder, 'shards')),
+    ...(holder === undefined ? {} : { holder }),
+  };
+  try {
+    checkFormat(folder);
+  } catch (error) {
+    state.problem = (error as Error).message;
+  }
+  return state;
+}
+
 interface Identity {
   format: number;
   uuid: string;

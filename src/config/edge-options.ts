@@ -98,11 +98,11 @@ export const edgeOptions = {
   'ssl/cacert_file': file('PEM file with the issuers whose certificates clients may show.'),
   'ssl/verify_ssl_certificates': boolean(
     false,
-    'Ask clients for a certificate, and refuse those that show one which `cacert_file` does not vouch for.',
+    'Ask clients for a certificate, and refuse those that show one which `cacert_file` does not vouch for. Read at start.',
   ),
   'ssl/fail_if_no_peer_cert': boolean(
     false,
-    'Refuse clients without a certificate too. Needs `verify_ssl_certificates`.',
+    'Refuse clients without a certificate too. Needs `verify_ssl_certificates`. Read at start.',
   ),
   'ssl/tls_versions': formed(
     'tlsv1.2, tlsv1.3',

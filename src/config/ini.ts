@@ -14,7 +14,8 @@
  */
 export type Sections = Map<string, Map<string, string | null>>;
 
-interface Entry {
+/** One option of a file, with the lines it stands on, counted from 0. */
+export interface IniEntry {
   section: string;
   key: string;
   /** null when the line has a key alone. */
@@ -28,7 +29,7 @@ const header = /^\[([^\]]*)\]\s*(?:[;#].*)?$/;
 
 export function parseIni(text: string): Sections {
   const sections: Sections = new Map();
-  for (const { section, key, value } of entriesOf(text)) {
+  for (const { section, key, value } of iniEntries(text)) {
     const keys = sections.get(section) ?? new Map<string, string | null>();
     keys.set(key, value);
     sections.set(section, keys);
@@ -50,7 +51,7 @@ export function formatIni(sections: Sections): string {
 /** The same text with one option's value replaced wherever it stands; everything else stays byte for byte. */
 export function replaceInIni(text: string, section: string, key: string, value: string): string {
   const lines = text.split('\n');
-  for (const entry of entriesOf(text).reverse()) {
+  for (const entry of iniEntries(text).reverse()) {
     if (entry.section !== section || entry.key !== key) continue;
     const ending = lines[entry.lastLine]!.endsWith('\r') ? '\r' : '';
     const line = `${formatKey(key)} = ${formatText(value)}${ending}`;
@@ -59,10 +60,10 @@ export function replaceInIni(text: string, section: string, key: string, value: 
   return lines.join('\n');
 }
 
-function entriesOf(text: string): Entry[] {
-  const entries: Entry[] = [];
+export function iniEntries(text: string): IniEntry[] {
+  const entries: IniEntry[] = [];
   let section = '';
-  let open: Entry | undefined;
+  let open: IniEntry | undefined;
   text.split('\n').forEach((raw, number) => {
     const line = (number === 0 ? raw.replace(/^\uFEFF/, '') : raw).trim();
     if (line === '' || line.startsWith(';') || line.startsWith('#')) return;
@@ -79,7 +80,7 @@ function entriesOf(text: string): Entry[] {
     }
     const { key, value } = splitLine(line);
     if (key === '') return;
-    const entry: Entry = { section, key, value, firstLine: number, lastLine: number };
+    const entry: IniEntry = { section, key, value, firstLine: number, lastLine: number };
     entries.push(entry);
     open = value === null ? undefined : entry;
   });

@@ -148,7 +148,7 @@ export const schema = {
     'Milliseconds after which a connection without requests is closed. Read at start.',
   ),
   'tuffet/connections_max': limit(
-    Infinity,
+    50_000,
     1,
     'Most open connections, for each port; further ones are closed at once. Read at start.',
   ),

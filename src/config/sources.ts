@@ -22,7 +22,7 @@ export function readHandWrittenFiles(configFile: string | undefined, dataDir: st
 }
 
 /** The same as texts. The order is CouchDB's; the file that is named stands between what it calls default and local. */
-export function handWrittenTexts(
+function handWrittenTexts(
   configFile: string | undefined,
   dataDir: string | undefined,
 ): { file: string; text: string }[] {
@@ -40,6 +40,18 @@ export function handWrittenTexts(
   return found;
 }
 
+/** Every file that options come from, as a text, in the order in which they are read. */
+export function configTexts(
+  configFile: string | undefined,
+  dataDir: string,
+): { file: string; text: string }[] {
+  const file = apiFileIn(dataDir);
+  const text = readText(file);
+  return [...handWrittenTexts(configFile, dataDir), ...(text === undefined ? [] : [{ file, text }])];
+}
+
+const apiFileIn = (dataDir: string): string => path.join(dataDir, 'config-api.ini');
+
 function filesOf(kind: 'default' | 'local', dataDir: string | undefined): string[] {
   if (dataDir === undefined) return [];
   return [path.join(dataDir, `${kind}.ini`), ...iniFilesIn(path.join(dataDir, `${kind}.d`))];
@@ -47,7 +59,7 @@ function filesOf(kind: 'default' | 'local', dataDir: string | undefined): string
 
 export function readApiFile(dataDir: string | undefined): Source {
   if (dataDir === undefined) return { sections: new Map() };
-  const file = path.join(dataDir, 'config-api.ini');
+  const file = apiFileIn(dataDir);
   return { file, sections: parseIni(readText(file) ?? '') };
 }
 

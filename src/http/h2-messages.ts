@@ -15,15 +15,18 @@ export class H2Request extends Readable {
   readonly httpVersionMinor = 0;
   readonly method: string;
   readonly url: string | undefined;
-  readonly socket = { encrypted: true };
+  readonly rawHeaders: readonly string[];
+  readonly socket: { encrypted: boolean; remoteAddress: string | undefined };
   #complete = false;
 
   constructor(
     private readonly stream: ServerHttp2Stream,
     readonly headers: IncomingHttpHeaders,
-    readonly rawHeaders: readonly string[],
+    rawHeaders: readonly string[],
   ) {
     super({ highWaterMark: readAheadBytes });
+    this.rawHeaders = withOneCookie(rawHeaders, headers.cookie);
+    this.socket = { encrypted: true, remoteAddress: stream.session?.socket.remoteAddress };
     this.method = headers[':method'] ?? 'GET';
     this.url = headers[':path'];
     // Whoever reads the body hears of an error; where nobody does, it is no reason to end the process.
@@ -60,6 +63,7 @@ export class H2Response extends Writable {
   statusCode = 200;
   headersSent = false;
   #bodyless = false;
+  #whole = false;
 
   constructor(
     private readonly stream: ServerHttp2Stream,
@@ -82,7 +86,10 @@ export class H2Response extends Writable {
       const before = headers[name];
       headers[name] = before === undefined ? list[i + 1] : [before, list[i + 1]].flat().map(String);
     }
-    this.stream.respond(headers, { endStream: this.#bodyless });
+    // To close a stream ends it first, as if all had been sent, unless something is to follow: so something always is,
+    // though empty, and only an answer that came to its end has it.
+    this.stream.respond(headers, { endStream: this.#bodyless, waitForTrailers: true });
+    this.stream.on('wantTrailers', () => this.#whole && this.stream.sendTrailers({}));
     return this;
   }
 
@@ -92,6 +99,7 @@ export class H2Response extends Writable {
   }
 
   override _final(done: (error?: Error | null) => void): void {
+    this.#whole = true;
     if (this.#bodyless || !this.#isOpen) done();
     else this.stream.end(() => done());
   }
@@ -107,6 +115,13 @@ export class H2Response extends Writable {
   get #isOpen(): boolean {
     return !this.stream.destroyed && !this.stream.closed;
   }
+}
+
+/** Browsers send each cookie as a header of its own; all others expect one with all of them. */
+function withOneCookie(rawHeaders: readonly string[], cookie: string | undefined): readonly string[] {
+  if (cookie === undefined) return rawHeaders;
+  const others = rawHeaders.filter((_, i) => rawHeaders[i - (i % 2)]!.toLowerCase() !== 'cookie');
+  return [...others, 'cookie', cookie];
 }
 
 const readAheadBytes = 64 * 1024;

@@ -224,10 +224,11 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
 const isBrokenOff = (error: unknown): boolean =>
   ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '');
 
-/** The query is left out: it may hold what is nobody else's business. */
+/** The query is left out, and a login in an address: they may hold what is nobody else's business. */
 function pathOf({ url = '/' }: IncomingMessage): string {
   const mark = url.indexOf('?');
-  return mark < 0 ? url : url.slice(0, mark);
+  const path = mark < 0 ? url : url.slice(0, mark);
+  return path.startsWith('/') ? path : path.replace(/^([a-z]*:\/\/)?[^/]*@/i, '$1');
 }
 
 const overridable = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'COPY']);

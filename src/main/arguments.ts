@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { StartupError } from '../base/startup-error.js';
 
 export interface CommandLine {
-  command: 'serve' | 'help' | 'version';
+  command: 'serve' | 'doctor' | 'help' | 'version';
   port?: number;
   bind?: string;
   data?: string;
@@ -11,9 +11,14 @@ export interface CommandLine {
   config?: string;
   logLevel?: string;
   logFormat?: 'text' | 'json';
+  cors: boolean;
+  tls?: { certFile: string; keyFile: string; port?: number };
+  /** Findings as JSON. */
+  json: boolean;
 }
 
 export const usage = `Usage: tuffet [serve] [options]
+       tuffet doctor [--data DIR] [--config FILE] [--json]
 
   --admin NAME:PASSWORD    server admin; may be given several times
   --data DIR               where the data lies (default ./data)
@@ -21,24 +26,36 @@ export const usage = `Usage: tuffet [serve] [options]
   --port N                 port to listen on (default 5984; 0 takes a free one)
   --bind ADDRESS           address to listen on (default 127.0.0.1)
   --config FILE            ini file with further options
+  --cors                   let pages of any origin use the server; for development only
+  --tls-cert FILE          serve TLS too, with this certificate
+  --tls-key FILE           and this private key
+  --tls-port N             on this port (default 6984)
   --log-level LEVEL        debug, info, notice, warning, error, critical or none (default notice)
   --log-format text|json   how log lines are written (default text)
   --help                   this text
   --version                the version
 
+doctor looks at the configuration and the data folder, changes nothing, and names what is wrong, unknown or dangerous, with
+what to do about it. It may be asked while a server runs. Exit code: 0 when there is no problem, 1 when there is one.
+
 Environment: TUFFET_USER and TUFFET_PASSWORD (or COUCHDB_USER and COUCHDB_PASSWORD) name a server admin; with _FILE
 appended they name files that hold the values. TUFFET_DATA, TUFFET_PORT, TUFFET_BIND, TUFFET_CONFIG, TUFFET_LOG_LEVEL
-and TUFFET_LOG_FORMAT stand for the options of the same name. An option wins over the environment.
+and TUFFET_LOG_FORMAT stand for the options of the same name, TUFFET_SECRET (or COUCHDB_SECRET, or either with _FILE) for
+[chttpd_auth] secret, and TUFFET__SECTION__KEY for any option of the configuration. An option wins over the environment.
 `;
 
 const logLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'none'];
 
 export function parseCommandLine(args: string[], environment: NodeJS.ProcessEnv): CommandLine {
   const { values, positionals } = parse(args);
-  if (values.help) return { command: 'help', admins: {}, inMemory: false };
-  if (values.version) return { command: 'version', admins: {}, inMemory: false };
+  const nothing = { admins: {}, inMemory: false, cors: false, json: false };
+  if (values.help) return { command: 'help', ...nothing };
+  if (values.version) return { command: 'version', ...nothing };
   const [command = 'serve', ...rest] = positionals;
-  if (command !== 'serve') throw wrongUse(`There is no command "${command}".`);
+  if (command !== 'serve' && command !== 'doctor') throw wrongUse(`There is no command "${command}".`);
+  if (values['in-memory'] && command === 'doctor')
+    throw wrongUse('doctor looks at a folder, not at --in-memory.');
+  if (values.json && command !== 'doctor') throw wrongUse('--json is for doctor.');
   if (rest.length > 0) throw wrongUse(`Unexpected argument "${rest[0]}".`);
 
   const from = (option: string | undefined, variable: string): string | undefined =>
@@ -47,6 +64,8 @@ export function parseCommandLine(args: string[], environment: NodeJS.ProcessEnv)
     command,
     admins: adminsOf(values.admin ?? []),
     inMemory: values['in-memory'] ?? false,
+    cors: values.cors ?? false,
+    json: values.json ?? false,
   };
   const port = from(values.port, 'TUFFET_PORT');
   const bind = from(values.bind, 'TUFFET_BIND');
@@ -57,6 +76,8 @@ export function parseCommandLine(args: string[], environment: NodeJS.ProcessEnv)
   if (line.inMemory && values.data !== undefined)
     throw wrongUse('--data and --in-memory exclude each other.');
   if (port !== undefined) line.port = portOf(port);
+  const tls = tlsOf(values['tls-cert'], values['tls-key'], values['tls-port']);
+  if (tls !== undefined) line.tls = tls;
   if (bind !== undefined) line.bind = bind;
   if (data !== undefined) line.data = data;
   if (config !== undefined) line.config = config;
@@ -77,6 +98,11 @@ function parse(args: string[]) {
         admin: { type: 'string', multiple: true },
         'in-memory': { type: 'boolean' },
         config: { type: 'string' },
+        cors: { type: 'boolean' },
+        'tls-cert': { type: 'string' },
+        'tls-key': { type: 'string' },
+        'tls-port': { type: 'string' },
+        json: { type: 'boolean' },
         'log-level': { type: 'string' },
         'log-format': { type: 'string' },
         help: { type: 'boolean', short: 'h' },
@@ -98,6 +124,16 @@ function adminsOf(pairs: string[]): Record<string, string> {
       return [pair.slice(0, colon), pair.slice(colon + 1)];
     }),
   );
+}
+
+function tlsOf(
+  cert: string | undefined,
+  key: string | undefined,
+  port: string | undefined,
+): CommandLine['tls'] {
+  if (cert === undefined && key === undefined && port === undefined) return undefined;
+  if (cert === undefined || key === undefined) throw wrongUse('TLS needs both --tls-cert and --tls-key.');
+  return { certFile: cert, keyFile: key, ...(port === undefined ? {} : { port: portOf(port) }) };
 }
 
 function portOf(text: string): number {

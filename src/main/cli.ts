@@ -3,9 +3,16 @@ import { hasAdmin } from '../auth/admins.js';
 import { StartupError } from '../base/startup-error.js';
 import { packageVersion } from '../base/version.js';
 import { Config } from '../config/config.js';
-import { createServer, type ServerOptions, type TuffetServer } from '../server/create-server.js';
+import {
+  configOptions,
+  createServer,
+  type ServerOptions,
+  type TuffetServer,
+} from '../server/create-server.js';
 import { parseCommandLine, usage, type CommandLine } from './arguments.js';
+import { examine, report } from './doctor/doctor.js';
 import { environmentAdmin } from './environment-admin.js';
+import { environmentConfig } from './environment-config.js';
 
 const defaultDataDir = './data';
 
@@ -22,6 +29,7 @@ async function main(): Promise<void> {
   if (line.command === 'help') return void process.stdout.write(usage);
   if (line.command === 'version') return void process.stdout.write(`${packageVersion()}\n`);
   const options = serverOptions(line);
+  if (line.command === 'doctor') return doctor(options, line.json);
   if (!knowsAnAdmin(options)) {
     process.stderr.write(firstSteps.replace('DATA', options.dataDir ?? defaultDataDir));
     process.exitCode = 1;
@@ -31,7 +39,10 @@ async function main(): Promise<void> {
 }
 
 function serverOptions(line: CommandLine): ServerOptions {
-  const options: ServerOptions = { admins: { ...environmentAdmin(process.env), ...line.admins } };
+  const options: ServerOptions = {
+    admins: { ...environmentAdmin(process.env), ...line.admins },
+    config: environmentConfig(process.env),
+  };
   if (line.inMemory) options.inMemory = true;
   else options.dataDir = line.data ?? defaultDataDir;
   if (line.port !== undefined) options.port = line.port;
@@ -39,16 +50,21 @@ function serverOptions(line: CommandLine): ServerOptions {
   if (line.config !== undefined) options.configFile = line.config;
   if (line.logLevel !== undefined) options.logLevel = line.logLevel;
   if (line.logFormat !== undefined) options.logFormat = line.logFormat;
+  if (line.cors) options.cors = true;
+  if (line.tls !== undefined) options.tls = line.tls;
   return options;
 }
 
+function doctor({ dataDir = defaultDataDir, ...options }: ServerOptions, json: boolean): void {
+  const findings = examine({ ...configOptions(options), dataDir });
+  const ok = !findings.some(({ level }) => level === 'problem');
+  process.stdout.write(json ? `${JSON.stringify({ ok, findings }, null, 2)}\n` : report(findings));
+  process.exitCode = ok ? 0 : 1;
+}
+
 /** Looks without touching anything: a first run that is refused leaves no folder behind. */
-function knowsAnAdmin({ dataDir, configFile, admins = {} }: ServerOptions): boolean {
-  const files = {
-    ...(dataDir === undefined ? {} : { dataDir }),
-    ...(configFile === undefined ? {} : { configFile }),
-  };
-  return hasAdmin(new Config({ ...files, overrides: { admins } }));
+function knowsAnAdmin(options: ServerOptions): boolean {
+  return hasAdmin(new Config(configOptions(options)));
 }
 
 async function serve(options: ServerOptions): Promise<void> {
@@ -59,9 +75,10 @@ async function serve(options: ServerOptions): Promise<void> {
   await server.close();
 }
 
-function announcement({ url, dataDir }: TuffetServer): string {
+function announcement({ url, tlsUrl, dataDir }: TuffetServer): string {
   const address = url.replace(/\/$/, '');
-  return `Tuffet ${packageVersion()} listens on ${address}/
+  const secure = tlsUrl === undefined ? '' : ` and ${tlsUrl}/`;
+  return `Tuffet ${packageVersion()} listens on ${address}/${secure}
 Admin page: ${address}/_utils/
 Data: ${dataDir ?? 'in memory, gone when the server stops'}
 `;

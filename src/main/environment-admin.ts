@@ -17,7 +17,8 @@ export function environmentAdmin(environment: NodeJS.ProcessEnv): Record<string,
   return {};
 }
 
-function variable(environment: NodeJS.ProcessEnv, name: string): string | undefined {
+/** The value of a variable, or of the file that its `_FILE` variant names. */
+export function variable(environment: NodeJS.ProcessEnv, name: string): string | undefined {
   const value = environment[name];
   if (value !== undefined && value !== '') return value;
   const file = environment[`${name}_FILE`];

@@ -15,7 +15,7 @@ import { DataFolder } from '../cluster/data-folder.js';
 import { partitionSizeGate } from '../cluster/partition-info.js';
 import { sweepOrphans } from '../cluster/sweep-blobs.js';
 import { Uuids } from '../cluster/uuids.js';
-import { Config } from '../config/config.js';
+import { Config, type ConfigOptions } from '../config/config.js';
 import { Edge } from '../http/edge.js';
 import { HttpServer } from '../http/http-server.js';
 import { Metrics } from '../http/metrics.js';
@@ -37,6 +37,8 @@ export interface ServerOptions {
   bind?: string;
   /** Lets pages of these origins use the server, with logins; `true` means any page, which is for development only. */
   cors?: boolean | string | readonly string[];
+  /** Serves TLS too, with these PEM files, on port 6984 unless another is named; 0 takes a free one. */
+  tls?: { certFile: string; keyFile: string; port?: number };
   /** Options by section and key, over whatever files say. */
   config?: Record<string, Record<string, string>>;
   /** An ini file to read. */
@@ -61,7 +63,7 @@ export async function createServer(options: ServerOptions): Promise<TuffetServer
   if (options.dataDir === undefined && !options.inMemory) {
     throw new StartupError('A server needs a data folder (dataDir) or inMemory.');
   }
-  const config = readConfig(options);
+  const config = new Config(configOptions(options));
   if (!hasAdmin(config)) throw new StartupError('A server needs at least one server admin.');
   const folder = options.inMemory ? undefined : DataFolder.open(options.dataDir!);
   try {
@@ -72,7 +74,8 @@ export async function createServer(options: ServerOptions): Promise<TuffetServer
   }
 }
 
-function readConfig({
+/** What an embedding program or the command line says, as the last of the sources that options come from. */
+export function configOptions({
   inMemory,
   dataDir,
   configFile,
@@ -80,10 +83,11 @@ function readConfig({
   port,
   bind,
   cors,
+  tls,
   config = {},
   logLevel,
   logFormat,
-}: ServerOptions): Config {
+}: ServerOptions): ConfigOptions {
   const section = (name: string, values: Record<string, string | undefined>): Record<string, string> => ({
     ...config[name],
     ...(Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Record<
@@ -91,7 +95,7 @@ function readConfig({
       string
     >),
   });
-  return new Config({
+  return {
     ...(inMemory || dataDir === undefined ? {} : { dataDir }),
     ...(configFile === undefined ? {} : { configFile }),
     overrides: {
@@ -103,9 +107,10 @@ function readConfig({
         enable_cors: cors === undefined ? undefined : String(cors !== false),
       }),
       cors: section('cors', corsOptions(cors)),
+      ssl: section('ssl', tlsOptions(tls)),
       log: section('log', { level: logLevel, format: logFormat }),
     },
-  });
+  };
 }
 
 /** Clients in browsers, PouchDB among them, send logins with every request, so they get leave to. */
@@ -113,6 +118,11 @@ function corsOptions(cors: ServerOptions['cors'] = false): Record<string, string
   if (cors === false) return {};
   const origins = cors === true ? '*' : [cors].flat().join(', ');
   return { origins, credentials: 'true' };
+}
+
+function tlsOptions(tls: ServerOptions['tls']): Record<string, string | undefined> {
+  if (tls === undefined) return {};
+  return { enable: 'true', cert_file: tls.certFile, key_file: tls.keyFile, port: tls.port?.toString() };
 }
 
 async function start(
@@ -161,13 +171,10 @@ async function start(
     stopListening();
     folder?.release();
   };
-  let urls: { url: string; tlsUrl?: string };
-  try {
-    urls = await server.listen();
-  } catch (error) {
+  const urls = await server.listen().catch(async (error: unknown) => {
     await shutDown();
     throw error;
-  }
+  });
   logger.notice({ ...urls, data: folder?.folder ?? null }, 'listening');
   let closing: Promise<void> | undefined;
   return {

@@ -7,6 +7,7 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'local-not-counted-or-listed',
     'listing-etags',
     'head-mirrors-get',
+    'jsonp-when-allowed',
   ],
   'checks of design documents': [
     'view-missing-things',
@@ -23,6 +24,7 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'new-admin-has-admin-rights',
     'session-and-uuid-head-requests',
     'jsonp-is-off-by-default',
+    'cors-does-not-replace-authorization',
   ],
   'user accounts': [
     'admin-wins-over-user-document-of-the-same-name',
@@ -36,7 +38,6 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
   'system databases': ['all-dbs-contains-the-system-databases'],
   'cluster setup': ['cluster-setup-state-of-a-finished-single-node', 'cluster-setup-state'],
   'query servers': ['reload-query-servers'],
-  JSONP: ['jsonp-when-allowed'],
 };
 
 export const notYet: ReadonlyMap<string, string> = new Map(

@@ -14,6 +14,15 @@ export interface Target {
   /** `name:password` of a server admin. */
   credentials: string;
   agent: http.Agent;
+  /** Sends in place of the agent, over another protocol. */
+  send?: (request: OutgoingRequest) => Promise<RawAnswer>;
+}
+
+export interface OutgoingRequest {
+  method: string;
+  path: string;
+  headers: OutgoingHttpHeaders;
+  payload: Buffer | undefined;
 }
 
 const answerWithinMs = 20_000;
@@ -22,6 +31,7 @@ export function sendStep(target: Target, step: Step, variables: Variables): Prom
   const [method = 'GET', ...rest] = fill(step.do ?? '', variables).split(' ');
   const payload = payloadOf(step, variables);
   const headers = headersOf(target, step, variables, payload);
+  if (target.send !== undefined) return target.send({ method, path: rest.join(' '), headers, payload });
   const { hostname, port } = new URL(target.url);
   return new Promise((resolve, reject) => {
     const options = { hostname, port, method, path: rest.join(' '), headers, agent: target.agent };

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import { describe, test } from 'node:test';
+import { createLogger } from '../../src/base/logger.js';
 import { createServer } from '../../src/server/create-server.js';
 import { assertOk, assertRefused } from '../support/expect.js';
 import { newDb, startServer, temporaryFolder } from '../support/server.js';
@@ -45,6 +48,40 @@ describe('The configuration', () => {
     }
   });
 
+  test('all of it is for server admins', async () => {
+    await client.put(`${config}/mine/a`, 'x');
+    for (const anybody of [client.anonymous, client.as('_:_')]) {
+      for (const path of ['', '/mine', '/mine/a', '/admins']) {
+        assertRefused(await anybody.get(config + path), 401, 'unauthorized');
+      }
+      assertRefused(await anybody.put(`${config}/mine/a`, 'y'), 401, 'unauthorized');
+      assertRefused(await anybody.put(`${config}/admins/eve`, 'y'), 401, 'unauthorized');
+      assertRefused(await anybody.delete(`${config}/mine/a`), 401, 'unauthorized');
+      assertRefused(await anybody.post(`${config}/_reload`), 401, 'unauthorized');
+    }
+    assert.equal((await client.get(`${config}/mine/a`)).body, 'x');
+  });
+
+  test('values are trimmed, and old values are those before the change, defaults too', async () => {
+    assert.equal((await client.put(`${config}/old/trimmed`, '  a  ')).body, '');
+    assert.equal((await client.put(`${config}/old/trimmed`, 'b')).body, 'a');
+    assert.equal((await client.put(`${config}/uuids/max_count`, '7')).body, '1000');
+    assertRefused(await client.get('/_uuids?count=8'), 400);
+    assert.equal((await client.delete(`${config}/uuids/max_count`)).body, '7');
+    assert.equal((await client.get(`${config}/uuids/max_count`)).body, '1000');
+    assertOk(await client.get('/_uuids?count=8'), 200);
+  });
+
+  test('a change takes effect at once: limits, log level, login', async () => {
+    const db = await newDb(client);
+    await client.put(`${config}/couchdb/max_document_size`, '50');
+    assertRefused(await client.put(`${db}/a`, { text: 'x'.repeat(100) }), 413);
+    await client.delete(`${config}/couchdb/max_document_size`);
+    assertOk(await client.put(`${db}/a`, { text: 'x'.repeat(100) }), 201);
+    for (const level of ['debug', 'none']) assertOk(await client.put(`${config}/log/level`, level), 200);
+    assertRefused(await client.put(`${config}/log/level`, 'loud'), 400);
+  });
+
   test('the name of the node stands for _local', async () => {
     const [node] = (await client.get('/_membership')).body.all_nodes;
     assert.deepEqual(
@@ -77,6 +114,109 @@ describe('The configuration', () => {
     assertOk(answer, 200);
     assert.deepEqual(answer.body, { ok: true });
     assert.deepEqual((await client.get(`${config}/reload`)).body, { kept: 'disk' });
+  });
+});
+
+describe('A hand-written file', () => {
+  test('keeps its comments, and _reload reads what was changed in it', async () => {
+    const folder = temporaryFolder();
+    const file = path.join(folder, 'local.ini');
+    const text = '; mine\n[mine]\na = 1 ; one\n\n[couch_httpd_auth]\ntimeout = 600\n';
+    fs.writeFileSync(file, text);
+    const own = await startServer({ dataDir: folder });
+    assert.equal((await own.put(`${config}/mine/a`, '2')).body, '1');
+    assert.equal(fs.readFileSync(file, 'utf8'), text);
+    assert.match(fs.readFileSync(path.join(folder, 'config-api.ini'), 'utf8'), /\[mine\]\na = 2/);
+    fs.writeFileSync(file, text.replace('a = 1', 'b = 3'));
+    await own.put(`${config}/mine/c`, 'memory', { 'x-couch-persist': 'false' });
+    assertOk(await own.post(`${config}/_reload`), 200);
+    assert.deepEqual((await own.get(`${config}/mine`)).body, { a: '2', b: '3' });
+    fs.rmSync(file);
+    fs.mkdirSync(file);
+    const refused = await own.post(`${config}/_reload`);
+    assertRefused(refused, 500);
+    assert.match(refused.body.reason, /local\.ini can't be read/);
+    assert.deepEqual((await own.get(`${config}/mine`)).body, { a: '2', b: '3' });
+  });
+});
+
+describe('What could harm the machine', () => {
+  const closed = [
+    'query_servers/javascript',
+    'native_query_servers/erlang',
+    'os_daemons/evil',
+    'external/evil',
+    'daemons/evil',
+    'httpd_global_handlers/_evil',
+    'httpd_db_handlers/_evil',
+    'httpd_design_handlers/_evil',
+    'feature_flags/x',
+    'ssl/cert_file',
+    'ssl/key_file',
+    'ssl/cacert_file',
+    'log/file',
+    'log/writer',
+    'couchdb/database_dir',
+    'couchdb/view_index_dir',
+    'couchdb/uri_file',
+    'couchdb/util_driver_dir',
+    'couchdb/plugin_dir',
+    'replicator/cert_file',
+    'replicator/key_file',
+    'replicator/ssl_trusted_certificates_file',
+  ];
+  test('is not changed over HTTP by anybody, in any spelling, kept or not', async () => {
+    for (const name of closed) {
+      const [section = '', key = ''] = name.split('/');
+      const spelled = [...section].map((each) => `%${each.charCodeAt(0).toString(16)}`).join('');
+      for (const path of [name, `${spelled}/${key}`, `/${section}//${key}/`]) {
+        for (const persist of ['true', 'false']) {
+          const headers = { 'x-couch-persist': persist };
+          assertRefused(await client.put(`${config}/${path}`, '/tmp/evil', headers), 403, 'forbidden');
+          assertRefused(await client.delete(`${config}/${path}`, headers), 403, 'forbidden');
+        }
+      }
+      assert.notEqual((await client.get(`${config}/${name}`)).body, '/tmp/evil');
+    }
+  });
+
+  test('cannot be written under names that a file would read as another', async () => {
+    const names = [
+      ['query_servers%20', 'x'],
+      ['%20query_servers', 'x'],
+      ['a%5D%0A%5Bquery_servers', 'x'],
+      ['a', 'k%0A%5Bquery_servers%5D%0Ajavascript'],
+      ['a', 'k%3D1%0Ab'],
+      ['', 'x'],
+    ];
+    for (const [section, key] of names) {
+      const answer = await client.put(`${config}/${section}/${key}`, 'evil');
+      assert.ok([400, 403, 404, 405].includes(answer.status), `${section}/${key}: ${answer.status}`);
+    }
+    await client.put(`${config}/a/k`, 'v ;[query_servers]');
+    assertOk(await client.post(`${config}/_reload`), 200);
+    assert.deepEqual((await client.get(`${config}/query_servers`)).body, {});
+  });
+});
+
+describe('Secrets', () => {
+  test('are not in the log, whoever sets them', async () => {
+    const lines: string[] = [];
+    const destination = { write: (line: string) => void lines.push(line) };
+    const logger = createLogger({ level: 'info', format: 'json', destination });
+    const own = await startServer({ dataDir: temporaryFolder(), logger });
+    await own.put(`${config}/admins/bob`, 'hunter2hunter2');
+    await own.put(`${config}/chttpd_auth/secret`, 'hunter2hunter2');
+    await own.put(`${config}/jwt_keys/hmac:x`, 'aHVudGVyMmh1bnRlcjI=');
+    await own.as('bob:hunter2hunter2').get('/_all_dbs?password=hunter2hunter2');
+    await own.as('bob:wrong-hunter2').get('/');
+    await own.get('http://bob:hunter2hunter2@x/_up');
+    await own.get('bob:hunter2hunter2@x');
+    await own.post(`${config}/_reload`);
+    const all = lines.join('');
+    assert.match(all, /an option was changed/);
+    assert.match(all, /http:\/\/x\/_up/);
+    assert.doesNotMatch(all, /hunter2|aHVudGVyM|Basic|pbkdf2/);
   });
 });
 

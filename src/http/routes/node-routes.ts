@@ -175,11 +175,20 @@ async function putOption(exchange: Exchange): Promise<void> {
     sectionName === 'admins'
       ? await setAdmin(config, key, value, { raw: exchange.query.isTrue('raw'), persist })
       : config.set(sectionName, key, value, { persist });
+  logChange(exchange, 'an option was changed');
   exchange.json(200, old);
 }
 
 function deleteOption(exchange: Exchange): void {
-  exchange.json(200, exchange.services.config.delete(...optionOf(exchange), { persist: persists(exchange) }));
+  const old = exchange.services.config.delete(...optionOf(exchange), { persist: persists(exchange) });
+  logChange(exchange, 'an option was taken back');
+  exchange.json(200, old);
+}
+
+/** Who changed what, and not to what: values may be secrets. */
+function logChange(exchange: Exchange, message: string): void {
+  const [sectionName, key] = optionOf(exchange);
+  exchange.services.logger.notice({ section: sectionName, key, user: exchange.user.name }, message);
 }
 
 async function reload(exchange: Exchange): Promise<void> {
