@@ -31,14 +31,18 @@ export class Piece {
   get reductions(): readonly Bytes[] | undefined {
     const { node, from, to } = this;
     if (!(node instanceof Inner)) return undefined;
-    return Array.from({ length: to - from }, (_, i) => node.reduction(from + i, this.reducer));
+    const reductions: Bytes[] = [];
+    for (let i = from; i < to; i++) reductions.push(node.reduction(i, this.reducer));
+    return reductions;
   }
 
   /** Rows of a leaf. */
   get rows(): readonly Row[] | undefined {
     const { node, from, to } = this;
     if (node instanceof Inner) return undefined;
-    return Array.from({ length: to - from }, (_, i) => new LeafRow(node as Leaf, from + i, this.source));
+    const rows: Row[] = [];
+    for (let i = from; i < to; i++) rows.push(new LeafRow(node as Leaf, i, this.source));
+    return rows;
   }
 
   get parsed(): unknown {

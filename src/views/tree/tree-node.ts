@@ -37,15 +37,10 @@ export abstract class TreeNode {
     return (this.#keys[i] ??= this.cutKey(i));
   }
 
-  /** The first entry from `from` on that is not before the bound. Looks nearby first: what follows is often near. */
+  /** The first entry from `from` on that is not before the bound. The very first is tried first: it often is. */
   seek(from: number, bound: Bound, compare: Compare): number {
-    let low = from;
-    let high = from;
-    for (let step = 1; high < this.length && this.#isBefore(high, bound, compare); step *= 2) {
-      low = high + 1;
-      high = low + step;
-    }
-    return this.seekIn(low, Math.min(high, this.length), bound, compare);
+    if (from >= this.length || !this.#isBefore(from, bound, compare)) return from;
+    return this.seekIn(from + 1, this.length, bound, compare);
   }
 
   /** The same among the entries from `low` to below `high`. */
