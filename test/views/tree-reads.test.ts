@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { encodeKey } from '../../src/json/order-key.js';
 import { MemoryStore } from '../../src/storage/memory-store.js';
-import { groupEnd } from '../../src/views/tree/group-end.js';
 import { Inner } from '../../src/views/tree/inner.js';
 import { Leaf } from '../../src/views/tree/leaf.js';
 import { NodeCache } from '../../src/views/tree/node-cache.js';
 import { recordKey, TreeMoved } from '../../src/views/tree/node-source.js';
 import type { Row } from '../../src/views/tree/row.js';
-import { lengths, TreeScene } from './tree-scene.js';
+import { groupEnd, lengths, TreeScene } from './tree-scene.js';
 
 /** Ten groups of a thousand rows. */
 const grouped = Array.from({ length: 10_000 }, (_, i): Row => {

@@ -3,6 +3,8 @@ import { describe, test } from 'node:test';
 import { compareBytes } from '../../src/json/compare-keys.js';
 import { encodeKey, encodeRawKey } from '../../src/json/order-key.js';
 import { MemoryStore } from '../../src/storage/memory-store.js';
+import { Inner } from '../../src/views/tree/inner.js';
+import { recordKey } from '../../src/views/tree/node-source.js';
 import type { Reducer } from '../../src/views/tree/reducer.js';
 import type { Row } from '../../src/views/tree/row.js';
 import { nodeBytesMax } from '../../src/views/tree/tree-node.js';
@@ -61,6 +63,24 @@ describe('updates of a tree', () => {
     while (leaving.length > 0) await scene.update([leaving.pop()!], []);
     scene.check();
     assert.equal(recordsOf(scene), 0);
+  });
+
+  test('rows that come into the gap of a leaf that is gone are found', async () => {
+    const scene = new TreeScene(new MemoryStore(), [lengths]);
+    await scene.update([], numbered(0, 40_000));
+    const node = (id: number): Inner => new Inner(scene.store.get(recordKey(scene.prefix, id))!);
+    const root = node(scene.state.root);
+    const second = root.rowsBefore(1);
+    const gap = scene.rows.slice(second, second + node(root.children[1]!).countOf(0));
+    await scene.update(gap, []);
+    await scene.update([], gap.slice(0, 1));
+    scene.check();
+    await scene.update(scene.rows.slice(second + 20, second + 20 + root.countOf(1) - gap.length), []);
+    scene.check();
+    assert.equal(
+      [...scene.reader.rows({ key: gap[0]!.key, after: false }, { key: gap[0]!.key, after: true })].length,
+      1,
+    );
   });
 
   test('rows of one key and one document are told apart by their ordinals', async () => {

@@ -1,7 +1,7 @@
 import { nodeBytesMax } from './tree-node.js';
 
 /** A node that is larger than it should be has no more entries than this, so that trees of huge keys stay flat. */
-export const entriesMin = 4;
+const entriesMin = 4;
 
 /** How full nodes are where there are several: room for a few more rows before they have to be divided. */
 const fillMax = 0.9;

@@ -5,7 +5,7 @@ import type { Row } from './row.js';
 import { leafKind, varintBytes } from './tree-node.js';
 
 /** Longer values stand in records of their own. */
-export const valueBytesMax = 1_024;
+const valueBytesMax = 1_024;
 
 /** Bytes before the first entry, at most. */
 const leafHeadBytes = 5;
@@ -37,7 +37,7 @@ export function measureRows(rows: readonly Row[]): Sizes {
   let previous: Row | undefined;
   for (const row of rows) {
     const isShared = previous !== undefined && sharesKey(previous, row);
-    let size = 0;
+    let size: number;
     let extra = 0;
     if (row instanceof LeafRow) {
       const { leaf, at } = row;

@@ -20,8 +20,6 @@ interface Visit {
   readonly parent: Visit | undefined;
   /** Its place in the parent. */
   readonly index: number;
-  /** Whether no node stands before it on its level. */
-  readonly isFirst: boolean;
   /** The changes that belong into it. */
   readonly from: number;
   readonly to: number;
@@ -96,7 +94,7 @@ export class TreeWriter {
 
   /** The nodes that change, level by level, the leaves first. An empty tree is seen as one empty leaf. */
   #visit(changes: Changes): Visit[][] {
-    const all = { id: this.state.root, parent: undefined, index: 0, isFirst: true };
+    const all = { id: this.state.root, parent: undefined, index: 0 };
     const levels: Visit[][] = [[{ ...all, from: 0, to: changes.rows.length, replaced: [] }]];
     while (levels.length < this.state.height) {
       const below: Visit[] = [];
@@ -113,8 +111,7 @@ export class TreeWriter {
       index = node.firstAbove(rows[from]!, index + 1, this.compare) - 1;
       const to =
         index + 1 < node.length ? this.#changesBelow(node, index + 1, rows, from + 1, parent.to) : parent.to;
-      const isFirst = parent.isFirst && index === 0;
-      visits.push({ id: node.children[index]!, parent, index, isFirst, from, to, replaced: [] });
+      visits.push({ id: node.children[index]!, parent, index, from, to, replaced: [] });
       from = to;
     }
   }
@@ -225,9 +222,9 @@ export class TreeWriter {
       else if (from > (parent.replaced.at(-1)?.to ?? 0)) all = [...take(--from), ...entries];
       sizes = level.measure(all);
     }
-    const isFirst = parent.isFirst && from === 0;
-    const first = isFirst ? lowest : level instanceof LeafLevel ? new InnerChild(siblings, from) : all[0];
-    const children = level.make(all, sizes, first ?? lowest, appended && all === entries);
+    // Children that are gone may leave a gap before the first; rows that come into it belong to the node before.
+    const first = level instanceof LeafLevel ? new InnerChild(siblings, from) : (all[0] ?? lowest);
+    const children = level.make(all, sizes, first, appended && all === entries);
     parent.replaced.push({ from, to, children });
     return children;
   }
