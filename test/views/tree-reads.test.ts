@@ -5,7 +5,7 @@ import { MemoryStore } from '../../src/storage/memory-store.js';
 import { Inner } from '../../src/views/tree/inner.js';
 import { Leaf } from '../../src/views/tree/leaf.js';
 import { NodeCache } from '../../src/views/tree/node-cache.js';
-import { recordKey, TreeMoved } from '../../src/views/tree/node-source.js';
+import { recordKey } from '../../src/views/tree/node-source.js';
 import type { Row } from '../../src/views/tree/row.js';
 import { groupEnd, lengths, TreeScene } from './tree-scene.js';
 
@@ -134,8 +134,37 @@ describe('reads of a tree', () => {
     const rows = reader.rows(undefined, undefined);
     rows.next();
     await scene.update([], [{ ...grouped[5_000]!, value: '"new"' }]);
-    assert.throws(() => [...rows], TreeMoved);
-    assert.throws(() => reader.rank({ key: grouped[0]!.key, after: false }), TreeMoved);
+    assert.throws(() => [...rows], /tree has changed/);
+    assert.throws(() => reader.rank({ key: grouped[0]!.key, after: false }), /tree has changed/);
+  });
+
+  test('rows that were read stay as they were, large values too', async () => {
+    const scene = new TreeScene(new MemoryStore(), [lengths]);
+    const large = grouped.slice(0, 100).map((row, i) => ({ ...row, value: `"${'v'.repeat(i * 40)}"` }));
+    await scene.update([], large);
+    const rows = [...scene.reader.rows(undefined, undefined)];
+    await scene.update(large, []);
+    assert.deepEqual(
+      rows.map(({ id, value }) => ({ id, value })),
+      large.map(({ id, value }) => ({ id, value })),
+    );
+  });
+
+  test('what nodes remember counts among the bytes of the cache', async () => {
+    const scene = await groupedScene(new NodeCache(4_000_000));
+    const store = scene.store as CountingStore;
+    const readAll = (): number => {
+      store.reads = 0;
+      for (const row of scene.reader.rows(undefined, undefined)) assert.ok(row.value);
+      return store.reads;
+    };
+    readAll();
+    assert.equal(readAll(), 0);
+    for (let i = 0; i < 100; i++) {
+      const start = { key: grouped[i * 90]!.key, after: false };
+      for (const piece of scene.reader.pieces(start, undefined)) piece.parsed = new Uint8Array(20_000);
+    }
+    assert.ok(readAll() > 50);
   });
 
   test('a group that does not hold its first row is refused', async () => {

@@ -1,6 +1,6 @@
 import { u48, varint, type Bytes } from '../../base/bytes.js';
 import type { Sizes } from './divide.js';
-import { headShift, LeafRow, ownRecordBit, sameKeyBit, type ValueSource } from './leaf.js';
+import { headShift, lasting, LeafRow, ownRecordBit, sameKeyBit, type ValueSource } from './leaf.js';
 import type { Row } from './row.js';
 import { leafKind, varintBytes } from './tree-node.js';
 
@@ -14,10 +14,7 @@ const leafHeadBytes = 5;
 export type StoreValue = (value: Bytes) => number;
 
 /** A row that doesn't stand in this tree yet, whatever tree it was read from. */
-export const newRow = (row: Row): Row =>
-  row instanceof LeafRow
-    ? { key: row.key, id: row.id, n: row.n, keyText: row.keyText, value: row.value }
-    : row;
+export const newRow = (row: Row): Row => (row instanceof LeafRow ? lasting(row) : row);
 
 export function pushRows(
   rows: Row[],

@@ -12,7 +12,7 @@ import type { TreePath } from './tree-path.js';
  *
  * `parsed` is a place for what the reader has made of it, such as the combined value. It lives in the decoded node, so
  * that the next query that meets the same piece (another range over the same subtrees, the same group) finds it there.
- * It is dropped with the node or earlier, and is not counted: nothing large belongs there.
+ * It is dropped with the node or earlier; what is there must never be changed.
  */
 export class Piece {
   constructor(

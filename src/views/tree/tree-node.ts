@@ -11,6 +11,11 @@ export const innerKind = 2;
 /** Results of reductions that a node remembers for its readers. */
 const memosMax = 32;
 
+/** Who has to know what nodes remember: the cache that holds them. */
+export interface MemoBudget {
+  charge(bytes: number): void;
+}
+
 /**
  * What leaves and inner nodes have in common: entries in the order of their row keys (of an inner node: the separators of
  * its children), cut from the stored text when they are asked for. Nodes never change.
@@ -18,6 +23,9 @@ const memosMax = 32;
 export abstract class TreeNode {
   readonly #keys: (Bytes | undefined)[];
   #memos: Map<number, unknown> | undefined;
+  /** What is remembered takes about so much. */
+  memoBytes = 0;
+  budget: MemoBudget | undefined;
 
   constructor(
     readonly text: Bytes,
@@ -99,9 +107,24 @@ export abstract class TreeNode {
 
   remember(from: number, to: number, reducer: number, value: unknown): void {
     this.#memos ??= new Map();
-    if (this.#memos.size >= memosMax) this.#memos.clear();
+    if (this.#memos.size >= memosMax) {
+      this.#memos.clear();
+      this.memoBytes = 0;
+    }
     this.#memos.set(memoKey(from, to, reducer), value);
+    const bytes = roughBytes(value);
+    this.memoBytes += bytes;
+    this.budget?.charge(bytes);
   }
+}
+
+/** About what a value takes in memory. */
+function roughBytes(value: unknown): number {
+  const base = 100;
+  if (typeof value === 'string') return base + value.length;
+  if (typeof value !== 'object' || value === null) return base;
+  if (ArrayBuffer.isView(value)) return base + value.byteLength;
+  return base * (1 + Object.keys(value).length);
 }
 
 /** Entries of a node are far fewer than 2^22, reducers of a view than 2^9. */
