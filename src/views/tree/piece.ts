@@ -6,6 +6,9 @@ import type { Row } from './row.js';
 import type { TreeNode } from './tree-node.js';
 import type { TreePath } from './tree-path.js';
 
+/** A few rows are sooner reduced again than remembered. */
+const rememberedRowsMin = 4;
+
 /**
  * A part of a range that lies within one node: neighbouring children of an inner node, of which the reductions are
  * stored, or neighbouring rows of a leaf. Exactly one of `reductions` and `rows` is there.
@@ -50,6 +53,7 @@ export class Piece {
   }
 
   set parsed(value: unknown) {
+    if (!(this.node instanceof Inner) && this.to - this.from < rememberedRowsMin) return;
     this.node.remember(this.from, this.to, this.reducer, value);
   }
 }

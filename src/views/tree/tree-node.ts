@@ -47,7 +47,7 @@ export abstract class TreeNode {
 
   /** The first entry from `from` on that is not before the bound. The very first is tried first: it often is. */
   seek(from: number, bound: Bound, compare: Compare): number {
-    if (from >= this.length || !this.#isBefore(from, bound, compare)) return from;
+    if (from >= this.length || !this.isBefore(from, bound, compare)) return from;
     return this.seekIn(from + 1, this.length, bound, compare);
   }
 
@@ -55,13 +55,14 @@ export abstract class TreeNode {
   seekIn(low: number, high: number, bound: Bound, compare: Compare): number {
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.#isBefore(middle, bound, compare)) low = middle + 1;
+      if (this.isBefore(middle, bound, compare)) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
-  #isBefore(i: number, bound: Bound, compare: Compare): boolean {
+  /** Whether the entry stands before the bound. */
+  isBefore(i: number, bound: Bound, compare: Compare): boolean {
     const difference = compare(this.key(i), bound.key);
     if (difference !== 0) return difference < 0;
     if (bound.id === undefined) return bound.after;

@@ -2,7 +2,7 @@ import type { Bytes } from '../../base/bytes.js';
 import type { Store } from '../../storage/store.js';
 import type { Inner } from './inner.js';
 import { lasting, LeafRow, type Leaf } from './leaf.js';
-import type { NodeCache } from './node-cache.js';
+import { NodeCache } from './node-cache.js';
 import { NodeSource } from './node-source.js';
 import { piecesBetween, type Piece } from './piece.js';
 import type { Bound, Compare, Row } from './row.js';
@@ -29,6 +29,9 @@ export interface GroupsOptions {
   readonly reducer?: number | undefined;
 }
 
+/** A reader without a cache has one of its own, lest it decode the same nodes again and again. */
+const ownCacheBytes = 1 << 20;
+
 /**
  * Reads a tree in the state it had at one moment. Everything is synchronous and lazy; when an update has been committed
  * since, a read that needs a replaced record throws `TreeMoved`.
@@ -44,7 +47,7 @@ export class TreeReader {
     prefix: Bytes,
     readonly state: TreeState,
     private readonly compare: Compare,
-    cache?: NodeCache,
+    cache = new NodeCache(ownCacheBytes),
   ) {
     this.#source = new NodeSource(store, prefix, cache);
   }
