@@ -37,18 +37,11 @@ const objects = 6;
 
 /** What is no JSON stands as null, as it does in a JSON text of an array. */
 function kindOf(value: unknown): number {
-  switch (typeof value) {
-    case 'string':
-      return strings;
-    case 'number':
-      return numbers;
-    case 'boolean':
-      return value ? 2 : 1;
-    case 'object':
-      return value === null ? 0 : Array.isArray(value) ? arrays : objects;
-    default:
-      return 0;
-  }
+  if (typeof value === 'string') return strings;
+  if (typeof value === 'number') return numbers;
+  if (typeof value === 'boolean') return value ? 2 : 1;
+  if (typeof value !== 'object' || value === null) return 0;
+  return Array.isArray(value) ? arrays : objects;
 }
 
 const defaultRank: Rank = kindOf;

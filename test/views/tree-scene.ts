@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { toBytes, type Bytes } from '../../src/base/bytes.js';
 import { compareKeys } from '../../src/json/compare-keys.js';
-import { encodeKey } from '../../src/json/order-key.js';
+import { encodeKey, keyPrefix } from '../../src/json/order-key.js';
 import { RandomKeys } from '../../src/json/random-keys.js';
 import { prefixEnd, type Store } from '../../src/storage/store.js';
-import { entriesMin } from '../../src/views/tree/divide.js';
 import { Inner } from '../../src/views/tree/inner.js';
 import { Leaf } from '../../src/views/tree/leaf.js';
-import { NodeCache } from '../../src/views/tree/node-cache.js';
+import type { NodeCache } from '../../src/views/tree/node-cache.js';
 import { recordKey } from '../../src/views/tree/node-source.js';
 import type { Piece } from '../../src/views/tree/piece.js';
 import type { Reducer } from '../../src/views/tree/reducer.js';
@@ -35,6 +34,8 @@ export const nameOf = ({ id, n }: RowKey): Bytes => `${id}.${n} `;
 export class TreeScene {
   state: TreeState = emptyTree;
   rows: Row[] = [];
+  /** The rows that the last update with removals took away. */
+  gone: Row[] = [];
   readonly prefix = 'tree\x07';
 
   constructor(
@@ -62,6 +63,8 @@ export class TreeScene {
     const { writes, state } = await writer.update([...removals].sort(order), [...inserts].sort(order));
     await this.store.write(writes).committed;
     this.state = state;
+    const byName = new Set(removals.map(nameOf));
+    if (removals.length > 0) this.gone = this.rows.filter((row) => byName.has(nameOf(row)));
     this.rows = changed(this.rows, removals, inserts, order);
   }
 
@@ -99,7 +102,7 @@ export class TreeScene {
     const node = isInner ? new Inner(text) : new Leaf(text);
     assert.ok(node.length > 0);
     assert.ok(
-      text.length <= nodeBytesMax || node.length <= entriesMin,
+      text.length <= nodeBytesMax || node.length <= largeEntries,
       `${text.length} bytes, ${node.length} entries`,
     );
     if (node instanceof Inner) this.#checkChildren(node, height, rows, used);
@@ -149,6 +152,9 @@ export class TreeScene {
     return row.id < bound.id;
   }
 }
+
+/** What a node may have that is larger than it should be. */
+const largeEntries = 4;
 
 const noValues = {
   value(): never {
@@ -227,4 +233,13 @@ export class RandomRows {
     const after = random.below(2) === 0;
     return random.below(2) === 0 ? { key, after } : { key, id, after };
   }
+}
+
+/** Where the group of a row ends in the direction of reading: keys that share their first elements belong together. */
+export function groupEnd(level: number, descending: boolean): (row: Row) => Bound {
+  return ({ key }) => {
+    const prefix = keyPrefix(key, level);
+    if (prefix === undefined) return { key, after: !descending };
+    return { key: descending ? prefix : `${prefix}\xff`, after: false };
+  };
 }

@@ -7,12 +7,11 @@ import { compareKeys } from '../../src/json/compare-keys.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import { MemoryStore } from '../../src/storage/memory-store.js';
 import type { Store } from '../../src/storage/store.js';
-import { groupEnd } from '../../src/views/tree/group-end.js';
 import { NodeCache } from '../../src/views/tree/node-cache.js';
 import { compareRows, type Bound, type Row } from '../../src/views/tree/row.js';
-import { nameOf, namesOf, RandomRows, TreeScene } from './tree-scene.js';
+import { groupEnd, nameOf, namesOf, RandomRows, TreeScene } from './tree-scene.js';
 
-const seeds = [1, 2, 3, 1 + Math.floor(Math.random() * 1e9)];
+const seeds = [1, 2, 1 + Math.floor(Math.random() * 1e9)];
 
 const stores: Record<string, (t: TestContext) => Store> = {
   'in memory': () => new MemoryStore(),
@@ -33,7 +32,7 @@ for (const [place, open] of Object.entries(stores)) {
       test(`holds what a sorted list holds, seed ${seed}`, async (t) => {
         const random = new RandomRows(seed);
         const scene = new TreeScene(open(t), undefined, seed % 2 ? new NodeCache(200_000) : undefined);
-        for (let step = 0; step < 40; step++) {
+        for (let step = 0; step < 25; step++) {
           await randomUpdate(scene, random);
           scene.check();
           for (let i = 0; i < 5; i++) checkReads(scene, random);
@@ -46,19 +45,19 @@ for (const [place, open] of Object.entries(stores)) {
 }
 
 async function randomUpdate(scene: TreeScene, random: RandomRows): Promise<void> {
-  const size = random.random.pick([1, 1, 5, 50, 600]);
-  const inserts = random.random.below(4) === 0 ? [] : random.rows(size);
-  const replaced = random
-    .some(scene.rows, random.random.below(3))
-    .map((row) => ({ ...row, value: '"other"' }));
-  const removals = random.some(scene.rows, random.random.pick([0, 1, 20, 400]));
-  // Neighbours, so that whole leaves become empty.
-  const from = random.random.below(scene.rows.length + 1);
-  const span = scene.rows.slice(from, from + random.random.pick([0, 0, 50, 500]));
-  const others = replaced.filter((row) =>
-    inserts.every((other) => compareRows(compareKeys, row, other) !== 0),
-  );
-  await scene.update([...new Set([...removals, ...span])], [...inserts, ...others]);
+  const { random: keys } = random;
+  // Neighbours, so that whole leaves become empty, and come back.
+  const from = keys.below(scene.rows.length + 1);
+  const span = scene.rows.slice(from, from + keys.pick([0, 0, 50, 500]));
+  const removals = [...new Set([...span, ...random.some(scene.rows, keys.pick([0, 1, 20, 400]))])];
+  const inserts = keys.below(4) === 0 ? [] : random.rows(keys.pick([1, 1, 5, 50, 600]));
+  const others = [
+    ...random.some(scene.rows, keys.below(3)).map((row) => ({ ...row, value: '"other"' })),
+    ...random.some(scene.gone, keys.pick([0, 1, 30])),
+  ];
+  for (const row of others)
+    if (inserts.every((other) => compareRows(compareKeys, row, other) !== 0)) inserts.push(row);
+  await scene.update(removals, inserts);
 }
 
 function checkReads(scene: TreeScene, random: RandomRows): void {

@@ -1,7 +1,7 @@
 import { nodeBytesMax } from './tree-node.js';
 
 /** A node that is larger than it should be has no more entries than this, so that trees of huge keys stay flat. */
-export const entriesMin = 4;
+const entriesMin = 4;
 
 /** How full nodes are where there are several: room for a few more rows before they have to be divided. */
 const fillMax = 0.9;
@@ -11,24 +11,19 @@ export const sparseBytes = nodeBytesMax / 4;
 
 /** Sizes of entries in their order. */
 export interface Sizes {
-  readonly sizes: Uint32Array;
+  readonly sizes: readonly number[];
   /** How many bytes more an entry has where it begins a node. */
-  readonly extras?: Uint32Array;
+  readonly extras?: readonly number[];
+  readonly total: number;
   /** Bytes of a node before its entries. */
   readonly headBytes: number;
-}
-
-export function totalBytes({ sizes, extras }: Sizes): number {
-  let total = extras?.[0] ?? 0;
-  for (let i = 0; i < sizes.length; i++) total += sizes[i]!;
-  return total;
 }
 
 /**
  * Where nodes end when the entries are put into as few as is good: all about as full as the others, or, where entries
  * are `appended` again and again, full ones and a last one for the rest, which the next entries will fill.
  */
-export function divide({ sizes, extras, headBytes }: Sizes, total: number, appended: boolean): number[] {
+export function divide({ sizes, extras, total, headBytes }: Sizes, appended: boolean): number[] {
   const room = nodeBytesMax - headBytes;
   const count = total <= room ? 1 : Math.ceil(total / (nodeBytesMax * fillMax));
   const goal = appended ? nodeBytesMax * fillMax : total / count;

@@ -1,22 +1,20 @@
 import { u48, varint, type Bytes } from '../../base/bytes.js';
-import { headShift, LeafRow, ownRecordBit, sameKeyBit, type ValueSource } from './leaf.js';
+import type { Sizes } from './divide.js';
+import { headShift, lasting, LeafRow, ownRecordBit, sameKeyBit, type ValueSource } from './leaf.js';
 import type { Row } from './row.js';
 import { leafKind, varintBytes } from './tree-node.js';
 
 /** Longer values stand in records of their own. */
-export const valueBytesMax = 1_024;
+const valueBytesMax = 1_024;
 
 /** Bytes before the first entry, at most. */
-export const leafHeadBytes = 5;
+const leafHeadBytes = 5;
 
 /** Puts a value beside the tree and gives the id of its record. */
 export type StoreValue = (value: Bytes) => number;
 
 /** A row that doesn't stand in this tree yet, whatever tree it was read from. */
-export const newRow = (row: Row): Row =>
-  row instanceof LeafRow
-    ? { key: row.key, id: row.id, n: row.n, keyText: row.keyText, value: row.value }
-    : row;
+export const newRow = (row: Row): Row => (row instanceof LeafRow ? lasting(row) : row);
 
 export function pushRows(
   rows: Row[],
@@ -29,32 +27,32 @@ export function pushRows(
 }
 
 /** Bytes of each row behind the one before it, and how many more they are where it begins a leaf. */
-export function measureRows(rows: readonly Row[]): { sizes: Uint32Array; extras: Uint32Array } {
-  const sizes = new Uint32Array(rows.length);
-  const extras = new Uint32Array(rows.length);
+export function measureRows(rows: readonly Row[]): Sizes {
+  const sizes: number[] = [];
+  const extras: number[] = [];
+  let total = 0;
   let previous: Row | undefined;
-  for (let i = 0; i < rows.length; i++) {
-    const row = rows[i]!;
+  for (const row of rows) {
     const isShared = previous !== undefined && sharesKey(previous, row);
+    let size: number;
+    let extra = 0;
     if (row instanceof LeafRow) {
       const { leaf, at } = row;
-      sizes[i] = leaf.startOf(at + 1) - leaf.startOf(at);
-      if (leaf.sharesKey(at)) {
-        const extra = keyBytes(leaf.keyLength(at), leaf.keyTextLength(at));
-        if (isShared) extras[i] = extra;
-        else sizes[i]! += extra;
-      }
+      size = leaf.startOf(at + 1) - leaf.startOf(at);
+      if (leaf.sharesKey(at)) extra = keyBytes(leaf.keyLength(at), leaf.keyTextLength(at));
     } else {
       const valueBytes = storedValueBytes(row.value);
-      sizes[i] = varintBytes(row.n << headShift) + varintBytes(row.id.length) + row.id.length + valueBytes;
-      sizes[i]! += varintBytes(valueBytes);
-      const extra = keyBytes(row.key.length, row.keyText.length);
-      if (isShared) extras[i] = extra;
-      else sizes[i]! += extra;
+      size = varintBytes(row.n << headShift) + varintBytes(row.id.length) + row.id.length;
+      size += varintBytes(valueBytes) + valueBytes;
+      extra = keyBytes(row.key.length, row.keyText.length);
     }
+    if (!isShared) size += extra;
+    sizes.push(size);
+    extras.push(isShared ? extra : 0);
+    total += size;
     previous = row;
   }
-  return { sizes, extras };
+  return { sizes, extras, total, headBytes: leafHeadBytes };
 }
 
 const keyBytes = (key: number, keyText: number): number =>

@@ -20,8 +20,7 @@ export interface Child {
   readonly key: Bytes;
   readonly id: Bytes;
   readonly n: number;
-  /** One for each reducer. */
-  readonly reductions: readonly Bytes[];
+  reduction(reducer: number): Bytes;
 }
 
 /** Numbers kept of each entry before the places of its reductions. */
@@ -155,8 +154,28 @@ export class InnerChild implements Child {
     return this.parent.n(this.at);
   }
 
-  get reductions(): readonly Bytes[] {
-    return Array.from({ length: this.parent.reducers }, (_, r) => this.parent.reduction(this.at, r));
+  reduction(reducer: number): Bytes {
+    return this.parent.reduction(this.at, reducer);
+  }
+}
+
+/** A child whose node an update has made. */
+export class MadeChild implements Child {
+  /** One for each reducer, filled when they have answered. */
+  readonly reductions: Bytes[] = [];
+
+  constructor(
+    readonly node: number,
+    readonly count: number,
+    readonly key: Bytes,
+    readonly id: Bytes,
+    readonly n: number,
+    /** The only child of the node, if it has but one. */
+    readonly only: Child | undefined,
+  ) {}
+
+  reduction(reducer: number): Bytes {
+    return this.reductions[reducer]!;
   }
 }
 
@@ -165,16 +184,19 @@ export const innerHeadBytes = 6;
 
 export function childBytes(child: Child): number {
   if (child instanceof InnerChild) return child.parent.startOf(child.at + 1) - child.parent.startOf(child.at);
-  let bytes = varintBytes(child.node) + varintBytes(child.count) + varintBytes(child.n);
-  bytes += varintBytes(child.key.length) + varintBytes(child.id.length) + child.key.length + child.id.length;
-  for (const reduction of child.reductions) bytes += varintBytes(reduction.length) + reduction.length;
+  const { node, count, n, key, id, reductions } = child as MadeChild;
+  let bytes = varintBytes(node) + varintBytes(count) + varintBytes(n);
+  bytes += varintBytes(key.length) + varintBytes(id.length) + key.length + id.length;
+  for (const reduction of reductions) bytes += varintBytes(reduction.length) + reduction.length;
   return bytes;
 }
 
-function encodeChild({ node, count, key, id, n, reductions }: Child): Bytes {
+function encodeChild({ node, count, key, id, n, reductions }: MadeChild): Bytes {
   let text = varint(node) + varint(count) + varint(n) + varint(key.length) + varint(id.length);
   for (const reduction of reductions) text += varint(reduction.length);
-  return text + key + id + reductions.join('');
+  text += key + id;
+  for (const reduction of reductions) text += reduction;
+  return text;
 }
 
 export function encodeInner(children: readonly Child[], from: number, to: number, reducers: number): Bytes {
@@ -182,7 +204,7 @@ export function encodeInner(children: readonly Child[], from: number, to: number
   for (let i = from; i < to;) {
     const child = children[i]!;
     if (!(child instanceof InnerChild)) {
-      text += encodeChild(child);
+      text += encodeChild(child as MadeChild);
       i++;
       continue;
     }

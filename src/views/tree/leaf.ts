@@ -60,9 +60,14 @@ export class Leaf extends TreeNode {
     return (this.#table[i * stride + head]! & sameKeyBit) !== 0;
   }
 
+  /** Whether the value stands in a record of its own. */
+  hasOwnRecord(i: number): boolean {
+    return (this.#table[i * stride + head]! & ownRecordBit) !== 0;
+  }
+
   /** The record that has the value and its length, where it doesn't stand here. */
   ownRecord(i: number): { record: number; bytes: number } | undefined {
-    if ((this.#table[i * stride + head]! & ownRecordBit) === 0) return undefined;
+    if (!this.hasOwnRecord(i)) return undefined;
     const at = this.#table[i * stride + valueAt]!;
     readFrom(at + 6);
     return { record: readU48(this.text, at), bytes: readVarint(this.text) };
@@ -70,7 +75,7 @@ export class Leaf extends TreeNode {
 
   value(i: number, source: ValueSource): Bytes {
     const at = this.#table[i * stride + valueAt]!;
-    if ((this.#table[i * stride + head]! & ownRecordBit) !== 0) return source.value(readU48(this.text, at));
+    if (this.hasOwnRecord(i)) return source.value(readU48(this.text, at));
     return this.text.slice(at, this.startOf(i + 1));
   }
 
@@ -136,7 +141,10 @@ function readTable(text: Bytes, count: number): Uint32Array {
   return table;
 }
 
-/** A row of a leaf, cut from it when it is looked at. */
+/**
+ * A row of a leaf, cut from it when it is looked at. A value that has a record of its own is read then too, so who keeps
+ * rows for later has to make them `lasting`.
+ */
 export class LeafRow implements Row {
   constructor(
     readonly leaf: Leaf,
@@ -164,3 +172,6 @@ export class LeafRow implements Row {
     return this.leaf.value(this.at, this.source);
   }
 }
+
+/** The row with all that belongs to it. */
+export const lasting = ({ key, id, n, keyText, value }: Row): Row => ({ key, id, n, keyText, value });

@@ -1,17 +1,10 @@
 import type { Bytes } from '../../base/bytes.js';
-import { divide, sparseBytes, totalBytes, type Sizes } from './divide.js';
-import { encodeLeaf, leafHeadBytes, measureRows } from './encode-leaf.js';
-import { childBytes, encodeInner, innerHeadBytes, type Child } from './inner.js';
+import { divide, type Sizes } from './divide.js';
+import { encodeLeaf, measureRows } from './encode-leaf.js';
+import { childBytes, encodeInner, innerHeadBytes, MadeChild, type Child } from './inner.js';
 import type { Reducer } from './reducer.js';
 import type { Compare, Row, RowKey } from './row.js';
 import type { TreeEdit } from './tree-edit.js';
-
-/** A child whose node this update has made. */
-export interface MadeChild extends Child {
-  readonly reductions: Bytes[];
-  /** The only child of the node, if it has but one. */
-  readonly only: Child | undefined;
-}
 
 type Values = readonly Bytes[] | Promise<readonly Bytes[]>;
 
@@ -24,7 +17,7 @@ export abstract class Level<Entry> {
     protected readonly reducers: readonly Reducer[],
   ) {}
 
-  protected abstract measure(entries: readonly Entry[]): Sizes;
+  abstract measure(entries: readonly Entry[]): Sizes;
   protected abstract encode(entries: readonly Entry[], from: number, to: number): Bytes;
   protected abstract countRows(entries: readonly Entry[], from: number, to: number): number;
   /** What separates the entry `at`, which is not the first, from the one before. */
@@ -32,26 +25,16 @@ export abstract class Level<Entry> {
   protected abstract onlyChild(entry: Entry): Child | undefined;
   protected abstract reduceGroups(groups: readonly (readonly Entry[])[], reducer: number): Values;
 
-  isSparse(entries: readonly Entry[]): boolean {
-    return entries.length > 0 && totalBytes(this.measure(entries)) < sparseBytes;
-  }
-
   /** Makes nodes of the entries; the first of them gets the separator `first`. */
-  make(entries: readonly Entry[], first: RowKey, appended: boolean): MadeChild[] {
-    const sizes = this.measure(entries);
+  make(entries: readonly Entry[], sizes: Sizes, first: RowKey, appended: boolean): MadeChild[] {
     let from = 0;
-    return divide(sizes, totalBytes(sizes), appended).map((to) => {
+    return divide(sizes, appended).map((to) => {
       const { key, id, n } = from === 0 ? first : this.separator(entries, from);
-      const child: MadeChild = {
-        node: this.edit.put(this.encode(entries, from, to)),
-        count: this.countRows(entries, from, to),
-        key,
-        id,
-        n,
-        reductions: [],
-        only: to - from === 1 ? this.onlyChild(entries[from]!) : undefined,
-      };
-      if (this.reducers.length > 0) this.#made.push({ child, entries: entries.slice(from, to) });
+      const node = this.edit.put(this.encode(entries, from, to));
+      const only = to - from === 1 ? this.onlyChild(entries[from]!) : undefined;
+      const child = new MadeChild(node, this.countRows(entries, from, to), key, id, n, only);
+      if (this.reducers.length > 0)
+        this.#made.push({ child, entries: to - from === entries.length ? entries : entries.slice(from, to) });
       from = to;
       return child;
     });
@@ -86,8 +69,8 @@ export class LeafLevel extends Level<Row> {
     super(edit, reducers);
   }
 
-  protected measure(rows: readonly Row[]): Sizes {
-    return { ...measureRows(rows), headBytes: leafHeadBytes };
+  measure(rows: readonly Row[]): Sizes {
+    return measureRows(rows);
   }
 
   protected encode(rows: readonly Row[], from: number, to: number): Bytes {
@@ -116,8 +99,11 @@ export class LeafLevel extends Level<Row> {
 }
 
 export class InnerLevel extends Level<Child> {
-  protected measure(children: readonly Child[]): Sizes {
-    return { sizes: Uint32Array.from(children, childBytes), headBytes: innerHeadBytes };
+  measure(children: readonly Child[]): Sizes {
+    const sizes: number[] = [];
+    let total = 0;
+    for (const child of children) total += sizes[sizes.push(childBytes(child)) - 1]!;
+    return { sizes, total, headBytes: innerHeadBytes };
   }
 
   protected encode(children: readonly Child[], from: number, to: number): Bytes {
@@ -140,7 +126,7 @@ export class InnerLevel extends Level<Child> {
 
   protected reduceGroups(groups: readonly (readonly Child[])[], reducer: number): Values {
     return this.reducers[reducer]!.rereduce(
-      groups.map((children) => children.map(({ reductions }) => reductions[reducer]!)),
+      groups.map((children) => children.map((child) => child.reduction(reducer))),
     );
   }
 }

@@ -1,5 +1,5 @@
 import type { Bytes } from '../../base/bytes.js';
-import type { TreeNode } from './tree-node.js';
+import type { MemoBudget, TreeNode } from './tree-node.js';
 
 /**
  * Decoded nodes of all trees, up to so many bytes. A node never changes and its id is never used again, so what is
@@ -8,7 +8,7 @@ import type { TreeNode } from './tree-node.js';
  * There are two generations: what is used moves to the younger one, and when that has half of the bytes the older one is
  * dropped.
  */
-export class NodeCache {
+export class NodeCache implements MemoBudget {
   #young: Generation = new Map();
   #old: Generation = new Map();
   #youngBytes = 0;
@@ -27,7 +27,12 @@ export class NodeCache {
     let nodes = this.#young.get(prefix);
     if (nodes === undefined) this.#young.set(prefix, (nodes = new Map()));
     nodes.set(id, node);
-    this.#youngBytes += costOf(node);
+    node.budget = this;
+    this.charge(costOf(node));
+  }
+
+  charge(bytes: number): void {
+    this.#youngBytes += bytes;
     if (this.#youngBytes < this.bytesMax / 2) return;
     this.#old = this.#young;
     this.#young = new Map();
@@ -37,5 +42,6 @@ export class NodeCache {
 
 type Generation = Map<Bytes, Map<number, TreeNode>>;
 
-/** The text, the table and the keys of each entry, and what readers remember with the node. */
-const costOf = ({ text, length }: TreeNode): number => text.length + length * 100 + 500;
+/** The text, the table and the keys of each entry, and what readers have it remember. */
+const costOf = ({ text, length, memoBytes }: TreeNode): number =>
+  text.length + length * 100 + 500 + memoBytes;

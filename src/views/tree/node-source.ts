@@ -9,7 +9,7 @@ import { innerKind, type TreeNode } from './tree-node.js';
  * A node or value that the state of the tree names is not in the store: somebody has committed an update since the state
  * was read. Who reads on must begin again with the new state, behind the last row it has seen.
  */
-export class TreeMoved extends Error {
+class TreeMoved extends Error {
   constructor(id: number) {
     super(`the view's tree has changed: record ${id} is gone`);
     this.name = 'TreeMoved';

@@ -6,13 +6,16 @@ import type { Row } from './row.js';
 import type { TreeNode } from './tree-node.js';
 import type { TreePath } from './tree-path.js';
 
+/** A few rows are sooner reduced again than remembered. */
+const rememberedRowsMin = 4;
+
 /**
  * A part of a range that lies within one node: neighbouring children of an inner node, of which the reductions are
  * stored, or neighbouring rows of a leaf. Exactly one of `reductions` and `rows` is there.
  *
  * `parsed` is a place for what the reader has made of it, such as the combined value. It lives in the decoded node, so
  * that the next query that meets the same piece (another range over the same subtrees, the same group) finds it there.
- * It is dropped with the node or earlier, and is not counted: nothing large belongs there.
+ * It is dropped with the node or earlier; what is there must never be changed.
  */
 export class Piece {
   constructor(
@@ -31,14 +34,18 @@ export class Piece {
   get reductions(): readonly Bytes[] | undefined {
     const { node, from, to } = this;
     if (!(node instanceof Inner)) return undefined;
-    return Array.from({ length: to - from }, (_, i) => node.reduction(from + i, this.reducer));
+    const reductions: Bytes[] = [];
+    for (let i = from; i < to; i++) reductions.push(node.reduction(i, this.reducer));
+    return reductions;
   }
 
   /** Rows of a leaf. */
   get rows(): readonly Row[] | undefined {
     const { node, from, to } = this;
     if (node instanceof Inner) return undefined;
-    return Array.from({ length: to - from }, (_, i) => new LeafRow(node as Leaf, from + i, this.source));
+    const rows: Row[] = [];
+    for (let i = from; i < to; i++) rows.push(new LeafRow(node as Leaf, i, this.source));
+    return rows;
   }
 
   get parsed(): unknown {
@@ -46,6 +53,7 @@ export class Piece {
   }
 
   set parsed(value: unknown) {
+    if (!(this.node instanceof Inner) && this.to - this.from < rememberedRowsMin) return;
     this.node.remember(this.from, this.to, this.reducer, value);
   }
 }

@@ -20,6 +20,8 @@ export class TreeEdit {
 
   /** Puts a node or value under a new id. */
   readonly put = (record: Bytes): number => {
+    // Looking at a character makes one string of the many that a record was put together from, and sets those free.
+    if (record.charCodeAt(0) > 0xff) throw new Error("a record of a view's tree is made of bytes");
     const id = this.#nextId++;
     this.#puts.set(id, record);
     this.#bytes += record.length;

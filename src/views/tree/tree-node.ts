@@ -11,6 +11,11 @@ export const innerKind = 2;
 /** Results of reductions that a node remembers for its readers. */
 const memosMax = 32;
 
+/** Who has to know what nodes remember: the cache that holds them. */
+export interface MemoBudget {
+  charge(bytes: number): void;
+}
+
 /**
  * What leaves and inner nodes have in common: entries in the order of their row keys (of an inner node: the separators of
  * its children), cut from the stored text when they are asked for. Nodes never change.
@@ -18,6 +23,9 @@ const memosMax = 32;
 export abstract class TreeNode {
   readonly #keys: (Bytes | undefined)[];
   #memos: Map<number, unknown> | undefined;
+  /** What is remembered takes about so much. */
+  memoBytes = 0;
+  budget: MemoBudget | undefined;
 
   constructor(
     readonly text: Bytes,
@@ -37,28 +45,24 @@ export abstract class TreeNode {
     return (this.#keys[i] ??= this.cutKey(i));
   }
 
-  /** The first entry from `from` on that is not before the bound. Looks nearby first: what follows is often near. */
+  /** The first entry from `from` on that is not before the bound. The very first is tried first: it often is. */
   seek(from: number, bound: Bound, compare: Compare): number {
-    let low = from;
-    let high = from;
-    for (let step = 1; high < this.length && this.#isBefore(high, bound, compare); step *= 2) {
-      low = high + 1;
-      high = low + step;
-    }
-    return this.seekIn(low, Math.min(high, this.length), bound, compare);
+    if (from >= this.length || !this.isBefore(from, bound, compare)) return from;
+    return this.seekIn(from + 1, this.length, bound, compare);
   }
 
   /** The same among the entries from `low` to below `high`. */
   seekIn(low: number, high: number, bound: Bound, compare: Compare): number {
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.#isBefore(middle, bound, compare)) low = middle + 1;
+      if (this.isBefore(middle, bound, compare)) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
-  #isBefore(i: number, bound: Bound, compare: Compare): boolean {
+  /** Whether the entry stands before the bound. */
+  isBefore(i: number, bound: Bound, compare: Compare): boolean {
     const difference = compare(this.key(i), bound.key);
     if (difference !== 0) return difference < 0;
     if (bound.id === undefined) return bound.after;
@@ -104,9 +108,24 @@ export abstract class TreeNode {
 
   remember(from: number, to: number, reducer: number, value: unknown): void {
     this.#memos ??= new Map();
-    if (this.#memos.size >= memosMax) this.#memos.clear();
+    if (this.#memos.size >= memosMax) {
+      this.#memos.clear();
+      this.memoBytes = 0;
+    }
     this.#memos.set(memoKey(from, to, reducer), value);
+    const bytes = roughBytes(value);
+    this.memoBytes += bytes;
+    this.budget?.charge(bytes);
   }
+}
+
+/** About what a value takes in memory. */
+function roughBytes(value: unknown): number {
+  const base = 100;
+  if (typeof value === 'string') return base + value.length;
+  if (typeof value !== 'object' || value === null) return base;
+  if (ArrayBuffer.isView(value)) return base + value.byteLength;
+  return base * (1 + Object.keys(value).length);
 }
 
 /** Entries of a node are far fewer than 2^22, reducers of a view than 2^9. */

@@ -49,8 +49,11 @@ export class TreePath {
     return new LeafRow(node as Leaf, at, source);
   }
 
-  /** The place of a bound that is not before this one. On each level it is looked for from here, for it is often near. */
+  /** The place of a bound that is not before this one. It is looked for from here on, for it is often near. */
   onTo(bound: Bound, compare: Compare, source: NodeSource): TreePath {
+    const leaf = this.nodes.at(-1)!;
+    if (!(leaf instanceof Inner) && !leaf.isBefore(leaf.length - 1, bound, compare))
+      return this.#within(leaf.seek(this.entries.at(-1)!, bound, compare));
     const nodes: TreeNode[] = [];
     const entries: number[] = [];
     let node = this.nodes[0]!;
@@ -71,6 +74,9 @@ export class TreePath {
 
   /** The place of a bound that is not behind this one. */
   backTo(bound: Bound, compare: Compare, source: NodeSource): TreePath {
+    const leaf = this.nodes.at(-1)!;
+    if (!(leaf instanceof Inner) && leaf.isBefore(0, bound, compare))
+      return this.#within(leaf.seekIn(1, this.entries.at(-1)!, bound, compare));
     const nodes: TreeNode[] = [];
     const entries: number[] = [];
     let node = this.nodes[0]!;
@@ -89,6 +95,13 @@ export class TreePath {
       entries.push(at);
       node = isSame ? this.nodes[level + 1]! : source.node(node.children[at]!);
     }
+  }
+
+  /** Another place in the same leaf. */
+  #within(at: number): TreePath {
+    const entries = this.entries.slice();
+    entries[entries.length - 1] = at;
+    return new TreePath(this.nodes, entries);
   }
 }
 

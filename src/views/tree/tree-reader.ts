@@ -1,8 +1,8 @@
 import type { Bytes } from '../../base/bytes.js';
 import type { Store } from '../../storage/store.js';
 import type { Inner } from './inner.js';
-import { LeafRow, type Leaf } from './leaf.js';
-import type { NodeCache } from './node-cache.js';
+import { lasting, LeafRow, type Leaf } from './leaf.js';
+import { NodeCache } from './node-cache.js';
 import { NodeSource } from './node-source.js';
 import { piecesBetween, type Piece } from './piece.js';
 import type { Bound, Compare, Row } from './row.js';
@@ -29,6 +29,9 @@ export interface GroupsOptions {
   readonly reducer?: number | undefined;
 }
 
+/** A reader without a cache has one of its own, lest it decode the same nodes again and again. */
+const ownCacheBytes = 1 << 20;
+
 /**
  * Reads a tree in the state it had at one moment. Everything is synchronous and lazy; when an update has been committed
  * since, a read that needs a replaced record throws `TreeMoved`.
@@ -44,7 +47,7 @@ export class TreeReader {
     prefix: Bytes,
     readonly state: TreeState,
     private readonly compare: Compare,
-    cache?: NodeCache,
+    cache = new NodeCache(ownCacheBytes),
   ) {
     this.#source = new NodeSource(store, prefix, cache);
   }
@@ -67,7 +70,7 @@ export class TreeReader {
     return Math.max(0, this.#rankOfEnd(end) - this.#rankOfStart(start));
   }
 
-  /** To skip costs no more than to begin. */
+  /** To skip costs no more than to begin. The rows may be kept for later. */
   *rows(start: Bound | undefined, end: Bound | undefined, options: RowsOptions = {}): Generator<Row> {
     const { descending = false, skip = 0, limit = Infinity } = options;
     let low = this.#rankOfStart(start);
@@ -78,8 +81,8 @@ export class TreeReader {
       const { leaf, first } = this.#leafOf(descending ? high - 1 : low);
       const from = Math.max(low - first, 0);
       const to = Math.min(high - first, leaf.length);
-      if (descending) for (let at = to - 1; at >= from; at--) yield new LeafRow(leaf, at, this.#source);
-      else for (let at = from; at < to; at++) yield new LeafRow(leaf, at, this.#source);
+      if (descending) for (let at = to - 1; at >= from; at--) yield this.#row(leaf, at);
+      else for (let at = from; at < to; at++) yield this.#row(leaf, at);
       if (descending) high = first + from;
       else low = first + to;
     }
@@ -123,6 +126,11 @@ export class TreeReader {
       yield { first, count, pieces };
       here = next;
     }
+  }
+
+  #row(leaf: Leaf, at: number): Row {
+    const row = new LeafRow(leaf, at, this.#source);
+    return leaf.hasOwnRecord(at) ? lasting(row) : row;
   }
 
   #path(bound: Bound | undefined): TreePath | undefined {

@@ -1,10 +1,11 @@
 import type { Bytes } from '../../base/bytes.js';
 import type { Store, Write } from '../../storage/store.js';
 import { mergeChanges, type Changes } from './changes.js';
+import { sparseBytes } from './divide.js';
 import { pushRows } from './encode-leaf.js';
-import { Inner, InnerChild, type Child } from './inner.js';
+import { InnerChild, MadeChild, type Child, type Inner } from './inner.js';
 import type { Leaf } from './leaf.js';
-import { InnerLevel, LeafLevel, type Level, type MadeChild } from './level.js';
+import { InnerLevel, LeafLevel, type Level } from './level.js';
 import type { NodeCache } from './node-cache.js';
 import { NodeSource } from './node-source.js';
 import type { Reducer } from './reducer.js';
@@ -19,8 +20,6 @@ interface Visit {
   readonly parent: Visit | undefined;
   /** Its place in the parent. */
   readonly index: number;
-  /** Whether no node stands before it on its level. */
-  readonly isFirst: boolean;
   /** The changes that belong into it. */
   readonly from: number;
   readonly to: number;
@@ -80,7 +79,7 @@ export class TreeWriter {
       const level =
         height === 0 ? new LeafLevel(edit, this.reducers, this.compare) : new InnerLevel(edit, this.reducers);
       const visits = levels[height];
-      if (visits === undefined) top = (level as InnerLevel).make(top, lowest, false);
+      if (visits === undefined) top = makeAbove(level as InnerLevel, top);
       else if (level instanceof LeafLevel) top = this.#makeLeaves(level, visits, changes, edit);
       else top = this.#makeInner(level, visits, edit);
       // The reductions of the root would stand nowhere.
@@ -95,7 +94,7 @@ export class TreeWriter {
 
   /** The nodes that change, level by level, the leaves first. An empty tree is seen as one empty leaf. */
   #visit(changes: Changes): Visit[][] {
-    const all = { id: this.state.root, parent: undefined, index: 0, isFirst: true };
+    const all = { id: this.state.root, parent: undefined, index: 0 };
     const levels: Visit[][] = [[{ ...all, from: 0, to: changes.rows.length, replaced: [] }]];
     while (levels.length < this.state.height) {
       const below: Visit[] = [];
@@ -112,8 +111,7 @@ export class TreeWriter {
       index = node.firstAbove(rows[from]!, index + 1, this.compare) - 1;
       const to =
         index + 1 < node.length ? this.#changesBelow(node, index + 1, rows, from + 1, parent.to) : parent.to;
-      const isFirst = parent.isFirst && index === 0;
-      visits.push({ id: node.children[index]!, parent, index, isFirst, from, to, replaced: [] });
+      visits.push({ id: node.children[index]!, parent, index, from, to, replaced: [] });
       from = to;
     }
   }
@@ -208,7 +206,8 @@ export class TreeWriter {
     edit: TreeEdit,
   ): MadeChild[] {
     const { parent } = run[0]!;
-    if (parent === undefined) return level.make(entries, lowest, appended);
+    let sizes = level.measure(entries);
+    if (parent === undefined) return level.make(entries, sizes, lowest, appended);
     const siblings = parent.inner!;
     const take = (index: number): Entry[] => {
       const node = this.#source.node(siblings.children[index]!);
@@ -218,13 +217,14 @@ export class TreeWriter {
     let from = run[0]!.index;
     let to = run.at(-1)!.index + 1;
     let all = entries;
-    if (level.isSparse(entries)) {
+    if (entries.length > 0 && sizes.total < sparseBytes) {
       if (to < siblings.length) all = [...entries, ...take(to++)];
       else if (from > (parent.replaced.at(-1)?.to ?? 0)) all = [...take(--from), ...entries];
+      sizes = level.measure(all);
     }
-    const isFirst = parent.isFirst && from === 0;
-    const first = isFirst ? lowest : level instanceof LeafLevel ? new InnerChild(siblings, from) : all[0];
-    const children = level.make(all, first ?? lowest, appended && all === entries);
+    // Children that are gone may leave a gap before the first; rows that come into it belong to the node before.
+    const first = level instanceof LeafLevel ? new InnerChild(siblings, from) : (all[0] ?? lowest);
+    const children = level.make(all, sizes, first, appended && all === entries);
     parent.replaced.push({ from, to, children });
     return children;
   }
@@ -239,11 +239,10 @@ export class TreeWriter {
     let height = levels;
     // A root with one child is none.
     for (; height > 1; height--) {
-      if ('only' in child) {
-        const { node, only } = child as MadeChild;
-        if (only === undefined) break;
-        edit.takeBack(node);
-        child = only;
+      if (child instanceof MadeChild) {
+        if (child.only === undefined) break;
+        edit.takeBack(child.node);
+        child = child.only;
       } else {
         const node: Inner = this.#source.inner(child.node);
         if (node.length > 1) break;
@@ -254,6 +253,10 @@ export class TreeWriter {
     return edit.finish(child.node, height, root.count);
   }
 }
+
+/** A level above the highest one so far. */
+const makeAbove = (level: InnerLevel, children: readonly Child[]): MadeChild[] =>
+  level.make(children, level.measure(children), lowest, false);
 
 /** Visits of neighbours under one parent, together. */
 function runsOf(visits: readonly Visit[]): Visit[][] {

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { compareBytes } from '../../src/json/compare-keys.js';
+import { encodeKey, encodeRawKey } from '../../src/json/order-key.js';
+import { MemoryStore } from '../../src/storage/memory-store.js';
+import { Inner } from '../../src/views/tree/inner.js';
+import { recordKey } from '../../src/views/tree/node-source.js';
+import type { Reducer } from '../../src/views/tree/reducer.js';
+import type { Row } from '../../src/views/tree/row.js';
+import { nodeBytesMax } from '../../src/views/tree/tree-node.js';
+import { decodeTreeState, encodeTreeState } from '../../src/views/tree/tree-state.js';
+import { TreeWriter } from '../../src/views/tree/tree-writer.js';
+import { lengths, names, RandomRows, TreeScene } from './tree-scene.js';
+
+const seed = 1 + Math.floor(Math.random() * 1e9);
+
+const numbered = (from: number, to: number): Row[] =>
+  Array.from({ length: to - from }, (_, i) => ({
+    key: encodeKey(from + i),
+    id: `doc-${from + i}`,
+    n: 0,
+    keyText: String(from + i),
+    value: '1',
+  }));
+
+function recordsOf({ store, prefix }: TreeScene): number {
+  return store.count({ start: prefix, end: `${prefix}\xff` });
+}
+
+describe('updates of a tree', () => {
+  test('a bulk load fills nodes to nine tenths', async () => {
+    const scene = new TreeScene(new MemoryStore(), [lengths]);
+    await scene.update([], numbered(0, 20_000));
+    scene.check();
+    assert.ok(scene.state.bytes / recordsOf(scene) > nodeBytesMax * 0.85);
+  });
+
+  test('rows that come at the end in small batches leave full nodes behind them', async () => {
+    const scene = new TreeScene(new MemoryStore(), [lengths]);
+    for (let at = 0; at < 6_000; at += 20) await scene.update([], numbered(at, at + 20));
+    scene.check();
+    assert.ok(scene.state.bytes / recordsOf(scene) > nodeBytesMax * 0.8);
+  });
+
+  test('a large batch spread over all leaves leaves them well filled', async () => {
+    const scene = new TreeScene(new MemoryStore(), [lengths]);
+    const rows = numbered(0, 20_000);
+    await scene.update([], rows.filter((_, i) => i % 10 > 0)); // prettier-ignore
+    await scene.update([], rows.filter((_, i) => i % 10 === 0)); // prettier-ignore
+    scene.check();
+    assert.ok(scene.state.bytes / recordsOf(scene) > nodeBytesMax * 0.8);
+  });
+
+  test(`rows that go one by one leave few sparse nodes, and at last none, seed ${seed}`, async () => {
+    const random = new RandomRows(seed);
+    const scene = new TreeScene(new MemoryStore(), [lengths]);
+    await scene.update([], numbered(0, 3_000));
+    const leaving = scene.rows.toSorted(() => random.random.below(3) - 1);
+    const full = recordsOf(scene);
+    while (leaving.length > 100) await scene.update([leaving.pop()!], []);
+    scene.check();
+    assert.ok(recordsOf(scene) <= full / 6, `${recordsOf(scene)} of ${full}`);
+    while (leaving.length > 0) await scene.update([leaving.pop()!], []);
+    scene.check();
+    assert.equal(recordsOf(scene), 0);
+  });
+
+  test('rows that come into the gap of a leaf that is gone are found', async () => {
+    const scene = new TreeScene(new MemoryStore(), [lengths]);
+    await scene.update([], numbered(0, 40_000));
+    const node = (id: number): Inner => new Inner(scene.store.get(recordKey(scene.prefix, id))!);
+    const root = node(scene.state.root);
+    const second = root.rowsBefore(1);
+    const gap = scene.rows.slice(second, second + node(root.children[1]!).countOf(0));
+    await scene.update(gap, []);
+    await scene.update([], gap.slice(0, 1));
+    scene.check();
+    await scene.update(scene.rows.slice(second + 20, second + 20 + root.countOf(1) - gap.length), []);
+    scene.check();
+    assert.equal(
+      [...scene.reader.rows({ key: gap[0]!.key, after: false }, { key: gap[0]!.key, after: true })].length,
+      1,
+    );
+  });
+
+  test('rows of one key and one document are told apart by their ordinals', async () => {
+    const scene = new TreeScene(new MemoryStore());
+    const rows = Array.from({ length: 900 }, (_, n) => ({ ...numbered(7, 8)[0]!, n }));
+    await scene.update([], rows);
+    await scene.update(
+      rows.filter(({ n }) => n % 3 === 0),
+      [{ ...rows[500]!, value: '"new"' }],
+    );
+    scene.check();
+    const key = encodeKey(7);
+    assert.equal(
+      scene.reader.count({ key, id: 'doc-7', after: false }, { key, id: 'doc-7', after: true }),
+      600,
+    );
+  });
+
+  test(`large keys and values, seed ${seed}`, async () => {
+    const sizes = [0, 10, 1_020, 1_022, 1_023, 5_000, 100_000];
+    const random = new RandomRows(
+      seed,
+      (keys) =>
+        keys.pick(
+          ['a', 'é', ['b']].map((start) => [
+            start,
+            keys.pick(['x', 'y'].map((c) => c.repeat(keys.pick(sizes)))),
+          ]),
+        ),
+      (keys) => keys.pick(sizes),
+    );
+    const scene = new TreeScene(new MemoryStore());
+    for (let step = 0; step < 12; step++) {
+      await scene.update(random.some(scene.rows, 20), random.rows(step === 0 ? 60 : 15));
+      scene.check();
+    }
+    await scene.update(scene.rows, []);
+    scene.check();
+  });
+
+  test(`trees may have another order, seed ${seed}`, async () => {
+    const random = new RandomRows(seed);
+    const scene = new TreeScene(new MemoryStore(), undefined, undefined, compareBytes);
+    const raw = (rows: Row[]): Row[] =>
+      rows.map((row) => ({
+        ...row,
+        key: encodeRawKey(JSON.parse(Buffer.from(row.keyText, 'latin1').toString())),
+      }));
+    const unique = new Map(raw(random.rows(1_000)).map((row) => [`${row.key} ${row.id} ${row.n}`, row]));
+    await scene.update([], [...unique.values()]);
+    scene.check();
+  });
+
+  test('of equal rows in one update the last counts, and an insert more than a removal', async () => {
+    const scene = new TreeScene(new MemoryStore());
+    const [row] = numbered(1, 2) as [Row];
+    const writer = new TreeWriter(scene.store, scene.prefix, scene.state, scene.compare, scene.reducers);
+    const { writes, state } = await writer.update([row, row], [row, { ...row, value: '2' }]);
+    await scene.store.write(writes).committed;
+    Object.assign(scene, { state, rows: [{ ...row, value: '2' }] });
+    scene.check();
+  });
+
+  test('rows out of order are refused', async () => {
+    const scene = new TreeScene(new MemoryStore());
+    const writer = new TreeWriter(scene.store, scene.prefix, scene.state, scene.compare, []);
+    const rows = numbered(0, 3);
+    await assert.rejects(writer.update([], [rows[1]!, rows[0]!]), /not in order/);
+    await assert.rejects(writer.update([rows[2]!, rows[0]!], []), /not in order/);
+  });
+
+  test('an update that changes nothing writes nothing', async () => {
+    const scene = new TreeScene(new MemoryStore());
+    const writer = new TreeWriter(scene.store, scene.prefix, scene.state, scene.compare, []);
+    assert.deepEqual(await writer.update([], []), { writes: [], state: scene.state });
+    await scene.update(numbered(0, 5), []);
+    scene.check();
+  });
+
+  test('ids are never used again', async () => {
+    const scene = new TreeScene(new MemoryStore());
+    const seen = new Set<string>();
+    for (let at = 0; at < 40; at++) {
+      const before = new Set(scene.store.keys({ start: scene.prefix, end: `${scene.prefix}\xff` }));
+      await scene.update(scene.rows.slice(0, at * 10), numbered(at * 100, at * 100 + 200));
+      for (const key of scene.store.keys({ start: scene.prefix, end: `${scene.prefix}\xff` })) {
+        assert.ok(before.has(key) || !seen.has(key));
+        seen.add(key);
+      }
+    }
+  });
+});
+
+describe('reducers', () => {
+  test('one that answers at once is not waited for', () => {
+    const scene = new TreeScene(new MemoryStore(), [lengths]);
+    const calls: string[] = [];
+    const writer = new TreeWriter(scene.store, scene.prefix, scene.state, scene.compare, [
+      noted(lengths, calls),
+    ]);
+    void writer.update([], numbered(0, 40_000));
+    assert.deepEqual(calls, ['reduce', 'rereduce']);
+  });
+
+  test('one that answers later is asked once for each level, and not for the root', async () => {
+    const scene = new TreeScene(new MemoryStore(), [names]);
+    await scene.update([], numbered(0, 2_000));
+    const calls: string[] = [];
+    const { store, prefix, state, compare } = scene;
+    await new TreeWriter(store, prefix, state, compare, [noted(names, calls)]).update([], numbered(500, 900));
+    assert.ok(state.height > 2);
+    assert.deepEqual(calls, ['reduce', ...Array.from({ length: state.height - 2 }, () => 'rereduce')]);
+  });
+
+  test('one that fails, or gives too few values, fails the update', async () => {
+    const { store, prefix, state, compare } = new TreeScene(new MemoryStore());
+    const update = (reducer: Reducer): Promise<unknown> =>
+      new TreeWriter(store, prefix, state, compare, [reducer]).update([], numbered(0, 500));
+    const failing = (): Promise<never> => Promise.reject(new Error('a reduce function threw'));
+    await assert.rejects(update({ reduce: failing, rereduce: failing }), /a reduce function threw/);
+    await assert.rejects(update({ reduce: () => ['1'], rereduce: () => ['1'] }), /one value for each group/);
+  });
+});
+
+function noted(reducer: Reducer, calls: string[]): Reducer {
+  return {
+    reduce: (groups) => (calls.push('reduce'), reducer.reduce(groups)),
+    rereduce: (groups) => (calls.push('rereduce'), reducer.rereduce(groups)),
+  };
+}
+
+test('a state is read back as it was, and an unknown version is refused', () => {
+  const state = { root: 2 ** 40, height: 5, count: 123_456_789, nextId: 2 ** 40 + 1, bytes: 2 ** 45 };
+  assert.deepEqual(decodeTreeState(encodeTreeState(state)), state);
+  assert.throws(() => decodeTreeState(`\x02${encodeTreeState(state).slice(1)}`), /unknown version 2/);
+  assert.throws(() => decodeTreeState(encodeTreeState(state).slice(0, -1)), /damaged/);
+  assert.throws(() => decodeTreeState(`${encodeTreeState(state)}x`), /damaged/);
+});
