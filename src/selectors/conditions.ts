@@ -1,5 +1,5 @@
 /** One function for each condition, made once for a selector and called once for each document. */
-import { compareJson, compareText, numberRank, rankOf, textRank } from './compare.js';
+import { compareJson, compareStrings } from '../json/collation.js';
 import type { ComparisonOperator, ConditionOperator } from './node.js';
 import { compileRegex } from './regex/regex.js';
 
@@ -49,9 +49,10 @@ function comparison(operator: ComparisonOperator, argument: unknown, raw: boolea
   if (typeof argument === 'number') return numberComparison(operator, argument);
   if (typeof argument === 'string') {
     if (!raw && (operator === '$eq' || operator === '$ne')) return textEquality(operator, argument);
-    const order = raw ? compareRawText : compareText;
+    const order = raw ? compareRawText : compareStrings;
     const holds = holdsFor[operator];
-    return (value) => holds(typeof value === 'string' ? order(value, argument) : rankOf(value) - textRank);
+    return (value) =>
+      holds(typeof value === 'string' ? order(value, argument) : compareJson(value, argument));
   }
   const order: Order = raw ? compareRaw : compareJson;
   const holds = holdsFor[operator];
@@ -74,13 +75,13 @@ function numberComparison(operator: ComparisonOperator, argument: number): Test 
     case '$ne':
       return (value) => value !== argument;
     case '$lt':
-      return (value) => (typeof value === 'number' ? value < argument : rankOf(value) < numberRank);
+      return (value) => (typeof value === 'number' ? value < argument : compareJson(value, argument) < 0);
     case '$lte':
-      return (value) => (typeof value === 'number' ? value <= argument : rankOf(value) < numberRank);
+      return (value) => (typeof value === 'number' ? value <= argument : compareJson(value, argument) < 0);
     case '$gte':
-      return (value) => (typeof value === 'number' ? value >= argument : rankOf(value) > numberRank);
+      return (value) => (typeof value === 'number' ? value >= argument : compareJson(value, argument) > 0);
     case '$gt':
-      return (value) => (typeof value === 'number' ? value > argument : rankOf(value) > numberRank);
+      return (value) => (typeof value === 'number' ? value > argument : compareJson(value, argument) > 0);
   }
 }
 
@@ -90,8 +91,8 @@ function textEquality(operator: '$eq' | '$ne', argument: string): Test {
   if (isPlain(argument))
     return (value) =>
       (value === argument ||
-        (typeof value === 'string' && !isPlain(value) && compareText(value, argument) === 0)) === wanted;
-  return (value) => (typeof value === 'string' && compareText(value, argument) === 0) === wanted;
+        (typeof value === 'string' && !isPlain(value) && compareStrings(value, argument) === 0)) === wanted;
+  return (value) => (typeof value === 'string' && compareStrings(value, argument) === 0) === wanted;
 }
 
 /** Only printable ASCII: such texts are equal when they are the same. */
