@@ -54,7 +54,7 @@ function comparison(operator: ComparisonOperator, argument: unknown, raw: boolea
     return (value) =>
       holds(typeof value === 'string' ? order(value, argument) : compareJson(value, argument));
   }
-  const order: Order = raw ? compareRaw : compareJson;
+  const order: Order = raw ? compareIds : compareJson;
   const holds = holdsFor[operator];
   return (value) => holds(order(value, argument));
 }
@@ -104,7 +104,8 @@ function isPlain(text: string): boolean {
   return true;
 }
 
-const compareRaw: Order = (a, b) =>
+/** The order of document ids; whatever is no text is compared as elsewhere. */
+export const compareIds: Order = (a, b) =>
   typeof a === 'string' && typeof b === 'string' ? compareRawText(a, b) : compareJson(a, b);
 
 /** The order of UTF-8 bytes, which is the order of code points, not of JavaScript's units. */
@@ -123,7 +124,7 @@ const byCodePoint = (unit: number): number => (unit >= 0xd800 && unit < 0xe000 ?
 
 /** An array holds one of the choices, or the value is one. */
 function oneOf(choices: readonly unknown[], raw: boolean): Test {
-  const order = raw ? compareRaw : compareJson;
+  const order = raw ? compareIds : compareJson;
   const same = new Set(choices.filter((choice) => typeof choice !== 'object' || choice === null));
   const sorted = choices.toSorted(order);
   const isChoice = (value: unknown): boolean => {
