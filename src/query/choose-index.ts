@@ -57,7 +57,10 @@ export function chooseIndex(selector: SelectorNode, wishes: Wishes, indexes: rea
   for (const index of allowed) if (!favored.includes(index)) left.set(index, 'unfavored_type');
   const sorted = jsons.length > 0 ? bySuitability(selector, jsons) : [];
   const index = sorted[0]?.index ?? favored[0];
-  return { index, candidates: candidates(left, sorted, index), isNamed: named.length > 0 };
+  const others = candidates(left, sorted, index);
+  // The last ones first, as CouchDB has them.
+  others.sort((a, b) => indexes.indexOf(b.index) - indexes.indexOf(a.index));
+  return { index, candidates: others, isNamed: named.length > 0 };
 }
 
 function unusable(index: QueryIndex, selector: SelectorNode, wishes: Wishes): Reason | undefined {

@@ -1,0 +1,154 @@
+import { toBytes, type Bytes } from '../base/bytes.js';
+import { badRequest, Refusal } from '../base/errors.js';
+import type { UserContext } from '../base/user-context.js';
+import { encodeBookmark, noBookmark } from '../query/bookmark.js';
+import type { Choice } from '../query/choose-index.js';
+import { PageCollector } from '../query/collectors.js';
+import { Cursor } from '../query/cursor.js';
+import { explain } from '../query/explain.js';
+import { readFindRequest, type FindRequest } from '../query/find-request.js';
+import type { IndexReader } from '../query/index-reader.js';
+import type { DocSource, Visible } from '../query/matching.js';
+import { chooseFor, planQuery, type Plan, type Scope } from '../query/plan.js';
+import { PrimaryReader } from '../query/primary-reader.js';
+import { ViewIndexReader } from '../query/view-index-reader.js';
+import { warnings } from '../query/warnings.js';
+import type { Cluster } from './cluster.js';
+import type { Database } from './database.js';
+import { designOf, viewOf } from './design-docs.js';
+import { designPrefix } from './document-input.js';
+import { checkPartition, partitionRange } from './partitions.js';
+import { queryIndexes } from './query-indexes.js';
+import { taskOf } from './view-source.js';
+
+export interface FindContext {
+  cluster: Cluster;
+  database: Database;
+  user: UserContext;
+  /** The partition that the path names. */
+  partition: Bytes | undefined;
+}
+
+/** Reads the body of a query, and holds it against the database. */
+export function readQuery(context: FindContext, body: Record<string, unknown>): FindRequest {
+  const { cluster, database, partition } = context;
+  const request = readFindRequest(body, cluster.config.number('mango/default_limit'));
+  const named = request.partition === undefined ? undefined : toBytes(request.partition.toWellFormed());
+  if (named !== undefined) {
+    if (!database.isPartitioned) throw badRequest('partition specified on non-partitioned db');
+    checkPartition(named);
+    if (partition !== undefined && named !== partition)
+      throw badRequest('Conflicting value for `partition` in the body');
+  }
+  if (partition !== undefined) request.partition ??= Buffer.from(partition, 'latin1').toString();
+  return request;
+}
+
+function scopeOf(database: Database): Scope {
+  return { indexes: queryIndexes(database), isPartitioned: database.isPartitioned };
+}
+
+/** What `_explain` answers. */
+export function explainQuery({ database }: FindContext, request: FindRequest): Record<string, unknown> {
+  const { isPartitioned } = database;
+  return explain(request, chooseFor(request, scopeOf(database)), { dbname: database.name, isPartitioned });
+}
+
+/** A query under way: its answer as text, piece by piece. */
+export class DocSearch {
+  readonly #plan: Plan;
+  readonly #choice: Choice;
+  readonly #started = performance.now();
+
+  constructor(
+    private readonly context: FindContext,
+    private readonly request: FindRequest,
+  ) {
+    const { plan, choice } = planQuery(request, scopeOf(context.database));
+    this.#plan = plan;
+    this.#choice = choice;
+  }
+
+  /** Resolves when what is to be read is there. */
+  ready(): void | Promise<void> {
+    const { index } = this.#plan;
+    if (index.type === 'special' || !this.request.update) return undefined;
+    const { cluster, database } = this.context;
+    const { ddoc, design, view } = this.#view();
+    const task = taskOf(cluster, { database, ddoc });
+    const reader = cluster.views.freshReader(cluster.indexed(database), design, view, task);
+    return reader instanceof Promise ? reader.then(() => undefined) : undefined;
+  }
+
+  /** The answer, a turn each, in which nothing may have been found. Whoever doesn't want the rest any more leaves it. */
+  *pieces(): Generator<Bytes> {
+    const page = new PageCollector(this.request);
+    const cursor = new Cursor(this.#source(), () => this.#reader(), this.#plan, this.request);
+    let opening = '{"docs":[';
+    for (const turns = cursor.run(page); !turns.next().done; opening = '') yield opening + page.drain();
+    yield `${opening}${page.drain()}\n],${this.#ending(cursor, page)}}`;
+  }
+
+  #ending({ stats }: Cursor, { last, returned, matched }: PageCollector): Bytes {
+    const { request } = this;
+    const { index } = this.#plan;
+    const key = last && (JSON.parse(Buffer.from(last.keyText, 'latin1').toString()) as unknown[]);
+    const bookmark =
+      last === undefined ? (request.bookmarkText ?? noBookmark) : encodeBookmark(index, last.id, key!);
+    const { isNamed } = this.#choice;
+    const ratioMax = this.context.cluster.config.number('mango/index_scan_warning_threshold');
+    const sentences = warnings(request, { index, isNamed, stats, returned }, ratioMax);
+    const parts = {
+      bookmark,
+      ...(request.count ? { count: matched } : {}),
+      ...(request.executionStats ? { execution_stats: this.#stats(stats, returned) } : {}),
+      ...(sentences.length > 0 ? { warning: sentences.join('\n') } : {}),
+    };
+    return `\n${toBytes(JSON.stringify(parts)).slice(1, -1)}`;
+  }
+
+  #stats(stats: { keys: number; docs: number }, returned: number): Record<string, number> {
+    // There is one copy of each document: to ask for more of them is to look at the same.
+    const isQuorum = this.request.r > 1;
+    return {
+      total_keys_examined: this.#plan.index.type === 'special' ? 0 : stats.keys,
+      total_docs_examined: isQuorum ? 0 : stats.docs,
+      total_quorum_docs_examined: isQuorum ? stats.docs : 0,
+      results_returned: returned,
+      execution_time_ms: Math.round((performance.now() - this.#started) * 1000) / 1000,
+    };
+  }
+
+  #source(): DocSource {
+    const { cluster, database, user } = this.context;
+    const show = cluster.showFor(database, user);
+    const visible: Visible | undefined =
+      show &&
+      ((id, content) => {
+        const shown = show(id, content);
+        return shown instanceof Refusal ? undefined : shown;
+      });
+    return { collection: database.collection, shardOf: (id) => database.shardOf(id), visible };
+  }
+
+  #reader(): IndexReader {
+    const { cluster, database } = this.context;
+    const { index } = this.#plan;
+    const { partition } = this.request;
+    if (index.type === 'special') {
+      const range = partition === undefined ? undefined : partitionRange(toBytes(partition.toWellFormed()));
+      return new PrimaryReader(database.collection, range);
+    }
+    const reader = cluster.views.reader(cluster.indexed(database), this.#view().view);
+    return reader === undefined ? noRows : new ViewIndexReader(reader, partition);
+  }
+
+  #view(): { ddoc: string; design: ReturnType<typeof designOf>; view: ReturnType<typeof viewOf> } {
+    const { ddoc, name } = this.#plan.index;
+    const design = designOf(this.context.database, ddoc!.slice(designPrefix.length));
+    return { ddoc: ddoc!.slice(designPrefix.length), design, view: viewOf(design, name) };
+  }
+}
+
+/** An index that nobody has filled yet. */
+const noRows: IndexReader = { rows: () => [] };
