@@ -19,7 +19,9 @@ import { designOf, viewOf } from './design-docs.js';
 import { designPrefix } from './document-input.js';
 import { checkPartition, partitionRange } from './partitions.js';
 import { queryIndexes } from './query-indexes.js';
-import { taskOf } from './view-source.js';
+import type { ViewSource } from './query-view.js';
+import { viewSource } from './view-source.js';
+import { partitionKey } from '../views/key-order.js';
 
 export interface FindContext {
   cluster: Cluster;
@@ -59,6 +61,8 @@ export class DocSearch {
   readonly #plan: Plan;
   readonly #choice: Choice;
   readonly #started = performance.now();
+  /** Undefined while the documents themselves are read. */
+  #view: ViewSource | undefined;
 
   constructor(
     private readonly context: FindContext,
@@ -70,14 +74,14 @@ export class DocSearch {
   }
 
   /** Resolves when what is to be read is there. */
-  ready(): void | Promise<void> {
-    const { index } = this.#plan;
-    if (index.type === 'special' || !this.request.update) return undefined;
-    const { cluster, database } = this.context;
-    const { ddoc, design, view } = this.#view();
-    const task = taskOf(cluster, { database, ddoc });
-    const reader = cluster.views.freshReader(cluster.indexed(database), design, view, task);
-    return reader instanceof Promise ? reader.then(() => undefined) : undefined;
+  async ready(): Promise<void> {
+    const { ddoc, name, type } = this.#plan.index;
+    if (type === 'special') return;
+    const { cluster, database, user } = this.context;
+    const design = designOf(database, ddoc!.slice(designPrefix.length));
+    const named = { database, ddoc: ddoc!.slice(designPrefix.length), design, view: viewOf(design, name) };
+    const update = this.request.update ? 'true' : 'false';
+    this.#view = await viewSource(cluster, named, { update }, user);
   }
 
   /** The answer, a turn each, in which nothing may have been found. Whoever doesn't want the rest any more leaves it. */
@@ -132,21 +136,14 @@ export class DocSearch {
   }
 
   #reader(): IndexReader {
-    const { cluster, database } = this.context;
-    const { index } = this.#plan;
     const { partition } = this.request;
-    if (index.type === 'special') {
-      const range = partition === undefined ? undefined : partitionRange(toBytes(partition.toWellFormed()));
-      return new PrimaryReader(database.collection, range);
+    const named = partition === undefined ? undefined : toBytes(partition.toWellFormed());
+    if (this.#view === undefined) {
+      const range = named === undefined ? undefined : partitionRange(named);
+      return new PrimaryReader(this.context.database.collection, range);
     }
-    const reader = cluster.views.reader(cluster.indexed(database), this.#view().view);
-    return reader === undefined ? noRows : new ViewIndexReader(reader, partition);
-  }
-
-  #view(): { ddoc: string; design: ReturnType<typeof designOf>; view: ReturnType<typeof viewOf> } {
-    const { ddoc, name } = this.#plan.index;
-    const design = designOf(this.context.database, ddoc!.slice(designPrefix.length));
-    return { ddoc: ddoc!.slice(designPrefix.length), design, view: viewOf(design, name) };
+    const reader = this.#view.again();
+    return reader === undefined ? noRows : new ViewIndexReader(reader, named && partitionKey(named));
   }
 }
 

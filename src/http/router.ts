@@ -37,8 +37,8 @@ export const allDatabaseRoutes = [
   ...revisionRoutes,
   ...findRoutes,
   ...indexRoutes,
-  ...partitionRoutes,
   ...viewRoutes,
+  ...partitionRoutes,
   ...unbuiltDatabaseRoutes,
 ];
 

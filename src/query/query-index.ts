@@ -2,6 +2,7 @@
  * The indexes that queries choose from. The documents in the order of their ids are one, which every database has; the
  * others are views of design documents in the language `query`, as CouchDB stores them.
  */
+import { indexFields } from '../views/definition.js';
 import type { Direction } from './sort.js';
 
 export interface QueryIndex {
@@ -34,10 +35,9 @@ export function indexesOf(ddoc: string, doc: JsonObject, isPartitioned: boolean)
   if (doc['language'] !== queryLanguage) return [];
   const { partitioned } = objectOf(doc['options']);
   return Object.entries(objectOf(doc['views'])).flatMap(([name, view]) => {
-    const map = objectOf(objectOf(view)['map']);
-    const fields = Object.entries(objectOf(map['fields']));
-    if (!isObject(map['fields']) || !fields.every(([, direction]) => isDirection(direction))) return [];
-    const filter = objectOf(map['partial_filter_selector']);
+    const fields = indexFields(objectOf(view));
+    if (!fields?.every(([, direction]) => isDirection(direction))) return [];
+    const filter = objectOf(objectOf(objectOf(view)['map'])['partial_filter_selector']);
     const index: QueryIndex = {
       ddoc,
       name,

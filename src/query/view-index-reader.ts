@@ -1,5 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
-import { encodeKey, keyPrefix } from '../json/order-key.js';
+import { encodeKey } from '../json/order-key.js';
 import type { Bound } from '../views/tree/row.js';
 import type { ViewRange, ViewReader } from '../views/view-reader.js';
 import type { IndexReader, IndexRow, Place } from './index-reader.js';
@@ -9,7 +9,7 @@ import { compareBounds, type KeyBound, type KeyRange } from './key-ranges.js';
 export class ViewIndexReader implements IndexReader {
   constructor(
     private readonly reader: ViewReader,
-    /** Of an index that is divided by partitions: the one that is asked for. */
+    /** Of an index that is divided by partitions: the one that is asked for, as keys name it. */
     private readonly partition: string | undefined,
   ) {}
 
@@ -39,16 +39,13 @@ export class ViewIndexReader implements IndexReader {
   #bound(bound: KeyBound | undefined, isHigh: boolean): Bound | undefined {
     if (bound === undefined && this.partition === undefined) return undefined;
     const { values, after } = bound ?? { values: [], after: isHigh };
-    const prefix = this.#prefix(values);
+    // Without the ends of the lists it is a beginning, and stands before all keys that begin so.
+    const prefix = this.#encode(values).slice(0, this.partition === undefined ? -1 : -2);
     return { key: after ? `${prefix}\xff` : prefix, after: false };
   }
 
-  #prefix(values: readonly unknown[]): Bytes {
-    return keyPrefix(this.#encode(values), values.length)!;
-  }
-
   #encode(values: readonly unknown[]): Bytes {
-    return encodeKey(values);
+    return encodeKey(this.partition === undefined ? values : [this.partition, values]);
   }
 }
 

@@ -13,6 +13,8 @@ export interface ViewDefinition {
   reduce: string | undefined;
   /** Byte order in place of the usual collation. */
   raw: boolean;
+  /** Whether each partition of the database has its own rows, and is queried alone. */
+  partitioned: boolean;
 }
 
 /** What makes rows of documents: a function, or the fields of an index for declarative queries. */
@@ -30,8 +32,6 @@ export interface DesignViews {
   localSeq: boolean;
   /** Design documents are indexed too. */
   includeDesign: boolean;
-  /** Undefined where the design document leaves it to the database. */
-  partitioned: boolean | undefined;
   /** Of all views together, as `_info` shows it. */
   signature: string;
 }
@@ -39,22 +39,26 @@ export interface DesignViews {
 const icuVersion = process.versions.icu ?? '';
 
 /** Reads what a saved design document says of views; what is not of the right form is not a view. */
-export function designViews(ddoc: Readonly<Record<string, unknown>>): DesignViews {
+export function designViews(
+  ddoc: Readonly<Record<string, unknown>>,
+  /** Whether the database has partitions; its design documents follow it unless they say otherwise. */
+  inPartitions: boolean,
+): DesignViews {
   const language = typeof ddoc['language'] === 'string' ? ddoc['language'] : 'javascript';
   const options = objectOf(ddoc['options']);
   const localSeq = options['local_seq'] === true;
   const includeDesign = options['include_design'] === true;
-  const partitioned = typeof options['partitioned'] === 'boolean' ? options['partitioned'] : undefined;
+  const partitioned = inPartitions && options['partitioned'] !== false;
   const sources = objectOf(ddoc['views']);
   const lib = Object.hasOwn(sources, 'lib') ? toBytes(JSON.stringify(sources['lib'])) : undefined;
-  const shared = [language, lib ?? null, localSeq, includeDesign, partitioned ?? null, icuVersion];
+  const shared = [language, lib ?? null, localSeq, includeDesign, partitioned, icuVersion];
   const views = new Map<string, ViewDefinition>();
   for (const [name, source] of Object.entries(sources)) {
-    const view = name === 'lib' ? undefined : viewOf(name, objectOf(source), language, shared);
+    const view = name === 'lib' ? undefined : viewOf(name, objectOf(source), language, shared, partitioned);
     if (view !== undefined) views.set(name, view);
   }
   const signature = digest([...views.values()].map((view) => [view.name, view.signature]));
-  return { language, views, lib, localSeq, includeDesign, partitioned, signature };
+  return { language, views, lib, localSeq, includeDesign, signature };
 }
 
 function viewOf(
@@ -62,23 +66,42 @@ function viewOf(
   source: Readonly<Record<string, unknown>>,
   language: string,
   shared: readonly unknown[],
+  partitioned: boolean,
 ): ViewDefinition | undefined {
   const map = language === 'query' ? fieldsMap(source) : functionMap(source);
   if (map === undefined) return undefined;
   const reduce = typeof source['reduce'] === 'string' ? source['reduce'] : undefined;
   const raw = objectOf(source['options'])['collation'] === 'raw';
-  return { name, map, reduce, raw, signature: digest([shared, map, reduce ?? null, raw]) };
+  return { name, map, reduce, raw, partitioned, signature: digest([shared, map, reduce ?? null, raw]) };
 }
 
 function functionMap(source: Readonly<Record<string, unknown>>): ViewMap | undefined {
   return typeof source['map'] === 'string' ? { kind: 'function', source: source['map'] } : undefined;
 }
 
-/** As `_index` stores it: the fields in the order of the object's members. */
+/** As `_index` stores it. */
 function fieldsMap(source: Readonly<Record<string, unknown>>): ViewMap | undefined {
-  const { fields, partial_filter_selector: partialFilter } = objectOf(source['map']);
+  const { partial_filter_selector: partialFilter } = objectOf(source['map']);
+  const fields = indexFields(source);
+  return fields && { kind: 'fields', fields: fields.map(([field]) => field), partialFilter };
+}
+
+/**
+ * The fields of an index with their directions. They are the members of an object, in whose order they count; where names
+ * are numbers JavaScript loses it, and the list that the client gave tells it.
+ */
+export function indexFields(
+  source: Readonly<Record<string, unknown>>,
+): readonly [string, unknown][] | undefined {
+  const { fields } = objectOf(source['map']);
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return undefined;
-  return { kind: 'fields', fields: Object.keys(fields), partialFilter };
+  const members = Object.entries(fields) as [string, unknown][];
+  const listed = objectOf(objectOf(source['options'])['def'])['fields'];
+  if (!Array.isArray(listed)) return members;
+  const order = listed.map((field: unknown) =>
+    typeof field === 'string' ? field : Object.keys(objectOf(field))[0],
+  );
+  return members.toSorted(([a], [b]) => order.indexOf(a) - order.indexOf(b));
 }
 
 function objectOf(value: unknown): Readonly<Record<string, unknown>> {
