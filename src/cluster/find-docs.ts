@@ -1,17 +1,18 @@
-import { toBytes, type Bytes } from '../base/bytes.js';
+import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { badRequest, Refusal } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import { encodeBookmark, noBookmark } from '../query/bookmark.js';
 import type { Choice } from '../query/choose-index.js';
-import { PageCollector } from '../query/collectors.js';
-import { Cursor } from '../query/cursor.js';
+import { Cursor, type CursorStats } from '../query/cursor.js';
 import { explain } from '../query/explain.js';
 import { readFindRequest, type FindRequest } from '../query/find-request.js';
-import type { IndexReader } from '../query/index-reader.js';
+import type { IndexReader, IndexRow } from '../query/index-reader.js';
 import type { DocSource, Visible } from '../query/matching.js';
 import { chooseFor, planQuery, type Plan, type Scope } from '../query/plan.js';
 import { PrimaryReader } from '../query/primary-reader.js';
 import { ViewIndexReader } from '../query/view-index-reader.js';
+import { GroupCollector } from '../query/group-collector.js';
+import { PageCollector } from '../query/page-collector.js';
 import { warnings } from '../query/warnings.js';
 import type { Cluster } from './cluster.js';
 import type { Database } from './database.js';
@@ -42,7 +43,7 @@ export function readQuery(context: FindContext, body: Record<string, unknown>): 
     if (partition !== undefined && named !== partition)
       throw badRequest('Conflicting value for `partition` in the body');
   }
-  if (partition !== undefined) request.partition ??= Buffer.from(partition, 'latin1').toString();
+  if (partition !== undefined) request.partition ??= fromBytes(partition);
   return request;
 }
 
@@ -86,32 +87,52 @@ export class DocSearch {
 
   /** The answer, a turn each, in which nothing may have been found. Whoever doesn't want the rest any more leaves it. */
   *pieces(): Generator<Bytes> {
-    const page = new PageCollector(this.request);
+    const { aggregate } = this.request;
     const cursor = new Cursor(this.#source(), () => this.#reader(), this.#plan, this.request);
+    if (aggregate !== undefined) {
+      const groups = new GroupCollector(aggregate);
+      for (const turns = cursor.run(groups); !turns.next().done;) yield '';
+      yield `{"groups":${groups.text()}${this.#ending(cursor.stats, groups.matched, groups.matched)}}`;
+      return;
+    }
+    const count = this.#countRows();
+    const page = new PageCollector({ ...this.request, count: this.request.count && count === undefined });
     let opening = '{"docs":[';
     for (const turns = cursor.run(page); !turns.next().done; opening = '') yield opening + page.drain();
-    yield `${opening}${page.drain()}\n],${this.#ending(cursor, page)}}`;
+    const { returned, matched, last } = page;
+    const bookmark = toBytes(JSON.stringify(this.#bookmark(last)));
+    yield `${opening}${page.drain()}\n],\n"bookmark":${bookmark}${this.#ending(cursor.stats, returned, count ?? matched)}}`;
   }
 
-  #ending({ stats }: Cursor, { last, returned, matched }: PageCollector): Bytes {
+  /** How many documents match, where that can be told without looking at them. */
+  #countRows(): number | undefined {
+    if (!this.request.count || !this.#plan.exact || this.#source().visible !== undefined) return undefined;
+    const reader = this.#reader();
+    return reader.count && this.#plan.ranges.reduce((sum, range) => sum + reader.count!(range), 0);
+  }
+
+  #bookmark(last: IndexRow | undefined): string {
+    if (last === undefined) return this.request.bookmarkText ?? noBookmark;
+    return encodeBookmark(this.#plan.index, last.id, JSON.parse(fromBytes(last.keyText)) as unknown[]);
+  }
+
+  /** What stands behind the documents or groups. */
+  #ending(stats: CursorStats, returned: number, matched: number): Bytes {
     const { request } = this;
     const { index } = this.#plan;
-    const key = last && (JSON.parse(Buffer.from(last.keyText, 'latin1').toString()) as unknown[]);
-    const bookmark =
-      last === undefined ? (request.bookmarkText ?? noBookmark) : encodeBookmark(index, last.id, key!);
     const { isNamed } = this.#choice;
     const ratioMax = this.context.cluster.config.number('mango/index_scan_warning_threshold');
     const sentences = warnings(request, { index, isNamed, stats, returned }, ratioMax);
-    const parts = {
-      bookmark,
+    const members = {
       ...(request.count ? { count: matched } : {}),
       ...(request.executionStats ? { execution_stats: this.#stats(stats, returned) } : {}),
       ...(sentences.length > 0 ? { warning: sentences.join('\n') } : {}),
     };
-    return `\n${toBytes(JSON.stringify(parts)).slice(1, -1)}`;
+    const text = toBytes(JSON.stringify(members)).slice(1, -1);
+    return text === '' ? '' : `,\n${text}`;
   }
 
-  #stats(stats: { keys: number; docs: number }, returned: number): Record<string, number> {
+  #stats(stats: CursorStats, returned: number): Record<string, number> {
     // There is one copy of each document: to ask for more of them is to look at the same.
     const isQuorum = this.request.r > 1;
     return {

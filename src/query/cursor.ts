@@ -3,6 +3,7 @@
  * last row when it is asked to. Whoever no longer wants the rest just leaves it.
  */
 import { fromBytes } from '../base/bytes.js';
+import { parseField } from '../selectors/field-path.js';
 import type { FindRequest } from './find-request.js';
 import type { IndexReader, IndexRow, Place } from './index-reader.js';
 import { KeyMatcher } from './key-matching.js';
@@ -96,14 +97,15 @@ export class Cursor {
 function matcherFor(
   source: DocSource,
   plan: Plan,
-  { selector, conflicts, fields }: FindRequest,
+  { selector, conflicts, fields, aggregate }: FindRequest,
   stats: CursorStats,
 ): (row: IndexRow) => Match | undefined {
   if (plan.covering && source.visible === undefined) {
     const keys = new KeyMatcher(selector, plan.index, fields);
     return (row) => keys.match(row);
   }
-  const docs = new DocMatcher(source, selector, conflicts, fields && new Projection(fields));
+  const others = (aggregate?.fields ?? []).map((field) => parseField(field)[0]!);
+  const docs = new DocMatcher(source, selector, conflicts, fields && new Projection(fields), others);
   return (row) => {
     stats.docs++;
     return row.id.startsWith(designPrefix) ? undefined : docs.match(row);

@@ -93,12 +93,20 @@ export function readFindRequest(body: Readonly<Record<string, unknown>>, default
     if (!Object.hasOwn(readers, name)) throw invalidKey(name);
     readers[name]!(request, value);
   }
+  if (request.aggregate !== undefined) checkAggregate(body);
   // What `stale` stands for.
   if (request.stale) Object.assign(request, { update: false, stable: true });
   return request;
 }
 
-export function readFields(value: unknown): readonly string[] | undefined {
+/** Groups are given whole, and in the order of their keys. */
+function checkAggregate(body: Readonly<Record<string, unknown>>): void {
+  for (const name of ['fields', 'sort', 'limit', 'skip', 'bookmark'])
+    if (Object.hasOwn(body, name))
+      throw new Refusal('invalid_aggregate', `\`${name}\` has no meaning beside \`aggregate\`.`);
+}
+
+function readFields(value: unknown): readonly string[] | undefined {
   if (!Array.isArray(value))
     throw new Refusal('invalid_fields', `Fields must be an array of strings, not: ${shown(value)}`);
   for (const field of value) {

@@ -38,12 +38,14 @@ export class DocMatcher {
     private readonly selector: Selector,
     private readonly conflicts: boolean,
     private readonly projection: Projection | undefined,
+    /** Members that are needed beside those that the selector looks at. */
+    others: readonly string[],
   ) {
-    const { members, normal } = selector;
+    const members = new Set([...selector.members, ...others]);
     this.#needsId = members.has('_id');
     this.#needsRev = members.has('_rev');
     this.#needsText = [...members].some((name) => name.startsWith('_') && name !== '_id' && name !== '_rev');
-    this.#isOpen = normal.kind === 'everything';
+    this.#isOpen = selector.normal.kind === 'everything';
   }
 
   /** Undefined where the document does not match, or is gone. */

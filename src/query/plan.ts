@@ -7,7 +7,7 @@ import { chooseIndex, designId, type Choice } from './choose-index.js';
 import type { FindRequest } from './find-request.js';
 import { keyRanges, type KeyRange } from './key-ranges.js';
 import type { QueryIndex } from './query-index.js';
-import { allFields } from './selector-fields.js';
+import { allFields, isConstant } from './selector-fields.js';
 import { RangeReader } from './value-ranges.js';
 
 /** How a query is going to be answered. */
@@ -18,6 +18,8 @@ export interface Plan {
   readonly descending: boolean;
   /** Whether the index holds all that is asked for, so that no document has to be read. */
   readonly covering: boolean;
+  /** Whether the ranges hold nothing but documents that match, so that counting rows counts these. */
+  readonly exact: boolean;
 }
 
 /** What the database can serve a query with. */
@@ -78,6 +80,7 @@ export function planWith(request: FindRequest, index: QueryIndex): Plan {
     ranges: rangesOf(request.selector.normal, index),
     descending: sort.fields.length > 0 && sort.direction === 'desc',
     covering: isCovering(request, index),
+    exact: isExact(request.selector.normal, index),
   };
 }
 
@@ -106,6 +109,25 @@ function isCovering({ fields, selector, aggregate }: FindRequest, index: QueryIn
     (field) => field === '_id' || index.columns.includes(field),
   );
 }
+
+/** Whether all that the selector says is a comparison of the first columns, of which only the last may have a range. */
+function isExact(selector: SelectorNode, { type, columns }: QueryIndex): boolean {
+  const conditions = selector.kind === 'and' ? selector.args : [selector];
+  const fields = new Set<string>();
+  for (const condition of conditions) {
+    if (condition.kind !== 'field' || condition.condition.kind !== 'condition') return false;
+    if (!exactOperators.has(condition.condition.operator)) return false;
+    fields.add(condition.field);
+  }
+  if (type === 'special' || fields.has('_id')) return false;
+  const first = columns.slice(0, fields.size);
+  return (
+    first.every((column) => fields.has(column)) &&
+    first.slice(0, -1).every((column) => isConstant(selector, column))
+  );
+}
+
+const exactOperators: ReadonlySet<string> = new Set(['$eq', '$lt', '$lte', '$gt', '$gte']);
 
 /** Whether the index has all the fields. */
 export const covers = (index: QueryIndex, fields: readonly string[] | undefined): boolean =>

@@ -2,7 +2,7 @@
  * The indexes that queries choose from. The documents in the order of their ids are one, which every database has; the
  * others are views of design documents in the language `query`, as CouchDB stores them.
  */
-import { indexFields } from '../views/definition.js';
+import { indexDefinition } from '../views/definition.js';
 import type { Direction } from './sort.js';
 
 export interface QueryIndex {
@@ -35,17 +35,17 @@ export function indexesOf(ddoc: string, doc: JsonObject, isPartitioned: boolean)
   if (doc['language'] !== queryLanguage) return [];
   const { partitioned } = objectOf(doc['options']);
   return Object.entries(objectOf(doc['views'])).flatMap(([name, view]) => {
-    const fields = indexFields(objectOf(view));
-    if (!fields?.every(([, direction]) => isDirection(direction))) return [];
-    const filter = objectOf(objectOf(objectOf(view)['map'])['partial_filter_selector']);
+    const definition = indexDefinition(objectOf(view));
+    if (definition === undefined) return [];
+    const { fields, partialFilter } = definition;
     const index: QueryIndex = {
       ddoc,
       name,
       type: 'json',
       partitioned: isPartitioned && partitioned !== false,
       columns: fields.map(([field]) => field),
-      directions: fields.map(([, direction]) => direction as Direction),
-      partialFilter: Object.keys(filter).length === 0 ? undefined : filter,
+      directions: fields.map(([, direction]) => direction),
+      partialFilter,
     };
     return [index];
   });
@@ -56,7 +56,6 @@ type JsonObject = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
-const isDirection = (value: unknown): value is Direction => value === 'asc' || value === 'desc';
 
 /** As `_index` and `_explain` show it. */
 export function indexJson(index: QueryIndex): JsonObject {

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { toBytes, type Bytes } from '../base/bytes.js';
+import { parseField } from '../selectors/field-path.js';
+import { compileSelector } from '../selectors/selector.js';
 
 /** One view of a design document, checked and ready to be indexed. */
 export interface ViewDefinition {
@@ -79,29 +81,44 @@ function functionMap(source: Readonly<Record<string, unknown>>): ViewMap | undef
   return typeof source['map'] === 'string' ? { kind: 'function', source: source['map'] } : undefined;
 }
 
-/** As `_index` stores it. */
 function fieldsMap(source: Readonly<Record<string, unknown>>): ViewMap | undefined {
-  const { partial_filter_selector: partialFilter } = objectOf(source['map']);
-  const fields = indexFields(source);
-  return fields && { kind: 'fields', fields: fields.map(([field]) => field), partialFilter };
+  const index = indexDefinition(source);
+  if (index === undefined) return undefined;
+  const { fields, partialFilter } = index;
+  return { kind: 'fields', fields: fields.map(([field]) => field), partialFilter };
+}
+
+export interface IndexDefinition {
+  /** Fields and their directions. */
+  fields: readonly (readonly [string, 'asc' | 'desc'])[];
+  /** Undefined where all documents that have the fields are indexed. */
+  partialFilter: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
- * The fields of an index with their directions. They are the members of an object, in whose order they count; where names
- * are numbers JavaScript loses it, and the list that the client gave tells it.
+ * The index of declarative queries that a view is; undefined for what is none. Its fields are the members of an object, in
+ * whose order they count; where names are numbers JavaScript loses it, and the list that the client gave tells it.
  */
-export function indexFields(
-  source: Readonly<Record<string, unknown>>,
-): readonly [string, unknown][] | undefined {
-  const { fields } = objectOf(source['map']);
+export function indexDefinition(source: Readonly<Record<string, unknown>>): IndexDefinition | undefined {
+  const { fields, partial_filter_selector: filter } = objectOf(source['map']);
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return undefined;
-  const members = Object.entries(fields) as [string, unknown][];
+  const members = Object.entries(fields) as [string, 'asc' | 'desc'][];
+  if (!members.every(([, direction]) => direction === 'asc' || direction === 'desc')) return undefined;
+  try {
+    for (const [field] of members) parseField(field);
+    if (filter !== undefined) compileSelector(filter);
+  } catch {
+    return undefined;
+  }
   const listed = objectOf(objectOf(source['options'])['def'])['fields'];
-  if (!Array.isArray(listed)) return members;
-  const order = listed.map((field: unknown) =>
+  const names = (Array.isArray(listed) ? listed : []).map((field: unknown) =>
     typeof field === 'string' ? field : Object.keys(objectOf(field))[0],
   );
-  return members.toSorted(([a], [b]) => order.indexOf(a) - order.indexOf(b));
+  const partialFilter = objectOf(filter);
+  return {
+    fields: members.toSorted(([a], [b]) => names.indexOf(a) - names.indexOf(b)),
+    partialFilter: Object.keys(partialFilter).length === 0 ? undefined : partialFilter,
+  };
 }
 
 function objectOf(value: unknown): Readonly<Record<string, unknown>> {

@@ -1,5 +1,7 @@
 import type { Database } from '../../cluster/database.js';
 import { DocSearch, explainQuery, readQuery, type FindContext } from '../../cluster/find-docs.js';
+import type { FindRequest } from '../../query/find-request.js';
+import { BadModulus } from '../../selectors/refusals.js';
 import type { Exchange } from '../exchange.js';
 import { pathPartition } from '../partition-path.js';
 import type { DatabaseRoute } from '../route.js';
@@ -23,15 +25,32 @@ function contextOf(exchange: Exchange, database: Database): FindContext {
   return { cluster: exchange.services.cluster, database, user: exchange.user, partition };
 }
 
+/** Undefined where it has answered by itself: a `$mod` that can't be reckoned with is 404, under the name of a 400. */
+function read(
+  exchange: Exchange,
+  context: FindContext,
+  body: Record<string, unknown>,
+): FindRequest | undefined {
+  try {
+    return readQuery(context, body);
+  } catch (refusal) {
+    if (!(refusal instanceof BadModulus)) throw refusal;
+    exchange.json(404, { error: refusal.error, reason: refusal.reason });
+    return undefined;
+  }
+}
+
 async function explain(exchange: Exchange, database: Database): Promise<void> {
   const context = contextOf(exchange, database);
-  const request = readQuery(context, await exchange.jsonObject());
-  exchange.json(200, explainQuery(context, request));
+  const request = read(exchange, context, await exchange.jsonObject());
+  if (request !== undefined) exchange.json(200, explainQuery(context, request));
 }
 
 async function find(exchange: Exchange, database: Database): Promise<void> {
   const context = contextOf(exchange, database);
-  const search = new DocSearch(context, readQuery(context, await exchange.jsonObject()));
+  const request = read(exchange, context, await exchange.jsonObject());
+  if (request === undefined) return;
+  const search = new DocSearch(context, request);
   await search.ready();
   await answer(exchange, search.pieces());
 }
