@@ -19,7 +19,7 @@ export function designOf(database: Database, name: string): DesignViews {
   const key = `${id} ${rev.pos}-${rev.hash}`;
   const known = designs.get(key);
   if (known !== undefined) return known;
-  const views = designViews(parse(docText(id, rev, content, '')));
+  const views = designViews(parse(docText(id, rev, content, '')), database.isPartitioned);
   if (designs.size >= rememberedMax) designs.delete(designs.keys().next().value!);
   designs.set(key, views);
   return views;

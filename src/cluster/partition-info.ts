@@ -1,7 +1,9 @@
 import { fromBytes, type Bytes } from '../base/bytes.js';
 import { badRequest, Refusal } from '../base/errors.js';
 import { decodePartition, partitionOf, type PartitionCounts } from '../shard/partition-counts.js';
+import { splitContent } from '../shard/content.js';
 import type { Database } from './database.js';
+import { isDesignId } from './document-input.js';
 import type { SaveGate } from './save-gates.js';
 
 export function requirePartitioned(database: Database): void {
@@ -24,6 +26,23 @@ export function partitionInfo(database: Database, partition: Bytes): Record<stri
     doc_del_count: counts.doc_del_count,
   };
 }
+
+const invalidDesign = (reason: string): Refusal => new Refusal('invalid_design_doc', reason);
+
+/** A design document may say whether its views have partitions, and can have them only where the database has. */
+export const partitionedDesignGate: SaveGate = {
+  concerns: (_, id) => isDesignId(id),
+  check: (database, input) => {
+    if (input.deleted) return input;
+    const { options } = JSON.parse(fromBytes(splitContent(input.body).body)) as { options?: unknown };
+    if (typeof options !== 'object' || options === null || !('partitioned' in options)) return input;
+    if (typeof options.partitioned !== 'boolean')
+      throw invalidDesign('`options.partitioned` field must have boolean type');
+    if (options.partitioned && !database.isPartitioned)
+      throw invalidDesign('partitioned option cannot be true in a non-partitioned database.');
+    return input;
+  },
+};
 
 /**
  * Closes a partition that has grown too large to all but deletions, documents that become smaller, and what is

@@ -18,11 +18,7 @@ export interface ViewDocOptions {
 }
 
 /** A document that a row stands for, or undefined where it is gone. */
-function docOfRow(
-  database: Database,
-  row: Row,
-  { conflicts, show }: ViewDocOptions,
-): OpenedDoc | undefined {
+function docOfRow(database: Database, row: Row, { conflicts, show }: ViewDocOptions): OpenedDoc | undefined {
   const link = linkOf(row.value);
   const id = link.id ?? row.id;
   try {

@@ -20,7 +20,7 @@ export interface NamedView {
 export function viewSource(
   cluster: Cluster,
   named: NamedView,
-  { update }: Pick<ViewRequest, 'update'>,
+  { update, partition }: Pick<ViewRequest, 'update' | 'partition'>,
   user: UserContext,
 ): ViewSource | Promise<ViewSource> {
   const { database, design, view } = named;
@@ -28,8 +28,8 @@ export function viewSource(
   const onUpdate = taskOf(cluster, named);
   const sourceOf = (reader: ViewReader | undefined): ViewSource => ({
     database,
-    reader,
-    again: () => cluster.views.reader(indexed, view),
+    reader: reader?.inPartition(partition),
+    again: () => cluster.views.reader(indexed, view)?.inPartition(partition),
     reduce: view.reduce === undefined ? undefined : cluster.views.reduce(indexed, view.reduce),
     show: cluster.showFor(database, user),
   });

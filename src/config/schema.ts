@@ -70,6 +70,18 @@ export const schema = {
   'chttpd_auth/auth_cache_size': integer(50, 0, millions, 'Verified credentials kept in memory, as digests.'),
   'purge/max_document_id_number': limit(100, 1, 'Most documents in one `_purge`.'),
   'purge/max_revisions_number': limit(Infinity, 1, 'Most revisions in one `_purge`.'),
+  'mango/default_limit': integer(
+    25,
+    0,
+    1000 * millions,
+    'Documents in an answer of `_find` that names no `limit`.',
+  ),
+  'mango/index_scan_warning_threshold': integer(
+    10,
+    0,
+    1000 * millions,
+    'Documents looked at for each one found above which `_find` adds a warning; 0 for none.',
+  ),
   'uuids/algorithm': choice(
     'sequential',
     ['random', 'sequential', 'utc_random', 'utc_id'],

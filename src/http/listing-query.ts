@@ -1,7 +1,16 @@
 import { toBytes, type Bytes } from '../base/bytes.js';
 import type { ListQuery } from '../cluster/list-docs.js';
-import { boolean, choice, json, list, parseError, positive, text, type Parameter } from './parameters.js';
-import { namedPartition } from './partition-path.js';
+import {
+  boolean,
+  choice,
+  json,
+  list,
+  parseError,
+  partitionName,
+  positive,
+  text,
+  type Parameter,
+} from './parameters.js';
 
 /** A listing as a client asks for it: the bounds and switches, and perhaps a list of keys. */
 export interface ListingRequest extends ListQuery {
@@ -48,11 +57,7 @@ const setters: Readonly<Record<string, Setter>> = {
   reduce: (_, __, parameter) => {
     if (boolean(parameter)) throw parseError('Reduce is invalid for map-only views.');
   },
-  partition: (request, _, parameter) => {
-    const value = 'text' in parameter ? parameter.text : parameter.value;
-    if (typeof value !== 'string') throw parseError('`partition` must be a string.');
-    request.partition = namedPartition(value);
-  },
+  partition: (request, _, parameter) => (request.partition = partitionName(parameter)),
 };
 
 /** Puts the parameters together, later ones over earlier ones. Unknown ones mean nothing. */

@@ -1,5 +1,8 @@
+import { fromBytes, type Bytes } from '../base/bytes.js';
 import { badRequest, Refusal } from '../base/errors.js';
+import type { Database } from '../cluster/database.js';
 import type { Exchange } from './exchange.js';
+import { namedPartition, pathPartition } from './partition-path.js';
 import { parseJsonText } from './query.js';
 
 /** A parameter from the query string, which is text, or from a JSON body, which is a value. */
@@ -34,6 +37,12 @@ export function text(parameter: Parameter): string {
   return value;
 }
 
+export function partitionName(parameter: Parameter): Bytes {
+  const value = 'text' in parameter ? parameter.text : parameter.value;
+  if (typeof value !== 'string') throw parseError('`partition` must be a string.');
+  return namedPartition(value);
+}
+
 export function list(parameter: Parameter, member = '`keys` body member'): readonly unknown[] {
   const value = json(parameter);
   if (Array.isArray(value)) return value;
@@ -45,8 +54,11 @@ export function choice(parameter: Parameter, name: string, choices: readonly str
   if (!choices.includes(value)) throw parseError(`Invalid value for \`${name}\`.`);
 }
 
-export function* queryParameters(exchange: Exchange): Generator<[string, Parameter]> {
+/** Of the query string, and the partition that the path names. */
+export function* queryParameters(exchange: Exchange, database: Database): Generator<[string, Parameter]> {
   for (const [name, text] of exchange.query.entries()) yield [name, { text }];
+  const partition = pathPartition(exchange, database);
+  if (partition !== undefined) yield ['partition', { text: fromBytes(partition) }];
 }
 
 export function* bodyParameters(body: Record<string, unknown>): Generator<[string, Parameter]> {

@@ -15,7 +15,9 @@ import { attachmentAllow, attachmentMethods, attachmentName } from './routes/att
 import { bulkGetRoutes } from './routes/bulk-get-routes.js';
 import { bulkRoutes } from './routes/bulk-routes.js';
 import { createDatabase, databaseRoutes, deleteDatabase, getDatabase } from './routes/database-routes.js';
+import { findRoutes } from './routes/find-routes.js';
 import { documentAllow, documentMethods, postDocument } from './routes/document-routes.js';
+import { indexRoutes } from './routes/index-routes.js';
 import { listingRoutes } from './routes/listing-routes.js';
 import { nodeRoutes } from './routes/node-routes.js';
 import { partitionRoutes } from './routes/partition-routes.js';
@@ -33,8 +35,10 @@ export const allDatabaseRoutes = [
   ...bulkRoutes,
   ...bulkGetRoutes,
   ...revisionRoutes,
-  ...partitionRoutes,
+  ...findRoutes,
+  ...indexRoutes,
   ...viewRoutes,
+  ...partitionRoutes,
   ...unbuiltDatabaseRoutes,
 ];
 

@@ -1,8 +1,19 @@
 import { badRequest } from '../base/errors.js';
 import { compareJson, compareRaw } from '../json/collation.js';
+import type { Database } from '../cluster/database.js';
 import type { ViewDefinition } from '../views/definition.js';
 import type { KeyBound, ViewRequest } from '../views/view-request.js';
-import { boolean, choice, json, list, parseError, positive, text, type Parameter } from './parameters.js';
+import {
+  boolean,
+  choice,
+  json,
+  list,
+  parseError,
+  partitionName,
+  positive,
+  text,
+  type Parameter,
+} from './parameters.js';
 
 interface Draft {
   request: ViewRequest;
@@ -58,6 +69,7 @@ const setters: Readonly<Record<string, Setter>> = {
     choice(parameter, 'update', ['true', 'false', 'lazy']);
     request.update = wordOf(parameter) as ViewRequest['update'];
   },
+  partition: ({ request }, parameter) => (request.partition = partitionName(parameter)),
   queries: () => {
     throw badRequest('The `queries` parameter is no longer supported at this endpoint');
   },
@@ -67,7 +79,11 @@ const wordOf = (parameter: Parameter): string =>
   String('text' in parameter ? parameter.text : parameter.value);
 
 /** Puts the parameters together, later ones over earlier ones, and holds them against what the view can do. */
-export function viewRequest(parameters: Iterable<[string, Parameter]>, view: ViewDefinition): ViewRequest {
+export function viewRequest(
+  parameters: Iterable<[string, Parameter]>,
+  view: ViewDefinition,
+  database: Database,
+): ViewRequest {
   const request: ViewRequest = {
     inclusiveEnd: true,
     keys: undefined,
@@ -88,9 +104,20 @@ export function viewRequest(parameters: Iterable<[string, Parameter]>, view: Vie
   for (const [name, parameter] of parameters) {
     if (Object.hasOwn(setters, name)) setters[name]!(draft, parameter);
   }
+  checkPartition(request, view, database);
   setShape(draft, view);
   setBounds(draft, view);
   return request;
+}
+
+/** A view with partitions is queried in one of them, and no other is. */
+function checkPartition({ partition }: ViewRequest, view: ViewDefinition, database: Database): void {
+  if (partition === undefined && view.partitioned)
+    throw parseError('`partition` parameter is mandatory for queries to this view.');
+  if (partition !== undefined && !view.partitioned)
+    throw parseError(
+      `\`partition\` parameter is not supported ${database.isPartitioned ? 'in this design doc' : 'on this db'}`,
+    );
 }
 
 function setShape(draft: Draft, { reduce }: ViewDefinition): void {

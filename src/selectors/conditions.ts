@@ -1,5 +1,5 @@
 /** One function for each condition, made once for a selector and called once for each document. */
-import { compareJson, compareText, numberRank, rankOf, textRank } from './compare.js';
+import { compareJson, compareStrings } from '../json/collation.js';
 import type { ComparisonOperator, ConditionOperator } from './node.js';
 import { compileRegex } from './regex/regex.js';
 
@@ -49,11 +49,12 @@ function comparison(operator: ComparisonOperator, argument: unknown, raw: boolea
   if (typeof argument === 'number') return numberComparison(operator, argument);
   if (typeof argument === 'string') {
     if (!raw && (operator === '$eq' || operator === '$ne')) return textEquality(operator, argument);
-    const order = raw ? compareRawText : compareText;
+    const order = raw ? compareRawText : compareStrings;
     const holds = holdsFor[operator];
-    return (value) => holds(typeof value === 'string' ? order(value, argument) : rankOf(value) - textRank);
+    return (value) =>
+      holds(typeof value === 'string' ? order(value, argument) : compareJson(value, argument));
   }
-  const order: Order = raw ? compareRaw : compareJson;
+  const order: Order = raw ? compareIds : compareJson;
   const holds = holdsFor[operator];
   return (value) => holds(order(value, argument));
 }
@@ -74,13 +75,13 @@ function numberComparison(operator: ComparisonOperator, argument: number): Test 
     case '$ne':
       return (value) => value !== argument;
     case '$lt':
-      return (value) => (typeof value === 'number' ? value < argument : rankOf(value) < numberRank);
+      return (value) => (typeof value === 'number' ? value < argument : compareJson(value, argument) < 0);
     case '$lte':
-      return (value) => (typeof value === 'number' ? value <= argument : rankOf(value) < numberRank);
+      return (value) => (typeof value === 'number' ? value <= argument : compareJson(value, argument) < 0);
     case '$gte':
-      return (value) => (typeof value === 'number' ? value >= argument : rankOf(value) > numberRank);
+      return (value) => (typeof value === 'number' ? value >= argument : compareJson(value, argument) > 0);
     case '$gt':
-      return (value) => (typeof value === 'number' ? value > argument : rankOf(value) > numberRank);
+      return (value) => (typeof value === 'number' ? value > argument : compareJson(value, argument) > 0);
   }
 }
 
@@ -90,8 +91,8 @@ function textEquality(operator: '$eq' | '$ne', argument: string): Test {
   if (isPlain(argument))
     return (value) =>
       (value === argument ||
-        (typeof value === 'string' && !isPlain(value) && compareText(value, argument) === 0)) === wanted;
-  return (value) => (typeof value === 'string' && compareText(value, argument) === 0) === wanted;
+        (typeof value === 'string' && !isPlain(value) && compareStrings(value, argument) === 0)) === wanted;
+  return (value) => (typeof value === 'string' && compareStrings(value, argument) === 0) === wanted;
 }
 
 /** Only printable ASCII: such texts are equal when they are the same. */
@@ -103,7 +104,8 @@ function isPlain(text: string): boolean {
   return true;
 }
 
-const compareRaw: Order = (a, b) =>
+/** The order of document ids; whatever is no text is compared as elsewhere. */
+export const compareIds: Order = (a, b) =>
   typeof a === 'string' && typeof b === 'string' ? compareRawText(a, b) : compareJson(a, b);
 
 /** The order of UTF-8 bytes, which is the order of code points, not of JavaScript's units. */
@@ -122,7 +124,7 @@ const byCodePoint = (unit: number): number => (unit >= 0xd800 && unit < 0xe000 ?
 
 /** An array holds one of the choices, or the value is one. */
 function oneOf(choices: readonly unknown[], raw: boolean): Test {
-  const order = raw ? compareRaw : compareJson;
+  const order = raw ? compareIds : compareJson;
   const same = new Set(choices.filter((choice) => typeof choice !== 'object' || choice === null));
   const sorted = choices.toSorted(order);
   const isChoice = (value: unknown): boolean => {

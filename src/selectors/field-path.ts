@@ -44,7 +44,8 @@ function memberReader(name: string): FieldReader {
   };
 }
 
-function arrayIndex(name: string): number | undefined {
+/** The element of an array that a name picks. */
+export function arrayIndex(name: string): number | undefined {
   return /^[+-]?\d+$/.test(name) && Number(name) >= 0 ? Number(name) : undefined;
 }
 

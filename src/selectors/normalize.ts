@@ -10,7 +10,14 @@
 import { Refusal } from '../base/errors.js';
 import { compileRegex } from './regex/regex.js';
 import type { ConditionOperator, SelectorNode } from './node.js';
-import { badArgument, invalidOperator, invalidSelector, shown, unsupportedOperator } from './refusals.js';
+import {
+  BadModulus,
+  badArgument,
+  invalidOperator,
+  invalidSelector,
+  shown,
+  unsupportedOperator,
+} from './refusals.js';
 
 /** No selector anybody wrote by hand comes near; it keeps recursion and the time for one document bounded. */
 const depthMax = 200;
@@ -106,7 +113,7 @@ const argumentChecks: Readonly<Record<ConditionOperator, ArgumentCheck>> = {
   $mod: (value) => {
     const [divisor, remainder, ...more] = Array.isArray(value) ? (value as unknown[]) : [];
     if (!Number.isInteger(divisor) || !Number.isInteger(remainder) || more.length > 0 || divisor === 0)
-      throw badArgument('$mod', value);
+      throw new BadModulus(value);
   },
   $regex: (value) => {
     if (!isText(value)) throw invalidOperator('$regex');

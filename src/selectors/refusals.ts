@@ -3,6 +3,13 @@ import { Refusal } from '../base/errors.js';
 export const badArgument = (operator: string, value: unknown): Refusal =>
   new Refusal('bad_arg', `Bad argument for operator ${operator}: ${shown(value)}`);
 
+/** The written interface gives it a status of its own. */
+export class BadModulus extends Refusal {
+  constructor(value: unknown) {
+    super('bad_arg', badArgument('$mod', value).reason);
+  }
+}
+
 export const invalidOperator = (operator: string): Refusal =>
   new Refusal('invalid_operator', `Invalid operator: ${operator}`);
 

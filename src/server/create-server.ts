@@ -12,7 +12,7 @@ import { FileBlobStore } from '../blobs/file-blob-store.js';
 import { MemoryBlobStore } from '../blobs/memory-blob-store.js';
 import { Cluster } from '../cluster/cluster.js';
 import { DataFolder } from '../cluster/data-folder.js';
-import { partitionSizeGate } from '../cluster/partition-info.js';
+import { partitionedDesignGate, partitionSizeGate } from '../cluster/partition-info.js';
 import { sweepOrphans } from '../cluster/sweep-blobs.js';
 import { Uuids } from '../cluster/uuids.js';
 import { Config, type ConfigOptions } from '../config/config.js';
@@ -214,6 +214,7 @@ async function openStores(config: Config, logger: Logger, folder: DataFolder | u
   const cluster = new Cluster(config, logger, folder, blobs, openViews(config, logger, folder));
   cluster.saveGates.push(
     designGate,
+    partitionedDesignGate,
     partitionSizeGate(() => config.number('couchdb/max_partition_size')),
   );
   sweepOrphans(cluster).then(

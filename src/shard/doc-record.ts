@@ -118,6 +118,9 @@ function readPlain(bytes: Bytes): WinnerView | undefined {
   };
 }
 
+/** Whether the id stands in the record, since the key does not tell it. */
+export const hasLongId = (record: Bytes): boolean => (record.charCodeAt(0) & flag.longId) !== 0;
+
 /** So much of a record is enough for `plainRev`. */
 export const plainHeadBytes = 41;
 

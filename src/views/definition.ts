@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { toBytes, type Bytes } from '../base/bytes.js';
+import { parseField } from '../selectors/field-path.js';
+import { compileSelector } from '../selectors/selector.js';
 
 /** One view of a design document, checked and ready to be indexed. */
 export interface ViewDefinition {
@@ -13,6 +15,8 @@ export interface ViewDefinition {
   reduce: string | undefined;
   /** Byte order in place of the usual collation. */
   raw: boolean;
+  /** Whether each partition of the database has its own rows, and is queried alone. */
+  partitioned: boolean;
 }
 
 /** What makes rows of documents: a function, or the fields of an index for declarative queries. */
@@ -30,8 +34,6 @@ export interface DesignViews {
   localSeq: boolean;
   /** Design documents are indexed too. */
   includeDesign: boolean;
-  /** Undefined where the design document leaves it to the database. */
-  partitioned: boolean | undefined;
   /** Of all views together, as `_info` shows it. */
   signature: string;
 }
@@ -39,22 +41,26 @@ export interface DesignViews {
 const icuVersion = process.versions.icu ?? '';
 
 /** Reads what a saved design document says of views; what is not of the right form is not a view. */
-export function designViews(ddoc: Readonly<Record<string, unknown>>): DesignViews {
+export function designViews(
+  ddoc: Readonly<Record<string, unknown>>,
+  /** Whether the database has partitions; its design documents follow it unless they say otherwise. */
+  inPartitions: boolean,
+): DesignViews {
   const language = typeof ddoc['language'] === 'string' ? ddoc['language'] : 'javascript';
   const options = objectOf(ddoc['options']);
   const localSeq = options['local_seq'] === true;
   const includeDesign = options['include_design'] === true;
-  const partitioned = typeof options['partitioned'] === 'boolean' ? options['partitioned'] : undefined;
+  const partitioned = inPartitions && options['partitioned'] !== false;
   const sources = objectOf(ddoc['views']);
   const lib = Object.hasOwn(sources, 'lib') ? toBytes(JSON.stringify(sources['lib'])) : undefined;
-  const shared = [language, lib ?? null, localSeq, includeDesign, partitioned ?? null, icuVersion];
+  const shared = [language, lib ?? null, localSeq, includeDesign, partitioned, icuVersion];
   const views = new Map<string, ViewDefinition>();
   for (const [name, source] of Object.entries(sources)) {
-    const view = name === 'lib' ? undefined : viewOf(name, objectOf(source), language, shared);
+    const view = name === 'lib' ? undefined : viewOf(name, objectOf(source), language, shared, partitioned);
     if (view !== undefined) views.set(name, view);
   }
   const signature = digest([...views.values()].map((view) => [view.name, view.signature]));
-  return { language, views, lib, localSeq, includeDesign, partitioned, signature };
+  return { language, views, lib, localSeq, includeDesign, signature };
 }
 
 function viewOf(
@@ -62,23 +68,57 @@ function viewOf(
   source: Readonly<Record<string, unknown>>,
   language: string,
   shared: readonly unknown[],
+  partitioned: boolean,
 ): ViewDefinition | undefined {
   const map = language === 'query' ? fieldsMap(source) : functionMap(source);
   if (map === undefined) return undefined;
   const reduce = typeof source['reduce'] === 'string' ? source['reduce'] : undefined;
   const raw = objectOf(source['options'])['collation'] === 'raw';
-  return { name, map, reduce, raw, signature: digest([shared, map, reduce ?? null, raw]) };
+  return { name, map, reduce, raw, partitioned, signature: digest([shared, map, reduce ?? null, raw]) };
 }
 
 function functionMap(source: Readonly<Record<string, unknown>>): ViewMap | undefined {
   return typeof source['map'] === 'string' ? { kind: 'function', source: source['map'] } : undefined;
 }
 
-/** As `_index` stores it: the fields in the order of the object's members. */
 function fieldsMap(source: Readonly<Record<string, unknown>>): ViewMap | undefined {
-  const { fields, partial_filter_selector: partialFilter } = objectOf(source['map']);
+  const index = indexDefinition(source);
+  if (index === undefined) return undefined;
+  const { fields, partialFilter } = index;
+  return { kind: 'fields', fields: fields.map(([field]) => field), partialFilter };
+}
+
+export interface IndexDefinition {
+  /** Fields and their directions. */
+  fields: readonly (readonly [string, 'asc' | 'desc'])[];
+  /** Undefined where all documents that have the fields are indexed. */
+  partialFilter: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * The index of declarative queries that a view is; undefined for what is none. Its fields are the members of an object, in
+ * whose order they count; where names are numbers JavaScript loses it, and the list that the client gave tells it.
+ */
+export function indexDefinition(source: Readonly<Record<string, unknown>>): IndexDefinition | undefined {
+  const { fields, partial_filter_selector: filter } = objectOf(source['map']);
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return undefined;
-  return { kind: 'fields', fields: Object.keys(fields), partialFilter };
+  const members = Object.entries(fields) as [string, 'asc' | 'desc'][];
+  if (!members.every(([, direction]) => direction === 'asc' || direction === 'desc')) return undefined;
+  try {
+    for (const [field] of members) parseField(field);
+    if (filter !== undefined) compileSelector(filter);
+  } catch {
+    return undefined;
+  }
+  const listed = objectOf(objectOf(source['options'])['def'])['fields'];
+  const names = (Array.isArray(listed) ? listed : []).map((field: unknown) =>
+    typeof field === 'string' ? field : Object.keys(objectOf(field))[0],
+  );
+  const partialFilter = objectOf(filter);
+  return {
+    fields: members.toSorted(([a], [b]) => names.indexOf(a) - names.indexOf(b)),
+    partialFilter: Object.keys(partialFilter).length === 0 ? undefined : partialFilter,
+  };
 }
 
 function objectOf(value: unknown): Readonly<Record<string, unknown>> {

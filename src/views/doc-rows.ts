@@ -1,6 +1,7 @@
 import { ByteReader, fromBytes, lengthPrefixed, varint, type Bytes } from '../base/bytes.js';
 import { compareRaw } from '../json/collation.js';
-import type { KeyOrder } from './key-order.js';
+import { partitionOf } from '../shard/partition-counts.js';
+import { encodeIn, partitionKey, type KeyOrder } from './key-order.js';
 import type { Row, RowKey } from './tree/row.js';
 
 /** A row as a map function emits it, both parts as JSON text. */
@@ -13,9 +14,10 @@ export interface Emitted {
  * The rows of one document, numbered where keys are equal. Such rows stand in the raw order of their keys, which may differ
  * in what the collation ignores, then in that of their values, and of their emission where all is equal.
  */
-export function rowsOf(id: Bytes, emitted: readonly Emitted[], order: KeyOrder): Row[] {
+export function rowsOf(id: Bytes, emitted: readonly Emitted[], order: KeyOrder, partitioned: boolean): Row[] {
+  const partition = partitioned ? partitionKey(partitionOf(id) ?? '') : undefined;
   const rows = emitted.map(({ key, value }) => ({
-    key: order.encode(JSON.parse(fromBytes(key)) as unknown),
+    key: encodeIn(partition, order, JSON.parse(fromBytes(key)) as unknown),
     id,
     n: 0,
     keyText: key,

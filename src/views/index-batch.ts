@@ -13,7 +13,10 @@ export class IndexBatch {
   readonly #docs = new Map<Bytes, readonly Row[]>();
   #bytes = 0;
 
-  constructor(private readonly order: KeyOrder) {}
+  constructor(
+    private readonly order: KeyOrder,
+    private readonly partitioned: boolean,
+  ) {}
 
   get bytes(): number {
     return this.#bytes;
@@ -24,7 +27,7 @@ export class IndexBatch {
   }
 
   add(id: Bytes, emitted: readonly Emitted[]): void {
-    const rows = emitted.length === 0 ? noRows : rowsOf(id, emitted, this.order);
+    const rows = emitted.length === 0 ? noRows : rowsOf(id, emitted, this.order, this.partitioned);
     this.#docs.set(id, rows);
     this.#bytes += id.length + rowOverheadBytes;
     for (const { key, keyText, value } of rows)

@@ -138,6 +138,6 @@ export class IndexPass {
   }
 
   #newBatches(): IndexBatch[] {
-    return this.group.map(({ order }) => new IndexBatch(order));
+    return this.group.map(({ order, view }) => new IndexBatch(order, view.partitioned));
   }
 }

@@ -1,10 +1,16 @@
 import { toBytes, type Bytes } from '../base/bytes.js';
-import { keyPrefix } from '../json/order-key.js';
 import type { Store } from '../storage/store.js';
 import type { ViewDefinition } from './definition.js';
 import { IndexKeys } from './index-keys.js';
 import type { IndexState } from './index-state.js';
-import { keyOrder, type KeyOrder } from './key-order.js';
+import {
+  encodeIn,
+  keyOrder,
+  keyPrefixIn,
+  partitionBounds,
+  partitionKey,
+  type KeyOrder,
+} from './key-order.js';
 import type { NodeCache } from './tree/node-cache.js';
 import type { Piece } from './tree/piece.js';
 import type { Bound, Row } from './tree/row.js';
@@ -26,6 +32,7 @@ export interface FoundGroup {
 export class ViewReader {
   readonly #order: KeyOrder;
   readonly #tree: TreeReader;
+  readonly #parts: { store: Pick<Store, 'get'>; number: number; view: ViewDefinition; cache: NodeCache };
 
   constructor(
     store: Pick<Store, 'get'>,
@@ -33,28 +40,51 @@ export class ViewReader {
     view: ViewDefinition,
     readonly state: IndexState,
     cache: NodeCache,
+    /** The one that is read, of a view that has them, as keys name it; undefined for all rows. */
+    private readonly partition?: string,
   ) {
+    this.#parts = { store, number, view, cache };
     this.#order = keyOrder(view.raw);
     this.#tree = new TreeReader(store, new IndexKeys(number).tree, state.tree, this.#order.compare, cache);
   }
 
+  /** The same for one partition: nothing but its rows is seen. */
+  inPartition(partition: Bytes | undefined): ViewReader {
+    if (partition === undefined) return this;
+    const { store, number, view, cache } = this.#parts;
+    return new ViewReader(store, number, view, this.state, cache, partitionKey(partition));
+  }
+
   get total(): number {
-    return this.state.tree.count;
+    return this.partition === undefined ? this.state.tree.count : this.#tree.count(this.#low, this.#high);
+  }
+
+  get #low(): Bound | undefined {
+    return this.partition === undefined
+      ? undefined
+      : { key: partitionBounds(this.partition, this.#order).low, after: false };
+  }
+
+  get #high(): Bound | undefined {
+    return this.partition === undefined
+      ? undefined
+      : { key: partitionBounds(this.partition, this.#order).high, after: false };
   }
 
   range({ start, end, descending, inclusiveEnd }: ViewRequest): ViewRange {
-    if (descending) return { low: this.#bound(end, !inclusiveEnd), high: this.#bound(start, true) };
-    return { low: this.#bound(start, false), high: this.#bound(end, inclusiveEnd) };
+    const low = descending ? this.#bound(end, !inclusiveEnd) : this.#bound(start, false);
+    const high = descending ? this.#bound(start, true) : this.#bound(end, inclusiveEnd);
+    return { low: low ?? this.#low, high: high ?? this.#high };
   }
 
   rangeOfKey(key: unknown): ViewRange {
-    const encoded = this.#order.encode(key);
+    const encoded = encodeIn(this.partition, this.#order, key);
     return { low: { key: encoded, after: false }, high: { key: encoded, after: true } };
   }
 
   #bound(bound: KeyBound | undefined, after: boolean): Bound | undefined {
     if (bound === undefined) return undefined;
-    const key = this.#order.encode(bound.key);
+    const key = encodeIn(this.partition, this.#order, bound.key);
     return bound.docid === undefined
       ? { key, after }
       : { key, id: toBytes(bound.docid.toWellFormed()), after };
@@ -63,8 +93,10 @@ export class ViewReader {
   /** Rows of the view before the range, in the order of the query, and rows in the range. */
   place({ low, high }: ViewRange, descending: boolean): { before: number; within: number } {
     const from = low === undefined ? 0 : this.#tree.rank(low);
-    const to = high === undefined ? this.total : this.#tree.rank(high);
-    return { before: descending ? this.total - to : from, within: Math.max(0, to - from) };
+    const to = high === undefined ? this.state.tree.count : this.#tree.rank(high);
+    const first = this.#low === undefined ? 0 : this.#tree.rank(this.#low);
+    const before = descending ? first + this.total - to : from - first;
+    return { before, within: Math.max(0, to - from) };
   }
 
   rows(
@@ -92,14 +124,14 @@ export class ViewReader {
 
   #groupEnd(level: number): (row: Row) => Bound {
     return ({ key }) => {
-      const prefix = level === Infinity ? undefined : keyPrefix(key, level);
+      const prefix = level === Infinity ? undefined : keyPrefixIn(this.partition, key, level);
       return prefix === undefined ? { key, after: true } : { key: `${prefix}\xff`, after: false };
     };
   }
 
   #groupStart(level: number): (row: Row) => Bound {
     return ({ key }) => ({
-      key: (level === Infinity ? undefined : keyPrefix(key, level)) ?? key,
+      key: (level === Infinity ? undefined : keyPrefixIn(this.partition, key, level)) ?? key,
       after: false,
     });
   }

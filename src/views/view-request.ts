@@ -1,3 +1,5 @@
+import type { Bytes } from '../base/bytes.js';
+
 /** A query of a view, checked. */
 export interface ViewRequest {
   /** Absent bounds are open. For `descending`, `start` is the upper one. */
@@ -19,6 +21,8 @@ export interface ViewRequest {
   updateSeq: boolean;
   /** Without it nothing is told of the number of rows. */
   sorted: boolean;
+  /** The partition that is asked for, where the view has them. */
+  partition?: Bytes | undefined;
   /** Whether the index is brought up to date before the answer, after it, or not at all. */
   update: 'true' | 'lazy' | 'false';
 }

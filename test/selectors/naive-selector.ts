@@ -2,7 +2,7 @@
  * A second way to say what a selector means, for tests: it walks the selector as it was written, with no normal form and
  * nothing prepared, and carries negations down as it goes.
  */
-import { compareJson } from '../../src/selectors/compare.js';
+import { compareJson } from '../../src/json/collation.js';
 
 type Json = Record<string, unknown>;
 

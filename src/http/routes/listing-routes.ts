@@ -1,19 +1,13 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
+import { toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
 import type { Database } from '../../cluster/database.js';
 import { Listing, rowsForKeys, type ListingKind } from '../../cluster/list-docs.js';
 import { encodeSequence } from '../../cluster/sequence.js';
 import type { Exchange } from '../exchange.js';
 import { listingRequest, type ListingRequest } from '../listing-query.js';
-import {
-  bodyParameters,
-  parseError,
-  queryParameters as plainParameters,
-  type Parameter,
-} from '../parameters.js';
+import { bodyParameters, parseError, queryParameters, type Parameter } from '../parameters.js';
 import { namesTag } from '../negotiate.js';
-import { pathPartition } from '../partition-path.js';
 import type { DatabaseHandler, DatabaseRoute } from '../route.js';
 import { writePiece, writePieces } from '../stream.js';
 
@@ -78,12 +72,6 @@ function singleKey(request: ListingRequest): ListingRequest {
 function listingBounds(key: unknown): Pick<ListingRequest, 'start' | 'end' | 'limit'> {
   const { start, end, limit } = listingRequest([['key', { value: key }]]);
   return { start, end, limit };
-}
-
-function* queryParameters(exchange: Exchange, database: Database): Generator<[string, Parameter]> {
-  yield* plainParameters(exchange);
-  const partition = pathPartition(exchange, database);
-  if (partition !== undefined) yield ['partition', { text: fromBytes(partition) }];
 }
 
 function checkPartitionAsked(database: Database, kind: ListingKind, { partition }: ListingRequest): void {

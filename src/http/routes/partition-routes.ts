@@ -1,4 +1,4 @@
-import { badRequest, notFound, Refusal } from '../../base/errors.js';
+import { badRequest, notFound } from '../../base/errors.js';
 import type { Database } from '../../cluster/database.js';
 import { partitionInfo, requirePartitioned } from '../../cluster/partition-info.js';
 import type { Exchange } from '../exchange.js';
@@ -17,12 +17,6 @@ export const partitionRoutes: readonly DatabaseRoute[] = [
     methods: { GET: list('all'), POST: listByBody('all') },
   },
   {
-    path: '/{db}/_partition/{partition}/_design/{ddoc}/_view/{view}',
-    allow: 'GET,HEAD,POST',
-    access: 'member',
-    methods: { GET: view, POST: view },
-  },
-  {
     path: '/{db}/_partition/{partition}/*',
     allow: 'GET,POST',
     access: 'member',
@@ -36,11 +30,6 @@ function incomplete(): never {
 
 function info(exchange: Exchange, database: Database): void {
   exchange.json(200, partitionInfo(database, pathPartition(exchange, database)!));
-}
-
-function view(exchange: Exchange, database: Database): never {
-  pathPartition(exchange, database);
-  throw new Refusal('not_implemented', 'This version has no views yet.');
 }
 
 function missing(_: Exchange, database: Database): never {

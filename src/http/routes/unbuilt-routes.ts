@@ -21,8 +21,4 @@ export const unbuiltServerRoutes: readonly ServerRoute[] = [
 
 export const unbuiltDatabaseRoutes: readonly DatabaseRoute[] = [
   unbuilt('/{db}/_changes', 'GET,POST,HEAD', 'changes feed'),
-  unbuilt('/{db}/_find', 'POST', 'declarative queries'),
-  unbuilt('/{db}/_explain', 'POST', 'declarative queries'),
-  unbuilt('/{db}/_index', 'GET,POST', 'declarative queries'),
-  unbuilt('/{db}/_index/*', 'POST,DELETE', 'declarative queries'),
 ];

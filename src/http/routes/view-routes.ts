@@ -11,12 +11,19 @@ import { requireJson } from '../body.js';
 import type { Exchange } from '../exchange.js';
 import { namesTag } from '../negotiate.js';
 import { bodyParameters, queryParameters, type Parameter } from '../parameters.js';
+import { pathPartition } from '../partition-path.js';
 import type { DatabaseRoute } from '../route.js';
 import { writePiece } from '../stream.js';
 import { viewRequest } from '../view-query.js';
 
 /** Views: queries, and the upkeep of their indexes. */
 export const viewRoutes: readonly DatabaseRoute[] = [
+  {
+    path: '/{db}/_partition/{partition}/_design/{ddoc}/_view/{view}',
+    allow: 'GET,HEAD,POST',
+    access: 'member',
+    methods: { GET: query, POST: queryByBody },
+  },
   {
     path: '/{db}/_design/{ddoc}/_view/{view}',
     allow: 'GET,POST,HEAD',
@@ -36,15 +43,21 @@ export const viewRoutes: readonly DatabaseRoute[] = [
   { path: '/{db}/_view_cleanup', allow: 'POST', access: 'maintenance', methods: { POST: cleanUp } },
 ];
 
-function namedView({ parts }: Exchange, database: Database): NamedView {
-  const ddoc = fromBytes(parts[2]!);
+/** The view that a path names, whether it names a partition before it or not. */
+function namedView(exchange: Exchange, database: Database): NamedView {
+  const isInPartition = pathPartition(exchange, database) !== undefined;
+  const [ddoc, , view] = exchange.parts.slice(isInPartition ? 4 : 2).map(fromBytes) as [
+    string,
+    string,
+    string,
+  ];
   const design = designOf(database, ddoc);
-  return { database, ddoc, design, view: viewOf(design, fromBytes(parts[4]!)) };
+  return { database, ddoc, design, view: viewOf(design, view) };
 }
 
 function query(exchange: Exchange, database: Database): void | Promise<void> {
   const named = namedView(exchange, database);
-  return answer(exchange, named, viewRequest(queryParameters(exchange), named.view));
+  return answer(exchange, named, viewRequest(queryParameters(exchange, database), named.view, database));
 }
 
 /** Every parameter may stand in the body; where the query speaks too, the query counts. */
@@ -52,8 +65,8 @@ async function queryByBody(exchange: Exchange, database: Database): Promise<void
   const body = await exchange.jsonObject();
   const named = namedView(exchange, database);
   const parameters = new Map<string, Parameter>(bodyParameters(body));
-  for (const [name, parameter] of queryParameters(exchange)) parameters.set(name, parameter);
-  await answer(exchange, named, viewRequest(parameters, named.view));
+  for (const [name, parameter] of queryParameters(exchange, database)) parameters.set(name, parameter);
+  await answer(exchange, named, viewRequest(parameters, named.view, database));
 }
 
 function answer(exchange: Exchange, named: NamedView, request: ViewRequest): void | Promise<void> {
@@ -128,10 +141,10 @@ async function queries(exchange: Exchange, database: Database): Promise<void> {
   const requests = body['queries'].map((each: unknown) => {
     if (typeof each !== 'object' || each === null || Array.isArray(each))
       throw badRequest('Each query must be a JSON object.');
-    const parameters = new Map<string, Parameter>(queryParameters(exchange));
+    const parameters = new Map<string, Parameter>(queryParameters(exchange, database));
     for (const [name, parameter] of bodyParameters(each as Record<string, unknown>))
       parameters.set(name, parameter);
-    return viewRequest(parameters, named.view);
+    return viewRequest(parameters, named.view, database);
   });
   await answerAll(exchange, named, requests);
 }

@@ -1,0 +1,172 @@
+import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { badRequest, Refusal } from '../base/errors.js';
+import type { UserContext } from '../base/user-context.js';
+import { encodeBookmark, noBookmark } from '../query/bookmark.js';
+import type { Choice } from '../query/choose-index.js';
+import { Cursor, type CursorStats } from '../query/cursor.js';
+import { explain } from '../query/explain.js';
+import { readFindRequest, type FindRequest } from '../query/find-request.js';
+import type { IndexReader, IndexRow } from '../query/index-reader.js';
+import type { DocSource, Visible } from '../query/matching.js';
+import { chooseFor, planQuery, type Plan, type Scope } from '../query/plan.js';
+import { PrimaryReader } from '../query/primary-reader.js';
+import { ViewIndexReader } from '../query/view-index-reader.js';
+import { GroupCollector } from '../query/group-collector.js';
+import { PageCollector } from '../query/page-collector.js';
+import { warnings } from '../query/warnings.js';
+import type { Cluster } from './cluster.js';
+import type { Database } from './database.js';
+import { designOf, viewOf } from './design-docs.js';
+import { designPrefix } from './document-input.js';
+import { checkPartition, partitionRange } from './partitions.js';
+import { queryIndexes } from './query-indexes.js';
+import type { ViewSource } from './query-view.js';
+import { viewSource } from './view-source.js';
+import { partitionKey } from '../views/key-order.js';
+
+export interface FindContext {
+  cluster: Cluster;
+  database: Database;
+  user: UserContext;
+  /** The partition that the path names. */
+  partition: Bytes | undefined;
+}
+
+/** Reads the body of a query, and holds it against the database. */
+export function readQuery(context: FindContext, body: Record<string, unknown>): FindRequest {
+  const { cluster, database, partition } = context;
+  const request = readFindRequest(body, cluster.config.number('mango/default_limit'));
+  const named = request.partition === undefined ? undefined : toBytes(request.partition.toWellFormed());
+  if (named !== undefined) {
+    if (!database.isPartitioned) throw badRequest('partition specified on non-partitioned db');
+    checkPartition(named);
+    if (partition !== undefined && named !== partition)
+      throw badRequest('Conflicting value for `partition` in the body');
+  }
+  if (partition !== undefined) request.partition ??= fromBytes(partition);
+  return request;
+}
+
+function scopeOf(database: Database): Scope {
+  return { indexes: queryIndexes(database), isPartitioned: database.isPartitioned };
+}
+
+/** What `_explain` answers. */
+export function explainQuery({ database }: FindContext, request: FindRequest): Record<string, unknown> {
+  const { isPartitioned } = database;
+  return explain(request, chooseFor(request, scopeOf(database)), { dbname: database.name, isPartitioned });
+}
+
+/** A query under way: its answer as text, piece by piece. */
+export class DocSearch {
+  readonly #plan: Plan;
+  readonly #choice: Choice;
+  readonly #started = performance.now();
+  /** Undefined while the documents themselves are read. */
+  #view: ViewSource | undefined;
+
+  constructor(
+    private readonly context: FindContext,
+    private readonly request: FindRequest,
+  ) {
+    const { plan, choice } = planQuery(request, scopeOf(context.database));
+    this.#plan = plan;
+    this.#choice = choice;
+  }
+
+  /** Resolves when what is to be read is there. */
+  async ready(): Promise<void> {
+    const { ddoc, name, type } = this.#plan.index;
+    if (type === 'special') return;
+    const { cluster, database, user } = this.context;
+    const design = designOf(database, ddoc!.slice(designPrefix.length));
+    const named = { database, ddoc: ddoc!.slice(designPrefix.length), design, view: viewOf(design, name) };
+    const update = this.request.update ? 'true' : 'false';
+    this.#view = await viewSource(cluster, named, { update }, user);
+  }
+
+  /** The answer, a turn each, in which nothing may have been found. Whoever doesn't want the rest any more leaves it. */
+  *pieces(): Generator<Bytes> {
+    const { aggregate } = this.request;
+    const cursor = new Cursor(this.#source(), () => this.#reader(), this.#plan, this.request);
+    if (aggregate !== undefined) {
+      const groups = new GroupCollector(aggregate);
+      for (const turns = cursor.run(groups); !turns.next().done;) yield '';
+      yield `{"groups":${groups.text()}${this.#ending(cursor.stats, groups.matched, groups.matched)}}`;
+      return;
+    }
+    const count = this.#countRows();
+    const page = new PageCollector({ ...this.request, count: this.request.count && count === undefined });
+    let opening = '{"docs":[';
+    for (const turns = cursor.run(page); !turns.next().done; opening = '') yield opening + page.drain();
+    const { returned, matched, last } = page;
+    const bookmark = toBytes(JSON.stringify(this.#bookmark(last)));
+    yield `${opening}${page.drain()}\n],\n"bookmark":${bookmark}${this.#ending(cursor.stats, returned, count ?? matched)}}`;
+  }
+
+  /** How many documents match, where that can be told without looking at them. */
+  #countRows(): number | undefined {
+    if (!this.request.count || !this.#plan.exact || this.#source().visible !== undefined) return undefined;
+    const reader = this.#reader();
+    return reader.count && this.#plan.ranges.reduce((sum, range) => sum + reader.count!(range), 0);
+  }
+
+  #bookmark(last: IndexRow | undefined): string {
+    if (last === undefined) return this.request.bookmarkText ?? noBookmark;
+    return encodeBookmark(this.#plan.index, last.id, JSON.parse(fromBytes(last.keyText)) as unknown[]);
+  }
+
+  /** What stands behind the documents or groups. */
+  #ending(stats: CursorStats, returned: number, matched: number): Bytes {
+    const { request } = this;
+    const { index } = this.#plan;
+    const { isNamed } = this.#choice;
+    const ratioMax = this.context.cluster.config.number('mango/index_scan_warning_threshold');
+    const sentences = warnings(request, { index, isNamed, stats, returned }, ratioMax);
+    const members = {
+      ...(request.count ? { count: matched } : {}),
+      ...(request.executionStats ? { execution_stats: this.#stats(stats, returned) } : {}),
+      ...(sentences.length > 0 ? { warning: sentences.join('\n') } : {}),
+    };
+    const text = toBytes(JSON.stringify(members)).slice(1, -1);
+    return text === '' ? '' : `,\n${text}`;
+  }
+
+  #stats(stats: CursorStats, returned: number): Record<string, number> {
+    // There is one copy of each document: to ask for more of them is to look at the same.
+    const isQuorum = this.request.r > 1;
+    return {
+      total_keys_examined: this.#plan.index.type === 'special' ? 0 : stats.keys,
+      total_docs_examined: isQuorum ? 0 : stats.docs,
+      total_quorum_docs_examined: isQuorum ? stats.docs : 0,
+      results_returned: returned,
+      execution_time_ms: Math.round((performance.now() - this.#started) * 1000) / 1000,
+    };
+  }
+
+  #source(): DocSource {
+    const { cluster, database, user } = this.context;
+    const show = cluster.showFor(database, user);
+    const visible: Visible | undefined =
+      show &&
+      ((id, content) => {
+        const shown = show(id, content);
+        return shown instanceof Refusal ? undefined : shown;
+      });
+    return { collection: database.collection, shardOf: (id) => database.shardOf(id), visible };
+  }
+
+  #reader(): IndexReader {
+    const { partition } = this.request;
+    const named = partition === undefined ? undefined : toBytes(partition.toWellFormed());
+    if (this.#view === undefined) {
+      const range = named === undefined ? undefined : partitionRange(named);
+      return new PrimaryReader(this.context.database.collection, range);
+    }
+    const reader = this.#view.again();
+    return reader === undefined ? noRows : new ViewIndexReader(reader, named && partitionKey(named));
+  }
+}
+
+/** An index that nobody has filled yet. */
+const noRows: IndexReader = { rows: () => [] };

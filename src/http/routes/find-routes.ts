@@ -1,0 +1,83 @@
+import type { Database } from '../../cluster/database.js';
+import { DocSearch, explainQuery, readQuery, type FindContext } from '../../cluster/find-docs.js';
+import type { FindRequest } from '../../query/find-request.js';
+import { BadModulus } from '../../selectors/refusals.js';
+import type { Exchange } from '../exchange.js';
+import { pathPartition } from '../partition-path.js';
+import type { DatabaseRoute } from '../route.js';
+import { writePiece } from '../stream.js';
+
+const queryRoutes = (path: string): DatabaseRoute[] => [
+  { path: `${path}/_find`, allow: 'POST', access: 'member', methods: { POST: find } },
+  { path: `${path}/_explain`, allow: 'POST', access: 'member', methods: { POST: explain } },
+];
+
+/** Declarative queries. */
+export const findRoutes: readonly DatabaseRoute[] = [
+  ...queryRoutes('/{db}'),
+  // CouchDB doesn't look at what follows.
+  { path: '/{db}/_find/*', allow: 'POST', access: 'member', methods: { POST: find } },
+  ...queryRoutes('/{db}/_partition/{partition}'),
+];
+
+function contextOf(exchange: Exchange, database: Database): FindContext {
+  const partition = pathPartition(exchange, database);
+  return { cluster: exchange.services.cluster, database, user: exchange.user, partition };
+}
+
+/** Undefined where it has answered by itself: a `$mod` that can't be reckoned with is 404, under the name of a 400. */
+function read(
+  exchange: Exchange,
+  context: FindContext,
+  body: Record<string, unknown>,
+): FindRequest | undefined {
+  try {
+    return readQuery(context, body);
+  } catch (refusal) {
+    if (!(refusal instanceof BadModulus)) throw refusal;
+    exchange.json(404, { error: refusal.error, reason: refusal.reason });
+    return undefined;
+  }
+}
+
+async function explain(exchange: Exchange, database: Database): Promise<void> {
+  const context = contextOf(exchange, database);
+  const request = read(exchange, context, await exchange.jsonObject());
+  if (request !== undefined) exchange.json(200, explainQuery(context, request));
+}
+
+async function find(exchange: Exchange, database: Database): Promise<void> {
+  const context = contextOf(exchange, database);
+  const request = read(exchange, context, await exchange.jsonObject());
+  if (request === undefined) return;
+  const search = new DocSearch(context, request);
+  await search.ready();
+  await answer(exchange, search.pieces());
+}
+
+/** Whatever the client would take. */
+const json = 'application/json';
+/** Text of this size is sent; what is shorter waits for more. */
+const pieceBytes = 64 * 1024;
+
+/** What is short goes out as a whole; what is long, at the client's speed. Nothing is looked for when nobody listens. */
+async function answer(exchange: Exchange, pieces: Iterator<string>): Promise<void> {
+  const { response } = exchange;
+  let text = '';
+  let isBegun = false;
+  for (let piece = pieces.next(); ; piece = pieces.next()) {
+    if (piece.done) break;
+    text += piece.value;
+    if (text.length >= pieceBytes) {
+      if (!isBegun) exchange.head(200, { 'Content-Type': json });
+      isBegun = true;
+      if (!(await writePiece(response, text))) return;
+      text = '';
+    } else {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (response.destroyed || response.closed) return;
+    }
+  }
+  if (isBegun) response.end(`${text}\n`, 'latin1');
+  else exchange.send(200, json, `${text}\n`);
+}

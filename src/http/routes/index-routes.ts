@@ -1,0 +1,74 @@
+import { fromBytes, toBytes } from '../../base/bytes.js';
+import { notFound } from '../../base/errors.js';
+import type { Database } from '../../cluster/database.js';
+import { queryIndexes } from '../../cluster/query-indexes.js';
+import { createIndex, deleteIndex, deleteIndexes, type IndexContext } from '../../cluster/save-index.js';
+import { readBulkDelete, readIndexRequest } from '../../query/index-request.js';
+import { indexJson } from '../../query/query-index.js';
+import type { Exchange } from '../exchange.js';
+import { positive } from '../parameters.js';
+import { checkWritableId } from './document-routes.js';
+import type { DatabaseRoute } from '../route.js';
+
+const deletion = { allow: 'DELETE', access: 'member', methods: { DELETE: remove } } as const;
+
+/** The indexes of declarative queries. Each stands in a design document, which only database admins write. */
+export const indexRoutes: readonly DatabaseRoute[] = [
+  { path: '/{db}/_index', allow: 'GET,POST', access: 'member', methods: { GET: list, POST: create } },
+  { path: '/{db}/_index/_bulk_delete', allow: 'POST', access: 'member', methods: { POST: removeAll } },
+  { path: '/{db}/_index/_design/{ddoc}/{type}/{name}', ...deletion },
+  { path: '/{db}/_index/{ddoc}/{type}/{name}', ...deletion },
+  {
+    path: '/{db}/_index/*',
+    allow: 'GET,DELETE',
+    access: 'member',
+    methods: { GET: missing, DELETE: missing },
+  },
+];
+
+const contextOf = ({ services, user }: Exchange, database: Database): IndexContext => ({
+  cluster: services.cluster,
+  database,
+  user,
+});
+
+function list(exchange: Exchange, database: Database): void {
+  const number = (name: string): number | undefined => {
+    const text = exchange.query.get(name);
+    return text === undefined ? undefined : positive({ text });
+  };
+  const skip = number('skip') ?? 0;
+  const limit = number('limit') ?? Infinity;
+  const indexes = queryIndexes(database);
+  exchange.json(200, {
+    total_rows: indexes.length,
+    indexes: indexes.slice(skip, skip + limit).map(indexJson),
+  });
+}
+
+async function create(exchange: Exchange, database: Database): Promise<void> {
+  const request = readIndexRequest(await exchange.jsonObject());
+  checkWritableId(exchange, toBytes(request.ddoc));
+  const result = await createIndex(contextOf(exchange, database), request);
+  exchange.json(200, { result, id: request.ddoc, name: request.name });
+}
+
+async function remove(exchange: Exchange, database: Database): Promise<void> {
+  const [ddoc, type, name] = exchange.parts.slice(-3).map(fromBytes) as [string, string, string];
+  if (type !== 'json') throw notFound('missing');
+  await deleteIndex(
+    contextOf(exchange, database),
+    ddoc.startsWith('_design/') ? ddoc : `_design/${ddoc}`,
+    name,
+  );
+  exchange.json(200, { ok: true });
+}
+
+async function removeAll(exchange: Exchange, database: Database): Promise<void> {
+  const ddocs = readBulkDelete(await exchange.jsonObject());
+  exchange.json(200, await deleteIndexes(contextOf(exchange, database), ddocs));
+}
+
+function missing(): never {
+  throw notFound('missing');
+}

@@ -1,0 +1,50 @@
+import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import type { QueryIndex } from './query-index.js';
+import { invalidBookmark } from './refusals.js';
+
+/**
+ * Where a page of results ended: the last document, by its id and its key in the index. What is written in the meantime
+ * moves no other document over this border, so no page shows a document twice or leaves one out that stays in its place.
+ */
+export interface Bookmark {
+  /** The index that was read: the next page is read from it, too, whatever better one there may be by then. */
+  readonly ddoc: string | null;
+  readonly name: string;
+  readonly id: Bytes;
+  /** The values of the index' columns. */
+  readonly key: readonly unknown[];
+}
+
+/** What stands for a bookmark where there is nothing to go on from. */
+export const noBookmark = 'nil';
+
+const version = 1;
+
+export function encodeBookmark({ ddoc, name }: QueryIndex, id: Bytes, key: readonly unknown[]): string {
+  return Buffer.from(JSON.stringify([version, ddoc, name, fromBytes(id), key])).toString('base64url');
+}
+
+export function readBookmark(value: unknown): Bookmark | undefined {
+  if (value === null || value === '') return undefined;
+  if (typeof value !== 'string') throw invalidBookmark(value);
+  const parsed = parse(value);
+  if (!Array.isArray(parsed) || parsed.length !== 5) throw invalidBookmark(value);
+  const [found, ddoc, name, id, key] = parsed as unknown[];
+  if (
+    found !== version ||
+    !(ddoc === null || typeof ddoc === 'string') ||
+    typeof name !== 'string' ||
+    typeof id !== 'string' ||
+    !Array.isArray(key)
+  )
+    throw invalidBookmark(value);
+  return { ddoc, name, id: toBytes(id.toWellFormed()), key };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(text, 'base64url').toString());
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,164 @@
+/**
+ * Which index serves a query, by CouchDB's rules, so that queries move over with their indexes:
+ *
+ * 1. a partial index only when it is named, and an index of the query's scope: one partition, or the whole database;
+ * 2. every field of it is in each document that matches, or is sorted by; and it has the order that is asked for;
+ * 3. the one that `use_index` names, if it is among those;
+ * 4. an index before the documents themselves;
+ * 5. the one whose first fields say most of what the selector says, then the one with fewest fields, then the first by name.
+ */
+import type { SelectorNode } from '../selectors/node.js';
+import type { FindRequest } from './find-request.js';
+import type { QueryIndex } from './query-index.js';
+import { indexableFields, isConstant, requiredFields } from './selector-fields.js';
+import type { Sort } from './sort.js';
+
+export type Reason =
+  | 'is_partial'
+  | 'scope_mismatch'
+  | 'field_mismatch'
+  | 'sort_order_mismatch'
+  | 'excluded_by_user'
+  | 'unfavored_type'
+  | 'less_overlap'
+  | 'too_many_fields'
+  | 'alphabetically_comes_after';
+
+/** Why an index was not taken. */
+export interface Candidate {
+  readonly index: QueryIndex;
+  readonly usable: boolean;
+  readonly reason: Reason;
+  readonly ranking: number;
+}
+
+export interface Choice {
+  /** Undefined where no index can serve the query. */
+  readonly index: QueryIndex | undefined;
+  readonly candidates: readonly Candidate[];
+  /** Whether the index that the request names is the one. */
+  readonly isNamed: boolean;
+}
+
+type Wishes = Pick<FindRequest, 'sort' | 'useIndex' | 'partition'>;
+
+export function chooseIndex(selector: SelectorNode, wishes: Wishes, indexes: readonly QueryIndex[]): Choice {
+  const left = new Map<QueryIndex, Reason>();
+  for (const index of indexes) {
+    const reason = unusable(index, selector, wishes);
+    if (reason !== undefined) left.set(index, reason);
+  }
+  const usable = indexes.filter((index) => !left.has(index));
+  const named = usable.filter((index) => isNamed(index, wishes.useIndex));
+  const allowed = named.length > 0 ? named : usable;
+  for (const index of usable) if (!allowed.includes(index)) left.set(index, 'excluded_by_user');
+  const jsons = allowed.filter(({ type }) => type === 'json');
+  const favored = jsons.length > 0 ? jsons : allowed;
+  for (const index of allowed) if (!favored.includes(index)) left.set(index, 'unfavored_type');
+  const sorted = jsons.length > 0 ? bySuitability(selector, jsons) : [];
+  const index = sorted[0]?.index ?? favored[0];
+  const others = candidates(left, sorted, index);
+  // The last ones first, as CouchDB has them.
+  others.sort((a, b) => indexes.indexOf(b.index) - indexes.indexOf(a.index));
+  return { index, candidates: others, isNamed: named.length > 0 };
+}
+
+function unusable(index: QueryIndex, selector: SelectorNode, wishes: Wishes): Reason | undefined {
+  const { sort, useIndex, partition } = wishes;
+  if (index.partialFilter !== undefined && !isNamed(index, useIndex)) return 'is_partial';
+  if (index.type === 'special') return unusablePrimary(index, selector, sort);
+  if (index.partitioned !== (partition !== undefined)) return 'scope_mismatch';
+  const required = requiredFields(selector);
+  const isThere = (column: string): boolean =>
+    column === '_id' || column === '_rev' || required.has(column) || sort.fields.includes(column);
+  if (index.columns.length === 0 || !index.columns.every(isThere)) return 'field_mismatch';
+  return hasOrder(index.columns, sort, selector) ? undefined : 'sort_order_mismatch';
+}
+
+/** Ids sort only where the selector speaks of them. */
+function unusablePrimary({ columns }: QueryIndex, selector: SelectorNode, sort: Sort): Reason | undefined {
+  if (sort.fields.length === 0) return undefined;
+  if (!indexableFields(selector).has('_id')) return 'field_mismatch';
+  return hasOrder(columns, sort, selector) ? undefined : 'sort_order_mismatch';
+}
+
+/** Columns before those that are sorted by must have one value only. */
+function hasOrder(columns: readonly string[], { fields }: Sort, selector: SelectorNode): boolean {
+  if (fields.length === 0) return true;
+  let from = 0;
+  while (from < columns.length && columns[from] !== fields[0]) {
+    if (!isConstant(selector, columns[from]!)) return false;
+    from++;
+  }
+  return fields.every((field, at) => columns[from + at] === field);
+}
+
+/** `useIndex` is a design document, with or without its prefix, and perhaps the name of an index. */
+function isNamed({ ddoc, name }: QueryIndex, [design, index]: readonly string[]): boolean {
+  if (design === undefined || ddoc !== designId(design)) return false;
+  return index === undefined || index === name;
+}
+
+export const designId = (name: string): string => (name.startsWith('_design/') ? name : `_design/${name}`);
+
+interface Suited {
+  readonly index: QueryIndex;
+  /** How many fields with a fitting condition the first columns don't cover. */
+  readonly distance: number;
+}
+
+function bySuitability(selector: SelectorNode, indexes: readonly QueryIndex[]): Suited[] {
+  const fields = indexableFields(selector);
+  const suited = indexes.map((index) => ({
+    index,
+    distance: Math.abs(fields.size - covered(index.columns, fields, selector)),
+  }));
+  return suited.sort(
+    (a, b) =>
+      a.distance - b.distance ||
+      a.index.columns.length - b.index.columns.length ||
+      compareNames(a.index.ddoc!, b.index.ddoc!) ||
+      compareNames(a.index.name, b.index.name),
+  );
+}
+
+const compareNames = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Columns that a range of keys can speak of: those with one value, and the first with another condition. */
+function covered(columns: readonly string[], fields: ReadonlySet<string>, selector: SelectorNode): number {
+  let count = 0;
+  for (const column of columns) {
+    if (!fields.has(column)) return count;
+    count++;
+    if (!isConstant(selector, column)) return count;
+  }
+  return count;
+}
+
+const stages: readonly (readonly Reason[])[] = [
+  ['unfavored_type'],
+  ['excluded_by_user'],
+  ['field_mismatch', 'sort_order_mismatch'],
+  ['scope_mismatch'],
+  ['is_partial'],
+];
+
+/** The nearer an index came to being taken, the better its rank. */
+function candidates(
+  left: ReadonlyMap<QueryIndex, Reason>,
+  sorted: readonly Suited[],
+  winner: QueryIndex | undefined,
+): Candidate[] {
+  const others: Candidate[] = sorted.slice(1).map(({ index, distance }, at) => {
+    const isWider = index.columns.length > winner!.columns.length;
+    const reason = distance > 0 ? 'less_overlap' : isWider ? 'too_many_fields' : 'alphabetically_comes_after';
+    return { index, usable: true, reason, ranking: at + 1 };
+  });
+  let ranking = Math.max(1, sorted.length);
+  for (const [stage, reasons] of stages.entries()) {
+    const found = [...left].filter(([, reason]) => reasons.includes(reason));
+    others.push(...found.map(([index, reason]) => ({ index, usable: stage < 2, reason, ranking })));
+    if (found.length > 0) ranking++;
+  }
+  return others;
+}

@@ -1,0 +1,113 @@
+/**
+ * Walks over the rows that a plan is about, in turns: after some milliseconds it lets others on, and goes on behind the
+ * last row when it is asked to. Whoever no longer wants the rest just leaves it.
+ */
+import { fromBytes } from '../base/bytes.js';
+import { parseField } from '../selectors/field-path.js';
+import type { FindRequest } from './find-request.js';
+import type { IndexReader, IndexRow, Place } from './index-reader.js';
+import { KeyMatcher } from './key-matching.js';
+import type { KeyRange } from './key-ranges.js';
+import { DocMatcher, type DocSource, type Match } from './matching.js';
+import type { Plan } from './plan.js';
+import { Projection } from './projection.js';
+
+/** What takes the documents that match. */
+export interface Collector {
+  take(match: Match): void;
+  /** Whether no more are wanted. */
+  readonly isFull: boolean;
+  /** Whether it holds so much that it should be emptied first. */
+  readonly isHeavy: boolean;
+}
+
+export interface CursorStats {
+  /** Rows of the index. */
+  keys: number;
+  /** Documents that were looked at. */
+  docs: number;
+}
+
+const turnMs = 6;
+/** The clock is looked at so often. */
+const rowsBetween = 16;
+const designPrefix = '_design/';
+
+export class Cursor {
+  readonly stats: CursorStats = { keys: 0, docs: 0 };
+  readonly #match: (row: IndexRow) => Match | undefined;
+  /** The last row that was read. */
+  #behind: Place | undefined;
+  #until = 0;
+  #sinceClock = 0;
+
+  constructor(
+    source: DocSource,
+    /** Asked at the beginning of each turn. */
+    private readonly reader: () => IndexReader,
+    private readonly plan: Plan,
+    request: FindRequest,
+  ) {
+    this.#behind = request.bookmark;
+    this.#match = matcherFor(source, plan, request, this.stats);
+  }
+
+  /** Every step is one turn; the collector is emptied in between. */
+  *run(collector: Collector): Generator<void> {
+    const { ranges, descending } = this.plan;
+    this.#beginTurn();
+    for (const range of descending ? ranges.toReversed() : ranges) {
+      while (!collector.isFull && !this.#read(range, collector)) {
+        yield;
+        this.#beginTurn();
+      }
+      if (collector.isFull) return;
+      if (this.#isTurnOver()) {
+        yield;
+        this.#beginTurn();
+      }
+    }
+  }
+
+  #beginTurn(): void {
+    this.#until = performance.now() + turnMs;
+    this.#sinceClock = 0;
+  }
+
+  #isTurnOver(): boolean {
+    return ++this.#sinceClock % rowsBetween === 0 && performance.now() > this.#until;
+  }
+
+  /** Gives false where a range is not at its end, and goes on in the next turn. */
+  #read(range: KeyRange, collector: Collector): boolean {
+    for (const row of this.reader().rows(range, this.plan.descending, this.#behind)) {
+      this.stats.keys++;
+      const match = this.#match(row);
+      if (match !== undefined) collector.take(match);
+      if (collector.isFull) return true;
+      if (collector.isHeavy || this.#isTurnOver()) {
+        this.#behind = { id: row.id, key: JSON.parse(fromBytes(row.keyText)) as unknown[] };
+        return false;
+      }
+    }
+    return true;
+  }
+}
+
+function matcherFor(
+  source: DocSource,
+  plan: Plan,
+  { selector, conflicts, fields, aggregate }: FindRequest,
+  stats: CursorStats,
+): (row: IndexRow) => Match | undefined {
+  if (plan.covering && source.visible === undefined) {
+    const keys = new KeyMatcher(selector, plan.index, fields);
+    return (row) => keys.match(row);
+  }
+  const others = (aggregate?.fields ?? []).map((field) => parseField(field)[0]!);
+  const docs = new DocMatcher(source, selector, conflicts, fields && new Projection(fields), others);
+  return (row) => {
+    stats.docs++;
+    return row.id.startsWith(designPrefix) ? undefined : docs.match(row);
+  };
+}

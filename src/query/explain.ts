@@ -1,0 +1,123 @@
+/** What `_explain` tells of a query: the index that was chosen, how it is read, and why the others were left. */
+import { selectorJson } from '../selectors/node.js';
+import { noBookmark } from './bookmark.js';
+import type { Choice } from './choose-index.js';
+import type { FindRequest } from './find-request.js';
+import type { KeyRange } from './key-ranges.js';
+import { covers, planWith, type Plan } from './plan.js';
+import { indexJson, type QueryIndex } from './query-index.js';
+import { allFields, indexableFields } from './selector-fields.js';
+
+/** Stands for what is behind all keys. */
+const lastKey = '<MAX>';
+
+export interface ExplainScope {
+  readonly dbname: string;
+  readonly isPartitioned: boolean;
+}
+
+export function explain(
+  request: FindRequest,
+  choice: Choice,
+  { dbname, isPartitioned }: ExplainScope,
+): Record<string, unknown> {
+  const { index } = choice;
+  const plan = index && planWith(request, index);
+  return {
+    dbname,
+    index: index === undefined ? null : indexJson(index),
+    partitioned: isPartitioned,
+    selector: selectorJson(request.selector.normal),
+    opts: optionsJson(request),
+    limit: request.limit,
+    skip: request.skip,
+    fields: request.fields ?? [],
+    index_candidates: choice.candidates.map((each) => ({
+      index: indexJson(each.index),
+      analysis: {
+        usable: each.usable,
+        reasons: [{ name: each.reason }],
+        ranking: each.ranking,
+        covering: each.index.type === 'json' ? covers(each.index, request.fields) : null,
+      },
+    })),
+    selector_hints: [hints(request)],
+    ...(plan === undefined ? {} : planJson(plan, request)),
+  };
+}
+
+function optionsJson(request: FindRequest): Record<string, unknown> {
+  const { sort } = request;
+  return {
+    use_index: request.useIndex,
+    bookmark: request.bookmarkText ?? noBookmark,
+    limit: request.limit,
+    skip: request.skip,
+    sort: Object.fromEntries(sort.fields.map((field) => [field, sort.direction])),
+    fields: request.fields ?? [],
+    partition: request.partition ?? '',
+    r: request.r,
+    conflicts: request.conflicts,
+    stale: request.stale,
+    update: request.update,
+    stable: request.stable,
+    execution_stats: request.executionStats,
+    allow_fallback: request.allowFallback,
+  };
+}
+
+function hints({ selector: { normal } }: FindRequest): Record<string, unknown> {
+  const indexable = indexableFields(normal);
+  const others = [...allFields(normal)].filter((field) => !indexable.has(field));
+  return {
+    type: 'json',
+    indexable_fields: [...indexable].toSorted(),
+    unindexable_fields: others.toSorted(),
+  };
+}
+
+function planJson(plan: Plan, request: FindRequest): Record<string, unknown> {
+  const { index, ranges, descending, covering } = plan;
+  const [first] = ranges;
+  const last = ranges.at(-1);
+  const low = first === undefined ? null : startKey(index, first);
+  const high = last === undefined ? null : endKey(index, last);
+  return {
+    mrargs: {
+      include_docs: !covering,
+      view_type: 'map',
+      reduce: false,
+      partition: request.partition ?? null,
+      start_key: descending ? high : low,
+      end_key: descending ? low : high,
+      direction: descending ? 'rev' : 'fwd',
+      stable: request.stable,
+      update: request.update,
+      conflicts: request.conflicts,
+    },
+    covering,
+    // CouchDB reads one range; where it takes several, they are told.
+    ...(ranges.length > 1
+      ? {
+          ranges: ranges.map((range) => ({
+            start_key: startKey(index, range),
+            end_key: endKey(index, range),
+          })),
+        }
+      : {}),
+  };
+}
+
+function startKey({ type }: QueryIndex, { low }: KeyRange): unknown {
+  if (type === 'special') return low === undefined ? null : low.values[0];
+  return low?.values ?? [];
+}
+
+function endKey({ type }: QueryIndex, { high }: KeyRange): unknown {
+  const values = high?.values.with(
+    -1,
+    high.beginning === undefined ? high.values.at(-1) : `${high.beginning}\ufffd`,
+  );
+  if (type === 'special') return values === undefined ? lastKey : values[0];
+  return [...(values ?? []), lastKey];
+}

@@ -1,0 +1,141 @@
+/** The body of `_find` and `_explain`, checked member by member; what is wrong is refused with CouchDB's names for it. */
+import { Refusal } from '../base/errors.js';
+import { parseField } from '../selectors/field-path.js';
+import { shown } from '../selectors/refusals.js';
+import { compileSelector, type Selector } from '../selectors/selector.js';
+import { readAggregate, type Aggregate } from './aggregate-request.js';
+import { readBookmark, type Bookmark } from './bookmark.js';
+import {
+  invalidIndexName,
+  invalidKey,
+  missingKey,
+  readBoolean,
+  readNatural,
+  readPositive,
+} from './refusals.js';
+import { noSort, readSort, type Sort } from './sort.js';
+
+export interface FindRequest {
+  selector: Selector;
+  limit: number;
+  skip: number;
+  sort: Sort;
+  /** Undefined for whole documents. */
+  fields: readonly string[] | undefined;
+  /** Nothing, a design document, or a design document and the name of an index. */
+  useIndex: readonly string[];
+  /** Copies to be asked for each document. */
+  r: number;
+  bookmark: Bookmark | undefined;
+  /** The bookmark as it was given. */
+  bookmarkText: string | undefined;
+  /** Whether the index is brought up to date first. */
+  update: boolean;
+  stable: boolean;
+  stale: boolean;
+  executionStats: boolean;
+  conflicts: boolean;
+  partition: string | undefined;
+  allowFallback: boolean;
+  /** Whether all documents that match are counted. */
+  count: boolean;
+  aggregate: Aggregate | undefined;
+}
+
+type Reader = (request: FindRequest, value: unknown) => void;
+
+const readers: Readonly<Record<string, Reader>> = {
+  selector: (request, value) => (request.selector = compileSelector(value)),
+  limit: (request, value) => (request.limit = readNatural(value)),
+  skip: (request, value) => (request.skip = readNatural(value)),
+  sort: (request, value) => (request.sort = readSort(value)),
+  fields: (request, value) => (request.fields = readFields(value)),
+  use_index: (request, value) => (request.useIndex = readUseIndex(value)),
+  r: (request, value) => (request.r = readPositive(value)),
+  bookmark: (request, value) => {
+    request.bookmark = readBookmark(value);
+    request.bookmarkText = request.bookmark && (value as string);
+  },
+  update: (request, value) => (request.update = readBoolean(value)),
+  stable: (request, value) => (request.stable = readBoolean(value)),
+  stale: (request, value) => (request.stale = readStale(value)),
+  execution_stats: (request, value) => (request.executionStats = readBoolean(value)),
+  conflicts: (request, value) => (request.conflicts = readBoolean(value)),
+  partition: (request, value) => (request.partition = readPartition(value)),
+  allow_fallback: (request, value) => (request.allowFallback = readBoolean(value)),
+  count: (request, value) => (request.count = readBoolean(value)),
+  aggregate: (request, value) => (request.aggregate = readAggregate(value)),
+};
+
+export function readFindRequest(body: Readonly<Record<string, unknown>>, defaultLimit: number): FindRequest {
+  if (!Object.hasOwn(body, 'selector')) throw missingKey('selector');
+  const request: FindRequest = {
+    selector: undefined!,
+    limit: defaultLimit,
+    skip: 0,
+    sort: noSort,
+    fields: undefined,
+    useIndex: [],
+    r: 1,
+    bookmark: undefined,
+    bookmarkText: undefined,
+    update: true,
+    stable: false,
+    stale: false,
+    executionStats: false,
+    conflicts: false,
+    partition: undefined,
+    allowFallback: true,
+    count: false,
+    aggregate: undefined,
+  };
+  for (const [name, value] of Object.entries(body)) {
+    if (!Object.hasOwn(readers, name)) throw invalidKey(name);
+    readers[name]!(request, value);
+  }
+  if (request.aggregate !== undefined) checkAggregate(body);
+  // What `stale` stands for.
+  if (request.stale) Object.assign(request, { update: false, stable: true });
+  return request;
+}
+
+/** Groups are given whole, and in the order of their keys. */
+function checkAggregate(body: Readonly<Record<string, unknown>>): void {
+  for (const name of ['fields', 'sort', 'limit', 'skip', 'bookmark'])
+    if (Object.hasOwn(body, name))
+      throw new Refusal('invalid_aggregate', `\`${name}\` has no meaning beside \`aggregate\`.`);
+}
+
+function readFields(value: unknown): readonly string[] | undefined {
+  if (!Array.isArray(value))
+    throw new Refusal('invalid_fields', `Fields must be an array of strings, not: ${shown(value)}`);
+  for (const field of value) {
+    if (typeof field !== 'string')
+      throw new Refusal('invalid_field', `Invalid JSON for field spec: ${shown(field)}`);
+    parseField(field);
+  }
+  return value.length === 0 ? undefined : (value as string[]);
+}
+
+function readUseIndex(value: unknown): string[] {
+  if (value === null) return [];
+  const isList = Array.isArray(value) && value.every((part) => typeof part === 'string');
+  if (typeof value !== 'string' && !isList) throw invalidIndexName(value);
+  const parts = typeof value === 'string' ? value.replace(/^_design\//, '').split('/') : (value as string[]);
+  if (parts.length > 2 || parts.includes('')) {
+    if (value === '') return [];
+    throw invalidIndexName(value);
+  }
+  return parts;
+}
+
+function readStale(value: unknown): boolean {
+  if (value === 'ok' || value === true) return true;
+  if (value === 'false' || value === false) return false;
+  throw new Refusal('invalid_value', `Invalid value for stale: ${shown(value)}`);
+}
+
+function readPartition(value: unknown): string | undefined {
+  if (typeof value !== 'string') throw new Refusal('illegal_partition', 'Partition must be a string');
+  return value === '' ? undefined : value;
+}

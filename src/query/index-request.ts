@@ -1,0 +1,94 @@
+/** The body of `POST /{db}/_index`, checked. */
+import { createHash } from 'node:crypto';
+import { Refusal } from '../base/errors.js';
+import { selectorJson } from '../selectors/node.js';
+import { shown } from '../selectors/refusals.js';
+import { compileSelector } from '../selectors/selector.js';
+import { invalidIndexName, invalidKey, missingKey, readBoolean, readPositive } from './refusals.js';
+import { readSort } from './sort.js';
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+export interface IndexRequest {
+  /** The id of the design document. */
+  readonly ddoc: string;
+  readonly name: string;
+  /** Undefined where the request leaves it open. */
+  readonly partitioned: boolean | undefined;
+  /** The view that stands for the index in its design document. */
+  readonly view: JsonObject;
+}
+
+const members = new Set(['index', 'type', 'name', 'ddoc', 'w', 'partitioned']);
+
+export function readIndexRequest(body: JsonObject): IndexRequest {
+  if (!Object.hasOwn(body, 'index')) throw missingKey('index');
+  for (const name of Object.keys(body)) if (!members.has(name)) throw invalidKey(name);
+  checkType(body['type'] ?? 'json');
+  if (Object.hasOwn(body, 'w')) readPositive(body['w']);
+  const partitioned = Object.hasOwn(body, 'partitioned') ? readBoolean(body['partitioned']) : undefined;
+  const view = viewOf(body['index']);
+  const generated = (): string => createHash('sha1').update(JSON.stringify(view)).digest('hex');
+  const name = readName(body, 'name') ?? generated();
+  const ddoc = readName(body, 'ddoc') ?? generated();
+  return { ddoc: ddoc.startsWith('_design/') ? ddoc : `_design/${ddoc}`, name, partitioned, view };
+}
+
+function checkType(type: unknown): void {
+  if (type === 'json') return;
+  if (type === 'text' || type === 'nouveau')
+    throw new Refusal(
+      'service_unavailable',
+      `There are no indexes of type ${type}: text search is not there.`,
+    );
+  throw new Refusal(
+    'invalid_index',
+    `Invalid type for index: ${typeof type === 'string' ? type : shown(type)}`,
+  );
+}
+
+function readName(body: JsonObject, member: string): string | undefined {
+  if (!Object.hasOwn(body, member)) return undefined;
+  const name = body[member];
+  if (typeof name !== 'string' || name === '' || name === '_design/') throw invalidIndexName(name);
+  return name.toWellFormed();
+}
+
+/** As CouchDB stores it: the fields in their order, the selector in its normal form, and what the client wrote. */
+function viewOf(index: unknown): JsonObject {
+  if (typeof index !== 'object' || index === null || Array.isArray(index))
+    throw new Refusal('invalid_index', `JSON indexes must be an object, not: ${shown(index)}`);
+  const def = index as JsonObject;
+  if (!Object.hasOwn(def, 'fields')) throw missingKey('fields');
+  for (const name of Object.keys(def))
+    if (name !== 'fields' && name !== 'partial_filter_selector') throw invalidKey(name);
+  const { fields, direction } = readSort(def['fields']);
+  const filter = Object.hasOwn(def, 'partial_filter_selector')
+    ? selectorJson(compileSelector(def['partial_filter_selector']).normal)
+    : {};
+  return {
+    map: {
+      fields: Object.fromEntries(fields.map((field) => [field, direction])),
+      partial_filter_selector: filter,
+    },
+    reduce: '_count',
+    options: { def },
+  };
+}
+
+/** The body of `POST /{db}/_index/_bulk_delete`: the ids of design documents. */
+export function readBulkDelete(body: JsonObject): string[] {
+  if (!Object.hasOwn(body, 'docids')) throw missingKey('docids');
+  for (const name of Object.keys(body)) if (name !== 'docids' && name !== 'w') throw invalidKey(name);
+  if (Object.hasOwn(body, 'w')) readPositive(body['w']);
+  const { docids } = body;
+  if (!Array.isArray(docids))
+    throw new Refusal(
+      'invalid_bulk_docs',
+      `Bulk Delete requires an array of non-null docids. Docids: ${shown(docids)}`,
+    );
+  return docids.map((id: unknown) => {
+    if (typeof id !== 'string' || id === '') throw invalidIndexName(id);
+    return id.startsWith('_design/') ? id : `_design/${id}`;
+  });
+}

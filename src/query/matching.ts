@@ -1,0 +1,100 @@
+import { fromBytes, type Bytes } from '../base/bytes.js';
+import type { Collection } from '../shard/collection.js';
+import { hasAttachments, splitContent } from '../shard/content.js';
+import { decodeDocRecord, decodeWinner, type WinnerView } from '../shard/doc-record.js';
+import { conflictsMember, quotedText, quoteId, quoteRev } from '../shard/doc-text.js';
+import type { Selector } from '../selectors/selector.js';
+import type { IndexRow } from './index-reader.js';
+import type { Projection } from './projection.js';
+
+/** A document that was found, to be shown or reckoned with. */
+export interface Match {
+  readonly row: IndexRow;
+  /** The document as it is shown: JSON text, with the fields that are asked for. */
+  text(): Bytes;
+  /** Its members, parsed; `_id` and `_rev` only where the selector asks for them. */
+  parsed(): Readonly<Record<string, unknown>>;
+}
+
+/** What somebody may see of a document's content; undefined for nothing of it. */
+export type Visible = (id: Bytes, content: Bytes) => Bytes | undefined;
+
+export interface DocSource {
+  readonly collection: Collection;
+  shardOf(id: Bytes): number;
+  /** Undefined where everything may be seen. */
+  readonly visible: Visible | undefined;
+}
+
+/** Holds documents against a selector, and parses no more of them than that takes. */
+export class DocMatcher {
+  readonly #needsText: boolean;
+  readonly #isOpen: boolean;
+  readonly #needsId: boolean;
+  readonly #needsRev: boolean;
+
+  constructor(
+    private readonly source: DocSource,
+    private readonly selector: Selector,
+    private readonly conflicts: boolean,
+    private readonly projection: Projection | undefined,
+    /** Members that are needed beside those that the selector looks at. */
+    others: readonly string[],
+  ) {
+    const members = new Set([...selector.members, ...others]);
+    this.#needsId = members.has('_id');
+    this.#needsRev = members.has('_rev');
+    this.#needsText = [...members].some((name) => name.startsWith('_') && name !== '_id' && name !== '_rev');
+    this.#isOpen = selector.normal.kind === 'everything';
+  }
+
+  /** Undefined where the document does not match, or is gone. */
+  match(row: IndexRow): Match | undefined {
+    const { collection } = this.source;
+    const record = row.record ?? collection.store.get(collection.keys.live(row.id));
+    if (record === undefined) return undefined;
+    const winner = decodeWinner(record);
+    const content = this.#content(row.id, winner);
+    if (content === undefined) return undefined;
+    let parsed: JsonObject | undefined;
+    if (!this.#isOpen) {
+      parsed = this.#parse(row, record, winner, content);
+      if (!this.selector.matches(parsed)) return undefined;
+    }
+    return {
+      row,
+      text: () => {
+        const text = this.#text(row, record, winner, content);
+        return this.projection === undefined ? text : this.projection.of(text);
+      },
+      parsed: () => (parsed ??= this.#parse(row, record, winner, content)),
+    };
+  }
+
+  #text(row: IndexRow, record: Bytes, winner: WinnerView, content: Bytes): Bytes {
+    const extra = this.conflicts && winner.conflicted ? conflictsMember(decodeDocRecord(record)) : '';
+    return quotedText(quoteId(row.id), quoteRev(winner), content, extra, false);
+  }
+
+  #parse(row: IndexRow, record: Bytes, winner: WinnerView, content: Bytes): JsonObject {
+    return this.#needsText
+      ? parseText(this.#text(row, record, winner, content))
+      : this.#parseBody(row.id, winner, content);
+  }
+
+  #content(id: Bytes, winner: WinnerView): Bytes | undefined {
+    const content = winner.body ?? this.source.collection.winnerBody(this.source.shardOf(id), winner);
+    return this.source.visible === undefined ? content : this.source.visible(id, content);
+  }
+
+  #parseBody(id: Bytes, winner: WinnerView, content: Bytes): JsonObject {
+    const doc = parseText(hasAttachments(content) ? splitContent(content).body : content);
+    if (this.#needsId) doc['_id'] = fromBytes(id);
+    if (this.#needsRev) doc['_rev'] = `${winner.pos}-${winner.hash}`;
+    return doc;
+  }
+}
+
+type JsonObject = Record<string, unknown>;
+
+const parseText = (text: Bytes): JsonObject => JSON.parse(fromBytes(text)) as JsonObject;

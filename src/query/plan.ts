@@ -1,0 +1,134 @@
+import { Refusal } from '../base/errors.js';
+import { compareJson } from '../json/collation.js';
+import { compareIds } from '../selectors/conditions.js';
+import type { SelectorNode } from '../selectors/node.js';
+import { invalidBookmark } from './refusals.js';
+import { chooseIndex, designId, type Choice } from './choose-index.js';
+import type { FindRequest } from './find-request.js';
+import { keyRanges, type KeyRange } from './key-ranges.js';
+import type { QueryIndex } from './query-index.js';
+import { allFields, isConstant } from './selector-fields.js';
+import { RangeReader } from './value-ranges.js';
+
+/** How a query is going to be answered. */
+export interface Plan {
+  readonly index: QueryIndex;
+  /** The parts of the index that are read, in ascending order. */
+  readonly ranges: readonly KeyRange[];
+  readonly descending: boolean;
+  /** Whether the index holds all that is asked for, so that no document has to be read. */
+  readonly covering: boolean;
+  /** Whether the ranges hold nothing but documents that match, so that counting rows counts these. */
+  readonly exact: boolean;
+}
+
+/** What the database can serve a query with. */
+export interface Scope {
+  readonly indexes: readonly QueryIndex[];
+  readonly isPartitioned: boolean;
+}
+
+/** Chooses the index; refuses where none can serve the query, or only one that the client doesn't want. */
+export function planQuery(request: FindRequest, scope: Scope): { plan: Plan; choice: Choice } {
+  const choice = chooseFor(request, scope);
+  if (choice.index === undefined) throw noIndex(request, scope);
+  return { plan: planWith(request, choice.index), choice };
+}
+
+/** Which index would be taken, and why not another. A bookmark keeps to the index that it is from. */
+export function chooseFor(request: FindRequest, { indexes }: Scope): Choice {
+  const choice = chooseIndex(request.selector.normal, request, indexes);
+  checkFallback(request, choice);
+  const { bookmark } = request;
+  if (bookmark === undefined || choice.index === undefined) return choice;
+  const { ddoc, name } = bookmark;
+  if (choice.index.ddoc === ddoc && choice.index.name === name) return choice;
+  const same = choice.candidates.find(
+    ({ index, usable }) => usable && index.ddoc === ddoc && index.name === name,
+  );
+  if (same === undefined) throw invalidBookmark(request.bookmarkText);
+  return { ...choice, index: same.index };
+}
+
+function checkFallback({ allowFallback, useIndex }: FindRequest, { index, isNamed }: Choice): void {
+  if (allowFallback) return;
+  if (useIndex.length > 0 && !isNamed)
+    throw new Refusal(
+      'invalid_index',
+      `${useIndexText(useIndex)} specified by \`use_index\` could not be found or it is not suitable.`,
+    );
+  if (index?.type === 'special' && !isNamed)
+    throw new Refusal('invalid_index', 'You must specify an index with the `use_index` parameter.');
+}
+
+/** A design document, or a design document and an index, as sentences name them. */
+export const useIndexText = ([design, name]: readonly string[]): string =>
+  designId(design!) + (name === undefined ? '' : `, ${name}`);
+
+function noIndex({ partition }: FindRequest, { isPartitioned }: Scope): Refusal {
+  const kind = !isPartitioned ? '' : partition === undefined ? 'global ' : 'partitioned ';
+  return new Refusal(
+    'no_usable_index',
+    `No ${kind}index exists for this sort, try indexing by the sort fields.`,
+  );
+}
+
+export function planWith(request: FindRequest, index: QueryIndex): Plan {
+  const { sort } = request;
+  return {
+    index,
+    ranges: rangesOf(request.selector.normal, index),
+    descending: sort.fields.length > 0 && sort.direction === 'desc',
+    covering: isCovering(request, index),
+    exact: isExact(request.selector.normal, index),
+  };
+}
+
+function rangesOf(selector: SelectorNode, index: QueryIndex): KeyRange[] {
+  // Nothing matches an empty choice where it is all that is said.
+  if ((selector.kind === 'and' || selector.kind === 'or') && selector.args.length === 0) return [];
+  if (isContradiction(selector)) return [];
+  const isPrimary = index.type === 'special';
+  // Views collate ids like all texts, queries compare them by their bytes: in a view only equality is the same.
+  const orderOf = (field: string): typeof compareJson | undefined =>
+    field !== '_id' ? compareJson : isPrimary ? compareIds : undefined;
+  const reader = new RangeReader(new Set(index.columns), orderOf);
+  return keyRanges(reader.alternatives(selector), index.columns, isPrimary ? compareIds : compareJson);
+}
+
+/** Whether what is said of one field can't be true at once, whatever index is taken. */
+function isContradiction(selector: SelectorNode): boolean {
+  const orderOf = (field: string): typeof compareJson => (field === '_id' ? compareIds : compareJson);
+  return new RangeReader(allFields(selector), orderOf).alternatives(selector).length === 0;
+}
+
+function isCovering({ fields, selector, aggregate }: FindRequest, index: QueryIndex): boolean {
+  const shown = aggregate?.fields ?? fields;
+  if (index.type === 'special' || shown === undefined) return false;
+  return [...shown, ...allFields(selector.normal)].every(
+    (field) => field === '_id' || index.columns.includes(field),
+  );
+}
+
+/** Whether all that the selector says is a comparison of the first columns, of which only the last may have a range. */
+function isExact(selector: SelectorNode, { type, columns }: QueryIndex): boolean {
+  const conditions = selector.kind === 'and' ? selector.args : [selector];
+  const fields = new Set<string>();
+  for (const condition of conditions) {
+    if (condition.kind !== 'field' || condition.condition.kind !== 'condition') return false;
+    if (!exactOperators.has(condition.condition.operator)) return false;
+    fields.add(condition.field);
+  }
+  if (type === 'special' || fields.has('_id')) return false;
+  const first = columns.slice(0, fields.size);
+  return (
+    first.every((column) => fields.has(column)) &&
+    first.slice(0, -1).every((column) => isConstant(selector, column))
+  );
+}
+
+const exactOperators: ReadonlySet<string> = new Set(['$eq', '$lt', '$lte', '$gt', '$gte']);
+
+/** Whether the index has all the fields. */
+export const covers = (index: QueryIndex, fields: readonly string[] | undefined): boolean =>
+  fields !== undefined && fields.every((field) => field === '_id' || index.columns.includes(field));

@@ -1,0 +1,66 @@
+/** What the planner asks a selector. */
+import type { SelectorNode } from '../selectors/node.js';
+
+/** Fields that every document that matches has. An index leaves out documents that lack one of its fields. */
+export function requiredFields(node: SelectorNode): ReadonlySet<string> {
+  switch (node.kind) {
+    case 'field':
+      return isAbsence(node.condition) ? none : new Set([node.field]);
+    case 'and':
+      return new Set(node.args.flatMap((arg) => [...requiredFields(arg)]));
+    case 'or': {
+      const [first, ...rest] = node.args.map(requiredFields);
+      return new Set([...(first ?? none)].filter((field) => rest.every((others) => others.has(field))));
+    }
+    case 'everything':
+    case 'nor':
+    case 'not':
+    case 'parts':
+    case 'condition':
+      return none;
+  }
+}
+
+const none: ReadonlySet<string> = new Set<string>();
+
+const isAbsence = (condition: SelectorNode): boolean =>
+  condition.kind === 'condition' && condition.operator === '$exists' && condition.value === false;
+
+/** Whether all documents that match have the same value in a field, so that it has no say in their order. */
+export function isConstant(node: SelectorNode, field: string): boolean {
+  if (node.kind === 'and') return node.args.some((arg) => isConstant(arg, field));
+  if (node.kind !== 'field' || node.field !== field) return false;
+  return node.condition.kind === 'condition' && node.condition.operator === '$eq';
+}
+
+/** Fields with a condition that an index can be read by, among those that hold for every match. */
+export function indexableFields(node: SelectorNode): ReadonlySet<string> {
+  if (node.kind === 'and') return new Set(node.args.flatMap((arg) => [...indexableFields(arg)]));
+  if (node.kind !== 'field' || node.condition.kind !== 'condition') return none;
+  return ranged.has(node.condition.operator) || isAbsence(node.condition) || isPresence(node.condition)
+    ? new Set([node.field])
+    : none;
+}
+
+const ranged: ReadonlySet<string> = new Set(['$lt', '$lte', '$eq', '$gt', '$gte', '$beginsWith']);
+
+const isPresence = (condition: SelectorNode): boolean =>
+  condition.kind === 'condition' && condition.operator === '$exists' && condition.value === true;
+
+/** All fields that the selector names, those below `$elemMatch` and its like excepted. */
+export function allFields(node: SelectorNode): ReadonlySet<string> {
+  switch (node.kind) {
+    case 'field':
+      return new Set([node.field]);
+    case 'and':
+    case 'or':
+    case 'nor':
+      return new Set(node.args.flatMap((arg) => [...allFields(arg)]));
+    case 'not':
+      return allFields(node.arg);
+    case 'everything':
+    case 'parts':
+    case 'condition':
+      return none;
+  }
+}
