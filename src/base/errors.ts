@@ -25,6 +25,7 @@ export type ErrorName =
   | 'invalid_selector_json'
   | 'invalid_value'
   | 'length_required'
+  | 'list_error'
   | 'method_not_allowed'
   | 'missing_stub'
   | 'modification_not_allowed'
@@ -38,10 +39,14 @@ export type ErrorName =
   | 'request_header_fields_too_large'
   | 'request_timeout'
   | 'request_uri_too_long'
+  | 'rewrite_error'
   | 'requested_range_not_satisfiable'
   | 'service_unavailable'
+  | 'show_error'
   | 'too_large'
-  | 'unauthorized';
+  | 'unauthorized'
+  | 'unknown_query_language'
+  | 'update_error';
 
 /** A refusal with a name and a reason, both meant for the client. Its text must never hold a secret. */
 export class Refusal extends Error {
