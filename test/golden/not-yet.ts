@@ -8,13 +8,6 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'listing-etags',
     'head-mirrors-get',
   ],
-  'checks of design documents': [
-    'view-missing-things',
-    'view-compile-errors-are-found-when-saving',
-    'reduce-unknown-builtin',
-    'reduce-text-that-is-no-function',
-  ],
-  'validation functions': ['local-skips-validation'],
   replication: ['conflict-through-real-replication', 'local-not-replicated'],
   'declarative queries': ['wrong-content-type-on-other-endpoints'],
   sessions: [
@@ -25,6 +18,7 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'jsonp-is-off-by-default',
   ],
   'user accounts': [
+    'validate-user-context',
     'admin-wins-over-user-document-of-the-same-name',
     'create-needs-server-admin',
     'users-database-security-is-locked',
@@ -35,7 +29,6 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
   ],
   'system databases': ['all-dbs-contains-the-system-databases'],
   'cluster setup': ['cluster-setup-state-of-a-finished-single-node', 'cluster-setup-state'],
-  'query servers': ['reload-query-servers'],
   JSONP: ['jsonp-when-allowed'],
 };
 
