@@ -40,6 +40,7 @@ export type ErrorName =
   | 'invalid_sort_json'
   | 'invalid_value'
   | 'length_required'
+  | 'list_error'
   | 'method_not_allowed'
   | 'missing_required_key'
   | 'missing_stub'
@@ -56,10 +57,14 @@ export type ErrorName =
   | 'request_timeout'
   | 'request_uri_too_long'
   | 'requested_range_not_satisfiable'
+  | 'rewrite_error'
   | 'service_unavailable'
+  | 'show_error'
   | 'too_large'
   | 'unauthorized'
-  | 'unsupported_mixed_sort';
+  | 'unknown_query_language'
+  | 'unsupported_mixed_sort'
+  | 'update_error';
 
 /** A refusal with a name and a reason, both meant for the client. Its text must never hold a secret. */
 export class Refusal extends Error {

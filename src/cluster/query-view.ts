@@ -1,5 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
-import { Refusal } from '../base/errors.js';
+import { FunctionRefusal } from '../base/errors.js';
 import { quoteId } from '../shard/doc-text.js';
 import { ReduceFault } from '../views/reduce/fold.js';
 import type { QueryReduce, Reduced } from '../views/reduce/query-reduce.js';
@@ -239,7 +239,7 @@ function reducedTexts(groups: readonly GroupPieces[], values: readonly Reduced[]
 function reducedText(keyText: Bytes, value: Reduced): Bytes {
   if (!(value instanceof ReduceFault)) return `{"key":${keyText},"value":${value}}`;
   const { error, reason, causedBy } = value;
-  if (error === 'invalid_value') throw new Refusal('invalid_value', reason);
+  if (error === 'invalid_value') throw new FunctionRefusal('invalid_value', reason);
   const words = `"error":"${error}","reason":${JSON.stringify(reason)}`;
   if (error === 'reduce_overflow_error') return `{"key":${keyText},${words}}`;
   return `{"key":${keyText},"value":{${words},"caused_by":${causedBy ?? 'null'}}}`;

@@ -27,8 +27,8 @@ export interface ReduceTask extends TaskOf<'reduce'> {
   /** Each `[keys,values]`. */
   groups: readonly Bytes[];
   rereduce: boolean;
-  /** Whether results have to be smaller than what they are made of. */
-  shrink: boolean;
+  /** What is done about results that are hardly smaller than what they are made of. */
+  limit: 'true' | 'false' | 'log';
 }
 
 export interface CallTask extends TaskOf<'call'> {
@@ -85,7 +85,9 @@ export const shared = {
   waiting: 1,
   /** Counts what the host has said; the thread sleeps on it. */
   said: 2,
-  length: 3,
+  /** The number by which Linux knows the thread; 0 elsewhere. */
+  thread: 3,
+  length: 4,
 } as const;
 
 /** A clock that all threads share, with a range of 24 days. */

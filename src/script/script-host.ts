@@ -14,13 +14,16 @@ export interface ScriptOptions {
   memory_bytes: number;
   /** How long one call of a function may take, in milliseconds. */
   timeoutMs: () => number;
-  /** Whether a reduce function's result must be smaller than what it is made of. Yes where this is left out. */
-  reduceLimit?: () => boolean;
+  /** What is done about a reduce function that gives not much less than it is given; an error where this is left out. */
+  reduceLimit?: () => ReduceLimit;
   /** For work that may take its time: leaves the processor to everything else. */
   lowPriority?: boolean;
   /** What functions say by `log`, and what went wrong in them without anybody being told. */
   log: (space: string, message: string) => void;
 }
+
+/** As the option `reduce_limit` has it. */
+export type ReduceLimit = 'true' | 'false' | 'log';
 
 /** Map functions that see the same documents. Equal ids must mean equal contents. */
 export interface MapProgram {
@@ -166,6 +169,11 @@ export class ScriptHost {
     return this.#run({ kind: 'check', space, sources: texts }, sizeOf(texts)).then(readLines);
   }
 
+  /** Forgets everything that functions have left behind. */
+  async renew(): Promise<void> {
+    (await this.#scheduler)?.renew();
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     await (await this.#scheduler)?.close();
@@ -179,8 +187,8 @@ export class ScriptHost {
   ): Promise<ScriptValue[]> {
     const text = toBytes(JSON.stringify(source));
     const program = { id: createHash('md5').update(text).digest('hex'), texts: [text] };
-    const shrink = this.options.reduceLimit?.() ?? true;
-    const task: Task = { kind: 'reduce', space, program, groups, rereduce, shrink };
+    const limit = this.options.reduceLimit?.() ?? 'true';
+    const task: Task = { kind: 'reduce', space, program, groups, rereduce, limit };
     return readLines(await this.#run(task, sizeOf(groups)));
   }
 
@@ -189,7 +197,7 @@ export class ScriptHost {
     this.#scheduler ??= this.#start();
     const scheduler = await this.#scheduler;
     const reply = await scheduler.submit(task, bytes, peer).catch((error: unknown) => {
-      throw error instanceof ThreadEnded ? this.#refusalOf(error) : error;
+      throw error instanceof ThreadEnded ? this.#refusalOf(task.space, error) : error;
     });
     for (const note of reply.notes) this.options.log(task.space, note);
     if (reply.type === 'failed') throw new FunctionRefusal(reply.error, reply.reason);
@@ -202,7 +210,8 @@ export class ScriptHost {
     return new Scheduler(threads, { wasm: await compileEngine(), memory_bytes, timeoutMs, lowPriority });
   }
 
-  #refusalOf({ timedOut }: ThreadEnded): Refusal {
+  #refusalOf(space: string, { timedOut, cause }: ThreadEnded): Refusal {
+    if (cause !== undefined) this.options.log(space, `A thread for functions broke: ${String(cause)}`);
     if (this.#closed) return new Refusal('service_unavailable', 'The server is closing.');
     const reason = timedOut
       ? `The function took longer than ${this.options.timeoutMs()} ms.`

@@ -1,7 +1,7 @@
 import { readlinkSync } from 'node:fs';
-import os from 'node:os';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { clockMs, shared, type Continue, type Reply, type Task } from './messages.js';
+import { lowerPriority } from './priority.js';
 import { runMap } from './run-map.js';
 import { MissingProgram, runCalls, runCheck, runList, runReduce, type SandboxPlace } from './run-task.js';
 import { Exhausted, FunctionFailed, Sandbox } from './sandbox.js';
@@ -42,8 +42,7 @@ function ask(question: Reply): Continue {
   Atomics.store(state, shared.waiting, 1);
   port.postMessage(question);
   Atomics.wait(state, shared.said, heard);
-  Atomics.store(state, shared.since, clockMs());
-  Atomics.store(state, shared.waiting, 0);
+  begin();
   const answer = receiveMessageOnPort(port)?.message as Continue | undefined;
   if (answer === undefined || 'stop' in answer) throw new Stopped();
   return answer;
@@ -71,6 +70,7 @@ function keep(space: string, sandbox: Sandbox): void {
 
 async function run(task: Task): Promise<Reply> {
   const place = await placeOf(task.space);
+  hooks.tick();
   const notes: string[] = [];
   const takeNotes = (): string[] => [...notes, ...place.sandbox.takeNotes().map(String)];
   try {
@@ -105,20 +105,26 @@ async function perform(task: Task, place: SandboxPlace, notes: string[]): Promis
   }
 }
 
-/** Threads of Linux have priorities of their own; elsewhere this is left out. */
-function lowerPriority(): void {
+/** From here on the function's time counts. */
+function begin(): void {
+  Atomics.store(state, shared.since, clockMs());
+  Atomics.store(state, shared.waiting, 0);
+}
+
+/** Threads of Linux have numbers and priorities of their own; those of other systems don't. */
+function threadNumber(): number {
   try {
-    const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
-    os.setPriority(thread, os.constants.priority.PRIORITY_LOW);
+    return Number(readlinkSync('/proc/thread-self').split('/').at(-1));
   } catch {
-    // The work is done all the same.
+    return 0;
   }
 }
 
-if (lowPriority) lowerPriority();
+Atomics.store(state, shared.thread, threadNumber());
+if (lowPriority) lowerPriority(threadNumber());
 
 port.on('message', (task: Task) => {
-  Atomics.store(state, shared.since, clockMs());
+  begin();
   run(task).then(
     (reply) => port.postMessage(reply),
     (error: unknown) => {
