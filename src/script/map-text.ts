@@ -1,4 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
+import { Refusal } from '../base/errors.js';
 import type { MapPart } from './messages.js';
 import { splitArray } from './project.js';
 
@@ -23,7 +24,7 @@ export function readMapParts(parts: readonly MapPart[], docs: number, maps: numb
     const lines = text.split('\n');
     let line = 0;
     for (const map of which) {
-      const counts = JSON.parse(lines[line++]!) as number[];
+      const counts = lines[line++]!.split(',').slice(0, -1).map(Number);
       const elements: Bytes[] = [];
       for (; lines[line] !== '' && line < lines.length; line++) {
         const more = splitArray(lines[line]!);
@@ -31,7 +32,7 @@ export function readMapParts(parts: readonly MapPart[], docs: number, maps: numb
       }
       line++;
       if (counts.length !== count || counts.reduce((sum, each) => sum + each, 0) * 2 !== elements.length)
-        throw new Error('the rows of map functions are not in their form');
+        throw new Refusal('os_process_error', 'The rows of a map function cannot be read.');
       let at = 0;
       for (let i = 0; i < count; i++) {
         if (counts[i] === 0) continue;

@@ -60,7 +60,7 @@ async function runAlone(
     if (!(error instanceof Exhausted)) throw error;
     await place.renew();
     notes.push(`A map function needed too much memory for the document ${idOf(doc)}, which it skips.`);
-    return { which: group.which, docs: 1, text: '[0]\n\n'.repeat(group.which.length) };
+    return { which: group.which, docs: 1, text: '0,\n\n'.repeat(group.which.length) };
   }
 }
 

@@ -72,7 +72,8 @@ export class ScriptThread {
   /** Runs a task; fails by `ThreadEnded`, after which the thread is of no more use. */
   run(task: Task, peer?: ListPeer): Promise<FinalReply> {
     return new Promise((resolve, reject) => {
-      Atomics.store(this.#state, shared.since, clockMs());
+      // The thread may have to start first; its time counts from when it takes the task.
+      Atomics.store(this.#state, shared.waiting, 1);
       // A process with nothing else to do may end when the thread is idle, not sooner.
       this.#worker.ref();
       const timer = setTimeout(() => this.#watch(), this.options.timeoutMs());

@@ -42,8 +42,7 @@ function ask(question: Reply): Continue {
   Atomics.store(state, shared.waiting, 1);
   port.postMessage(question);
   Atomics.wait(state, shared.said, heard);
-  Atomics.store(state, shared.since, clockMs());
-  Atomics.store(state, shared.waiting, 0);
+  begin();
   const answer = receiveMessageOnPort(port)?.message as Continue | undefined;
   if (answer === undefined || 'stop' in answer) throw new Stopped();
   return answer;
@@ -71,6 +70,7 @@ function keep(space: string, sandbox: Sandbox): void {
 
 async function run(task: Task): Promise<Reply> {
   const place = await placeOf(task.space);
+  hooks.tick();
   const notes: string[] = [];
   const takeNotes = (): string[] => [...notes, ...place.sandbox.takeNotes().map(String)];
   try {
@@ -105,6 +105,12 @@ async function perform(task: Task, place: SandboxPlace, notes: string[]): Promis
   }
 }
 
+/** From here on the function's time counts. */
+function begin(): void {
+  Atomics.store(state, shared.since, clockMs());
+  Atomics.store(state, shared.waiting, 0);
+}
+
 /** Threads of Linux have priorities of their own; elsewhere this is left out. */
 function lowerPriority(): void {
   try {
@@ -118,7 +124,7 @@ function lowerPriority(): void {
 if (lowPriority) lowerPriority();
 
 port.on('message', (task: Task) => {
-  Atomics.store(state, shared.since, clockMs());
+  begin();
   run(task).then(
     (reply) => port.postMessage(reply),
     (error: unknown) => {

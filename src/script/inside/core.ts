@@ -17,6 +17,8 @@ export interface Core {
   /** Whether it is a function as they have always been: neither asynchronous nor a generator. */
   isFunction: (value: unknown) => value is (...list: unknown[]) => unknown;
   ownMember: (value: unknown, name: string) => unknown;
+  /** An array that inherits nothing, so that nobody else has a say in what is put into it or written of it. */
+  newList: () => unknown[];
   /** Whether this exception says that there is no memory left. Sometimes there is none left to say it with. */
   isExhausted: (thrown: unknown) => boolean;
   /** An exception in words. */
@@ -30,7 +32,7 @@ export interface Core {
 export function makeCore(): Core {
   const { parse, stringify } = JSON;
   const { isArray } = Array;
-  const { apply, getPrototypeOf, getOwnPropertyDescriptor } = Reflect;
+  const { apply, getPrototypeOf, setPrototypeOf, getOwnPropertyDescriptor } = Reflect;
   const evaluate = eval;
   const plainFunction = getPrototypeOf(() => {});
   const errorPrototype = Error.prototype;
@@ -38,7 +40,12 @@ export function makeCore(): Core {
   const { slice } = String.prototype;
   const notesMax = 100;
   const noteLengthMax = 2_000;
-  let notes: unknown[] = [];
+  const newList = (): unknown[] => {
+    const list: unknown[] = [];
+    setPrototypeOf(list, null);
+    return list;
+  };
+  let notes = newList();
   let count = 0;
 
   const isError = (value: unknown): value is Error => apply(isPrototypeOf, errorPrototype, [value]);
@@ -46,6 +53,7 @@ export function makeCore(): Core {
     parse,
     stringify: (value) => stringify(value) ?? 'null',
     isArray,
+    newList,
     apply,
     evaluate,
     isFunction: (value): value is (...list: unknown[]) => unknown =>
@@ -69,7 +77,7 @@ export function makeCore(): Core {
     takeNotes: () => {
       if (count === 0) return '[]';
       const text = stringify(notes);
-      notes = [];
+      notes = newList();
       count = 0;
       return text;
     },

@@ -7,19 +7,19 @@ export interface Mapper {
   load: (sources: string) => void;
   /**
    * Runs the functions `which` on documents, all of them JSON. For each function there is a line with the number of rows
-   * of each document, lines with rows as `[key,value,key,value,…]`, and an empty line. `alone`: there is one document,
+   * of each document and a comma behind each, lines with rows as `[key,value,key,value,…]`, and an empty line. `alone`: there is one document,
    * and whatever fails is its own fault.
    */
   run: (docs: string, which: string, alone: boolean) => string;
 }
 
 export function makeMapper(core: Core, compile: Compile, tick: () => void): Mapper {
-  const { parse, stringify, isArray, isExhausted, describe, note } = core;
+  const { parse, stringify, isArray, newList, isExhausted, describe, note } = core;
   const copiedMax = 16;
   const waitingMax = 2_000;
   let functions: UserFunction[] = [];
   /** Keys and values that wait to be written: many at a time is far cheaper than each for itself. */
-  let rows: unknown[] = [];
+  let rows = newList();
   let count = 0;
   /** Whether among them are objects that a function might still change: those don't wait for the next document. */
   let loose = false;
@@ -54,9 +54,9 @@ export function makeMapper(core: Core, compile: Compile, tick: () => void): Mapp
 
   const runOne = (which: number, docs: readonly unknown[], alone: boolean): string => {
     const map = functions[which]!;
-    const counts: number[] = [];
+    let counts = '';
     let written = '';
-    rows = [];
+    rows = newList();
     count = 0;
     loose = false;
     for (let i = 0; i < docs.length; i++) {
@@ -64,19 +64,21 @@ export function makeMapper(core: Core, compile: Compile, tick: () => void): Mapp
       const before = count;
       try {
         map(docs[i]);
-        counts[i] = (count - before) / 2;
-        if (!loose && count < waitingMax) continue;
-        written += stringify(rows) + '\n';
-        rows = [];
-        count = 0;
+        const emitted = (count - before) / 2;
+        if (loose || count >= waitingMax) {
+          written += stringify(rows) + '\n';
+          rows = newList();
+          count = 0;
+        }
+        counts += emitted + ',';
       } catch (thrown) {
-        counts[i] = 0;
+        counts += '0,';
         count = rows.length = before;
         failed(thrown, i, which, alone);
       }
       loose = false;
     }
-    return stringify(counts) + '\n' + written + (count === 0 ? '\n' : stringify(rows) + '\n\n');
+    return counts + '\n' + written + (count === 0 ? '\n' : stringify(rows) + '\n\n');
   };
 
   return {
