@@ -40,6 +40,7 @@ export type ErrorName =
   | 'invalid_sort_json'
   | 'invalid_value'
   | 'length_required'
+  | 'list_error'
   | 'method_not_allowed'
   | 'missing_required_key'
   | 'missing_stub'
@@ -55,11 +56,15 @@ export type ErrorName =
   | 'request_header_fields_too_large'
   | 'request_timeout'
   | 'request_uri_too_long'
+  | 'rewrite_error'
   | 'requested_range_not_satisfiable'
   | 'service_unavailable'
+  | 'show_error'
   | 'too_large'
   | 'unauthorized'
-  | 'unsupported_mixed_sort';
+  | 'unknown_query_language'
+  | 'unsupported_mixed_sort'
+  | 'update_error';
 
 /** A refusal with a name and a reason, both meant for the client. Its text must never hold a secret. */
 export class Refusal extends Error {

@@ -18,7 +18,21 @@ export interface SaveGate {
    * that is in conflict, nor for a replicated revision that is there already. Attachments are in their place by now:
    * `input.body` is the content with them (`shard/content.ts`).
    */
-  check(database: Database, input: NamedInput, context: GateContext): NamedInput | Promise<NamedInput>;
+  check?(database: Database, input: NamedInput, context: GateContext): NamedInput | Promise<NamedInput>;
+  /** The same for documents of one request together, where that is cheaper: refusals stand in the result. */
+  checkAll?(
+    database: Database,
+    docs: readonly GatedDoc[],
+    user: UserContext,
+  ): Promise<(NamedInput | Refusal)[]>;
+  /** Something that is different when the gate may judge differently; what has passed by then passes again. */
+  stamp?(database: Database): unknown;
+}
+
+/** A document on its way, and the revision that it continues. */
+export interface GatedDoc {
+  input: NamedInput;
+  previous: PreviousRev | undefined;
 }
 
 export interface GateContext {
@@ -48,37 +62,108 @@ export function isGated(
 
 /** Gates at work on documents of one request at a time; a password takes milliseconds of a thread. */
 const checksAtOnce = 8;
+/** Documents that go through the gates together, with the revisions they continue. */
+const groupLength = 200;
+const groupBytes = 4 * 1024 * 1024;
+/** How often documents go back to the first gate because of something that changed behind them. */
+const roundsMax = 5;
 
-/** Leads documents through the gates. Each comes out as it is to be saved, or as the refusal it met. */
+/**
+ * Leads documents through the gates. Each comes out as it is to be saved, or as the refusal it met. When this resolves,
+ * nothing that a gate goes by has changed since the gate looked at it.
+ */
 export async function passGates(
   gates: readonly SaveGate[],
   database: Database,
   inputs: readonly NamedInput[],
   settings: Pick<GateContext, 'user' | 'newEdits'>,
 ): Promise<(NamedInput | Refusal)[]> {
+  const stamped = gates.filter((gate) => gate.stamp !== undefined);
+  const stamps = (): unknown[] => stamped.map((gate) => gate.stamp!(database));
+  for (let round = 0; round < roundsMax; round++) {
+    const before = stamps();
+    const passed = await passOnce(gates, database, inputs, settings);
+    const after = stamps();
+    if (before.every((stamp, i) => stamp === after[i])) return passed;
+  }
+  throw new Refusal('service_unavailable', 'The rules for documents change too often.');
+}
+
+async function passOnce(
+  gates: readonly SaveGate[],
+  database: Database,
+  inputs: readonly NamedInput[],
+  settings: Pick<GateContext, 'user' | 'newEdits'>,
+): Promise<(NamedInput | Refusal)[]> {
   const passed: (NamedInput | Refusal)[] = [];
-  for (let from = 0; from < inputs.length; from += checksAtOnce) {
-    const group = inputs.slice(from, from + checksAtOnce);
-    passed.push(...(await Promise.all(group.map((input) => passOne(gates, database, input, settings)))));
+  while (passed.length < inputs.length) {
+    const group: Passing[] = [];
+    for (let bytes = 0; group.length < groupLength && bytes < groupBytes;) {
+      const input = inputs[passed.length + group.length];
+      if (input === undefined) break;
+      const passing = begin(gates, database, input, settings.newEdits);
+      bytes += input.body.length + (passing.previous?.content.length ?? 0);
+      group.push(passing);
+    }
+    for (const gate of gates) await passOne(gate, database, group, settings);
+    for (const { result } of group) passed.push(result);
   }
   return passed;
 }
 
-async function passOne(
+/** A document and what has become of it so far. */
+interface Passing {
+  result: NamedInput | Refusal;
+  gated: boolean;
+  previous: PreviousRev | undefined;
+}
+
+function begin(
   gates: readonly SaveGate[],
   database: Database,
   input: NamedInput,
-  { user, newEdits }: Pick<GateContext, 'user' | 'newEdits'>,
-): Promise<NamedInput | Refusal> {
-  const concerned = isLocalId(input.id) ? [] : gates.filter((gate) => gate.concerns(database, input.id));
-  if (concerned.length === 0) return input;
+  newEdits: boolean,
+): Passing {
+  const concerned = !isLocalId(input.id) && gates.some((gate) => gate.concerns(database, input.id));
+  if (!concerned) return { result: input, gated: false, previous: undefined };
   const previous = newEdits ? continuedLeaf(database, input) : knownAncestor(database, input);
-  if (previous === 'conflict') return documentConflict;
-  if (previous === 'kept') return input;
+  if (previous === 'conflict') return { result: documentConflict, gated: false, previous: undefined };
+  if (previous === 'kept') return { result: input, gated: false, previous: undefined };
+  return { result: input, gated: true, previous };
+}
+
+async function passOne(
+  gate: SaveGate,
+  database: Database,
+  group: readonly Passing[],
+  { user, newEdits }: Pick<GateContext, 'user' | 'newEdits'>,
+): Promise<void> {
+  const open = group.filter(
+    ({ result, gated }) => gated && !(result instanceof Refusal) && gate.concerns(database, result.id),
+  );
+  if (open.length === 0) return;
+  if (gate.checkAll !== undefined) {
+    const docs = open.map(({ result, previous }) => ({ input: result as NamedInput, previous }));
+    const results = await gate.checkAll(database, docs, user);
+    for (const [i, passing] of open.entries()) passing.result = results[i]!;
+  }
+  if (gate.check === undefined) return;
+  for (let from = 0; from < open.length; from += checksAtOnce) {
+    const some = open.slice(from, from + checksAtOnce);
+    const check = async (passing: Passing): Promise<void> => {
+      if (passing.result instanceof Refusal) return;
+      const context = { user, newEdits, previous: passing.previous };
+      passing.result = await refusalOr(async () =>
+        gate.check!(database, passing.result as NamedInput, context),
+      );
+    };
+    await Promise.all(some.map(check));
+  }
+}
+
+async function refusalOr<T>(work: () => Promise<T>): Promise<T | Refusal> {
   try {
-    let result = input;
-    for (const gate of concerned) result = await gate.check(database, result, { user, newEdits, previous });
-    return result;
+    return await work();
   } catch (error) {
     if (error instanceof Refusal) return error;
     throw error;

@@ -84,6 +84,11 @@ export const edgeOptions = {
     'Send a content security policy with attachments, whose contents may be anybody’s.',
   ),
   'csp/attachments_header_value': headerValue('sandbox', 'That policy.'),
+  'csp/showlist_enable': boolean(
+    true,
+    'Send a content security policy with what show, list and update functions answer.',
+  ),
+  'csp/showlist_header_value': headerValue('sandbox', 'That policy.'),
   'ssl/enable': boolean(false, 'Serve TLS on a port of its own, beside plain HTTP. Read at start.'),
   'ssl/port': integer(6984, 0, 65_535, 'Port for TLS; 0 takes a free one. Read at start.'),
   'ssl/bind_address': formed(

@@ -18,6 +18,7 @@ const movedOptions = new Map([
   ['couchdb/users_db_public', 'chttpd_auth/users_db_public'],
   ['httpd/max_attachment_size', 'couchdb/max_attachment_size'],
   ['httpd/max_document_size', 'couchdb/max_document_size'],
+  ['query_server_config/os_process_timeout', 'couchdb/os_process_timeout'],
   ['csp/enable', 'csp/utils_enable'],
   ['csp/header_value', 'csp/utils_header_value'],
 ]);

@@ -10,6 +10,7 @@ import {
   type Option,
   type TextOption,
 } from './options.js';
+import { scriptOptions } from './script-options.js';
 
 const millions = 1_000_000;
 
@@ -171,6 +172,7 @@ export const schema = {
     'Most requests under way at once on one HTTP/2 connection. Read at start.',
   ),
   ...edgeOptions,
+  ...scriptOptions,
 } satisfies Record<string, Option>;
 
 /** Sections whose keys are names that the user chooses. */

@@ -7,6 +7,7 @@ import { saveDocs, type Saved } from '../cluster/save-docs.js';
 import { parseValue, type Member, type ScannedValue } from '../json/scan.js';
 import { inputLimits } from './edit-request.js';
 import type { Exchange } from './exchange.js';
+import { refusalText } from './statuses.js';
 
 /** What a bulk request says beside its documents. */
 export interface BulkSettings {
@@ -77,8 +78,7 @@ export class BulkSaver {
 
 function rowOf(id: Bytes, saved: Saved): Bytes {
   if (!(saved instanceof Refusal)) return `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(saved)}}`;
-  const { error, reason } = saved;
-  return `{"id":${quoteId(id)},"error":"${error}","reason":${toBytes(JSON.stringify(reason))}}`;
+  return `{"id":${quoteId(id)},${toBytes(refusalText(saved).slice(1))}`;
 }
 
 export function refuseAllOrNothing(exchange: Exchange, inputs: readonly NamedInput[]): void {

@@ -18,6 +18,10 @@ export class Exchange {
   user!: UserContext;
   /** The function that JSON is handed to in the answer, where the client asked for that and may. */
   callback: string | undefined;
+  /** What the client asked for, where rules of a design document led elsewhere. */
+  requestedParts: readonly Bytes[] | undefined;
+  /** How often they did. */
+  rewrites = 0;
 
   constructor(
     readonly services: Services,

@@ -12,7 +12,7 @@ import { splitPath, targetOf } from './path.js';
 import { emptyQuery, Query } from './query.js';
 import { MethodNotAllowed, route } from './router.js';
 import type { Services } from './services.js';
-import { statuses } from './statuses.js';
+import { refusalText, statusOf } from './statuses.js';
 import { TlsServer } from './tls-server.js';
 
 /** Takes requests from the network and sees to it that each is answered once, whatever goes wrong. */
@@ -169,11 +169,11 @@ export class HttpServer {
       error instanceof Refusal
         ? error
         : new Refusal('internal_server_error', 'The server failed; its log tells more.');
-    const text = toBytes(JSON.stringify({ error: refusal.error, reason: refusal.reason }));
+    const text = toBytes(refusalText(refusal));
     const headers = refusal instanceof MethodNotAllowed ? { Allow: refusal.allow } : {};
     // What the client is still sending will not be read: the connection cannot be used again.
     const unread = request.complete || !hasBody(request) ? {} : { Connection: 'close' };
-    exchange.text(statuses[refusal.error], text, { ...headers, ...unread });
+    exchange.text(statusOf(refusal), text, { ...headers, ...unread });
     if (!request.complete) request.resume();
   }
 

@@ -16,13 +16,16 @@ import { bulkGetRoutes } from './routes/bulk-get-routes.js';
 import { bulkRoutes } from './routes/bulk-routes.js';
 import { createDatabase, databaseRoutes, deleteDatabase, getDatabase } from './routes/database-routes.js';
 import { findRoutes } from './routes/find-routes.js';
+import { designRoutes } from './routes/design-routes.js';
 import { documentAllow, documentMethods, postDocument } from './routes/document-routes.js';
 import { indexRoutes } from './routes/index-routes.js';
 import { listingRoutes } from './routes/listing-routes.js';
+import { listRoutes } from './routes/list-routes.js';
 import { nodeRoutes } from './routes/node-routes.js';
 import { partitionRoutes } from './routes/partition-routes.js';
 import { pageRoutes } from './routes/page-routes.js';
 import { revisionRoutes } from './routes/revision-routes.js';
+import { rewriteRoutes } from './routes/rewrite-routes.js';
 import { serverRoutes } from './routes/server-routes.js';
 import { viewRoutes } from './routes/view-routes.js';
 import { unbuiltDatabaseRoutes, unbuiltServerRoutes } from './routes/unbuilt-routes.js';
@@ -39,6 +42,9 @@ export const allDatabaseRoutes = [
   ...indexRoutes,
   ...viewRoutes,
   ...partitionRoutes,
+  ...designRoutes,
+  ...listRoutes,
+  ...rewriteRoutes((exchange) => route(exchange)),
   ...unbuiltDatabaseRoutes,
 ];
 
@@ -101,8 +107,6 @@ function routeReserved(exchange: Exchange, database: Database): void | Promise<v
     return callDocument(exchange, database, `_local/${third}`);
   }
   if (second === '_design' && third !== undefined) {
-    if (parts[3]?.startsWith('_'))
-      throw new Refusal('not_implemented', 'Design functions are not supported yet.');
     if (parts.length > 3) return callAttachment(exchange, database, `_design/${third}`, 3);
     return callDocument(exchange, database, `_design/${third}`);
   }

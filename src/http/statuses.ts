@@ -1,4 +1,4 @@
-import type { ErrorName } from '../base/errors.js';
+import { FunctionRefusal, type ErrorName, type Refusal } from '../base/errors.js';
 
 /** The one place that knows which status an error has. `docs/errors.md` lists them; a test holds the two together. */
 export const statuses: Readonly<Record<ErrorName, number>> = {
@@ -39,6 +39,7 @@ export const statuses: Readonly<Record<ErrorName, number>> = {
   invalid_sort_json: 400,
   invalid_value: 500,
   length_required: 411,
+  list_error: 404,
   method_not_allowed: 405,
   missing_required_key: 400,
   missing_stub: 412,
@@ -54,9 +55,34 @@ export const statuses: Readonly<Record<ErrorName, number>> = {
   request_header_fields_too_large: 431,
   request_timeout: 408,
   request_uri_too_long: 414,
+  rewrite_error: 404,
   requested_range_not_satisfiable: 416,
   service_unavailable: 503,
+  show_error: 404,
   too_large: 413,
   unauthorized: 401,
+  unknown_query_language: 400,
   unsupported_mixed_sort: 400,
+  update_error: 404,
 };
+
+/** What functions may choose among: any other name of theirs is a failure of the function. */
+const chosenStatuses: Readonly<Record<string, number>> = {
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  not_acceptable: 406,
+  conflict: 409,
+};
+
+export function statusOf(refusal: Refusal): number {
+  if (!(refusal instanceof FunctionRefusal)) return statuses[refusal.error];
+  return (Object.hasOwn(chosenStatuses, refusal.error) && chosenStatuses[refusal.error]) || 500;
+}
+
+/** What a client is told of a refusal, as JSON. */
+export function refusalText(refusal: Refusal): string {
+  const reason = refusal instanceof FunctionRefusal ? refusal.value : refusal.reason;
+  return JSON.stringify({ error: refusal.error, reason });
+}

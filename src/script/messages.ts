@@ -27,8 +27,8 @@ export interface ReduceTask extends TaskOf<'reduce'> {
   /** Each `[keys,values]`. */
   groups: readonly Bytes[];
   rereduce: boolean;
-  /** Whether results have to be smaller than what they are made of. */
-  shrink: boolean;
+  /** What is done about results that are hardly smaller than what they are made of. */
+  limit: 'true' | 'false' | 'log';
 }
 
 export interface CallTask extends TaskOf<'call'> {

@@ -51,11 +51,9 @@ export function runReduce(place: SandboxPlace, task: ReduceTask): Promise<Bytes>
   const id = `reduce ${task.program.id}`;
   return lineForEach(place, task.groups, (sandbox, groups) => {
     prepare(sandbox, id, 'reducer', task.program);
-    const sizes = task.shrink ? groups.map(({ length }) => length) : null;
-    return sandbox.ask(id, 'reduce', [
-      `[${groups.join(',')}]`,
-      JSON.stringify({ rereduce: task.rereduce, sizes }),
-    ]);
+    const sizes = task.limit === 'false' ? null : groups.map(({ length }) => length);
+    const options = { rereduce: task.rereduce, sizes, onlyLog: task.limit === 'log' };
+    return sandbox.ask(id, 'reduce', [`[${groups.join(',')}]`, JSON.stringify(options)]);
   });
 }
 

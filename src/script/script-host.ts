@@ -14,13 +14,16 @@ export interface ScriptOptions {
   memory_bytes: number;
   /** How long one call of a function may take, in milliseconds. */
   timeoutMs: () => number;
-  /** Whether a reduce function's result must be smaller than what it is made of. Yes where this is left out. */
-  reduceLimit?: () => boolean;
+  /** What is done about a reduce function that gives not much less than it is given; an error where this is left out. */
+  reduceLimit?: () => ReduceLimit;
   /** For work that may take its time: leaves the processor to everything else. */
   lowPriority?: boolean;
   /** What functions say by `log`, and what went wrong in them without anybody being told. */
   log: (space: string, message: string) => void;
 }
+
+/** As the option `reduce_limit` has it. */
+export type ReduceLimit = 'true' | 'false' | 'log';
 
 /** Map functions that see the same documents. Equal ids must mean equal contents. */
 export interface MapProgram {
@@ -179,8 +182,8 @@ export class ScriptHost {
   ): Promise<ScriptValue[]> {
     const text = toBytes(JSON.stringify(source));
     const program = { id: createHash('md5').update(text).digest('hex'), texts: [text] };
-    const shrink = this.options.reduceLimit?.() ?? true;
-    const task: Task = { kind: 'reduce', space, program, groups, rereduce, shrink };
+    const limit = this.options.reduceLimit?.() ?? 'true';
+    const task: Task = { kind: 'reduce', space, program, groups, rereduce, limit };
     return readLines(await this.#run(task, sizeOf(groups)));
   }
 

@@ -10,20 +10,19 @@ import { packageVersion } from '../base/version.js';
 import { BatchWrites } from '../cluster/batch-writes.js';
 import { FileBlobStore } from '../blobs/file-blob-store.js';
 import { MemoryBlobStore } from '../blobs/memory-blob-store.js';
+import { designDocGate } from '../cluster/check-design-doc.js';
 import { Cluster } from '../cluster/cluster.js';
 import { DataFolder } from '../cluster/data-folder.js';
 import { partitionedDesignGate, partitionSizeGate } from '../cluster/partition-info.js';
 import { sweepOrphans } from '../cluster/sweep-blobs.js';
 import { Uuids } from '../cluster/uuids.js';
+import { validationGate } from '../cluster/validate-docs.js';
 import { Config, type ConfigOptions } from '../config/config.js';
 import { Edge } from '../http/edge.js';
 import { HttpServer } from '../http/http-server.js';
 import { Metrics } from '../http/metrics.js';
 import type { Services } from '../http/services.js';
-import { ScriptHost } from '../script/script-host.js';
-import { MemoryBackend } from '../views/memory-backend.js';
-import { ThreadBackend } from '../views/thread-backend.js';
-import { Views } from '../views/views.js';
+import { Scripting } from './scripting.js';
 
 export interface ServerOptions {
   /** Where the data lies; made when it does not exist. Either this or `inMemory`. */
@@ -135,7 +134,8 @@ async function start(
     createLogger({ level: config.choice('log/level'), format: config.choice('log/format') });
   const stopListening = config.onChange('log', 'level', (level) => logger.setLevel(level ?? 'notice'));
   await prepareConfig(config, logger);
-  const openCluster = (): Promise<Cluster> => openStores(config, logger, folder);
+  const scripting = new Scripting(config, logger);
+  const openCluster = (): Promise<Cluster> => openStores(config, logger, folder, scripting);
   const authenticator = new Authenticator(config);
   const version = packageVersion();
   const batches = new BatchWrites(() => services.cluster, config, logger);
@@ -144,6 +144,7 @@ async function start(
     cluster: await openCluster(),
     authenticator,
     batches,
+    scripts: scripting.host,
     uuids: new Uuids(config),
     metrics: new Metrics(),
     logger,
@@ -166,6 +167,7 @@ async function start(
   const shutDown = async (): Promise<void> => {
     await batches.flush();
     await services.cluster.close();
+    await scripting.close();
     authenticator.close();
     services.edge.close();
     stopListening();
@@ -208,31 +210,27 @@ async function reload(config: Config, logger: Logger, reloadServer: () => void):
   }
 }
 
-async function openStores(config: Config, logger: Logger, folder: DataFolder | undefined): Promise<Cluster> {
+async function openStores(
+  config: Config,
+  logger: Logger,
+  folder: DataFolder | undefined,
+  scripting: Scripting,
+): Promise<Cluster> {
   const blobs =
     folder === undefined ? new MemoryBlobStore() : await FileBlobStore.open(folder.path('attachments'));
-  const cluster = new Cluster(config, logger, folder, blobs, openViews(config, logger, folder));
+  const cluster = new Cluster(config, logger, folder, blobs, scripting.openViews(folder));
   cluster.saveGates.push(
     designGate,
     partitionedDesignGate,
     partitionSizeGate(() => config.number('couchdb/max_partition_size')),
+    designDocGate(scripting.host),
+    validationGate(scripting.host),
   );
   sweepOrphans(cluster).then(
     (removed) => removed > 0 && logger.info({ removed }, 'removed attachments that no document names'),
     (error: unknown) => logger.error({ err: error }, 'looking for attachments that no document names failed'),
   );
   return cluster;
-}
-
-function openViews(config: Config, logger: Logger, folder: DataFolder | undefined): Views {
-  const log = (space: string, message: string): void => logger.info({ instance: Number(space) }, message);
-  const limits = { threads: os.availableParallelism(), memory_bytes: 64 * 1024 * 1024 };
-  const scripts = new ScriptHost({ ...limits, timeoutMs: () => 5000, log });
-  const backend =
-    folder === undefined
-      ? new MemoryBackend(scripts)
-      : new ThreadBackend(folder.path('indexes'), { ...limits, timeout_ms: 5000, reduce_limit: true, log });
-  return new Views(backend, scripts, config.number('tuffet/index_cache_bytes'), logger);
 }
 
 const randomId = (): string => randomBytes(16).toString('hex');

@@ -15,6 +15,8 @@ export class Collection {
   readonly rank: LiveRank;
   /** The counters as of the last commit. */
   readonly states: ShardState[];
+  /** Counts the commits in which design documents changed. */
+  designChanges = 0;
 
   constructor(
     readonly volume: Volume,
@@ -36,6 +38,7 @@ export class Collection {
   /** Takes over what a commit changed. */
   publish(touched: Touched): void {
     for (const [shard, state] of touched.states) this.states[shard] = state;
+    if (touched.designs) this.designChanges++;
     this.rank.apply(touched.live);
   }
 

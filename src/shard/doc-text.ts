@@ -63,7 +63,7 @@ export function quoteRev({ pos, hash }: Rev): Bytes {
 export const deletedMember = ',"_deleted":true';
 
 /** `_revisions` of a path, the newest first. */
-export function revisionsMember(path: readonly RevNode[]): Bytes {
+export function revisionsMember(path: readonly Rev[]): Bytes {
   const ids = path.map(({ hash }) => JSON.stringify(hash)).join(',');
   return `,"_revisions":{"start":${path[0]?.pos ?? 0},"ids":[${toBytes(ids)}]}`;
 }

@@ -13,6 +13,8 @@ import type { DatabaseKeys } from './keys.js';
 import type { ShardState } from './shard-state.js';
 import type { WriteView } from './write-view.js';
 
+const designPrefix = '_design/';
+
 /** A document as the commands see it, with the key and size of its record. */
 export interface StoredDoc extends DocRecord {
   key: Bytes;
@@ -109,6 +111,7 @@ export class DocWriter {
     added: NewBody | undefined,
     recount = true,
   ): void {
+    if (id.startsWith(designPrefix)) this.view.design(this.keys);
     const best = tree.length === 1 ? tree[0]! : winner(tree);
     const leafCount = tree.length === 1 ? 1 : leaves(tree).length;
     if (added !== undefined) this.blobs.add(added.body, added.smallBlobs);
@@ -141,6 +144,7 @@ export class DocWriter {
 
   /** Takes the document away without a trace, bodies included. */
   erase(id: Bytes, old: StoredDoc): void {
+    if (id.startsWith(designPrefix)) this.view.design(this.keys);
     this.#drop(id, old, true);
     if (!old.deleted) this.#live(old.key, -1);
   }

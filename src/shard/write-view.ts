@@ -14,6 +14,8 @@ export interface Touched {
   instance: number;
   states: Map<number, ShardState>;
   live: LiveDelta[];
+  /** Whether design documents are among what changed. */
+  designs: boolean;
 }
 
 /** Belongs to no database, as the instance number 0 tells. */
@@ -62,6 +64,11 @@ export class WriteView extends Overlay {
     this.onUndo(() => live.pop());
   }
 
+  /** Notes that a design document changes. */
+  design(keys: DatabaseKeys): void {
+    this.#touch(keys.instance).designs = true;
+  }
+
   /** Whom the batch that ends here concerns. */
   takeTouched(): Touched[] {
     const touched = [...this.#touched.values()];
@@ -72,7 +79,7 @@ export class WriteView extends Overlay {
   #touch(instance: number): Touched {
     let touched = this.#touched.get(instance);
     if (touched === undefined) {
-      touched = { instance, states: new Map(), live: [] };
+      touched = { instance, states: new Map(), live: [], designs: false };
       this.#touched.set(instance, touched);
     }
     return touched;

@@ -1,3 +1,4 @@
+import type { ReduceLimit } from '../script/script-host.js';
 import type { ErrorName } from '../base/errors.js';
 import type { IndexJob } from './index-job.js';
 
@@ -7,7 +8,7 @@ export interface ThreadSettings {
   threads: number;
   memory_bytes: number;
   timeout_ms: number;
-  reduce_limit: boolean;
+  reduce_limit: ReduceLimit;
 }
 
 /** What the serving thread asks for. Each is answered once, under its number. */

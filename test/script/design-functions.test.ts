@@ -54,7 +54,7 @@ describe('reduce functions', () => {
     ]);
     assert.deepEqual(small, [1, 2]);
     assert.equal((refused as { error: string }).error, 'reduce_overflow_error');
-    const { host: lenient } = newHost({ reduceLimit: () => false });
+    const { host: lenient } = newHost({ reduceLimit: () => 'false' });
     const values = toBytes(JSON.stringify(large));
     assert.deepEqual((await lenient.reduce('db', source, [{ keys: '[]', values }])).map(valueOf), [large]);
   });

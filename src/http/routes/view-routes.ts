@@ -82,7 +82,7 @@ function answerFrom(
   request: ViewRequest,
   source: ViewSource,
 ): void | Promise<void> {
-  const etag = etagOf(named, request, source);
+  const etag = viewTag(named, request, source);
   if (namesTag(exchange.header('if-none-match'), etag)) return exchange.empty(304, { ETag: etag });
   const view = new ViewAnswer(source, request);
   const opening = view.opening();
@@ -98,7 +98,11 @@ function answerFrom(
 }
 
 /** A tag belongs to one address; the index and, where documents are shown, the database tell the rest. */
-function etagOf({ database, view }: NamedView, { includeDocs }: ViewRequest, { reader }: ViewSource): string {
+export function viewTag(
+  { database, view }: NamedView,
+  { includeDocs }: ViewRequest,
+  { reader }: ViewSource,
+): string {
   const place = `${reader?.state.tree.nextId ?? 0}-${reader?.state.positions.reduce((sum, { seq }) => sum + seq, 0) ?? 0}`;
   return `"${view.signature.slice(0, 12)}-${place}${includeDocs ? `-${database.total('position')}` : ''}"`;
 }

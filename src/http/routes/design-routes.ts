@@ -1,0 +1,118 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
+import { FunctionRefusal, Refusal } from '../../base/errors.js';
+import type { Database } from '../../cluster/database.js';
+import { isLocalId, readDocument } from '../../cluster/document-input.js';
+import { openDoc, type OpenedDoc } from '../../cluster/open-doc.js';
+import { saveDoc } from '../../cluster/save-docs.js';
+import { scanDocument } from '../../json/scan.js';
+import { formatRev } from '../../revisions/rev.js';
+import { splitArray } from '../../script/project.js';
+import { docText } from '../../shard/doc-text.js';
+import { callFunction, functionOf, functionTag, incomplete } from '../design-call.js';
+import { inputLimits } from '../edit-request.js';
+import type { Exchange } from '../exchange.js';
+import { answerFunction, type FunctionAnswer } from '../function-answer.js';
+import { functionBody, functionRequest } from '../function-request.js';
+import { namesTag } from '../negotiate.js';
+import { encodePart } from '../path.js';
+import type { DatabaseRoute } from '../route.js';
+
+/** Functions of design documents that answer requests: shows and updates. */
+export const designRoutes: readonly DatabaseRoute[] = [
+  {
+    path: '/{db}/_design/{ddoc}/_show/{func}',
+    allow: 'GET,HEAD,POST',
+    access: 'member',
+    methods: { GET: show, POST: show },
+  },
+  {
+    path: '/{db}/_design/{ddoc}/_show/{func}/*',
+    allow: 'GET,HEAD,POST',
+    access: 'member',
+    methods: { GET: show, POST: show },
+  },
+  {
+    path: '/{db}/_design/{ddoc}/_update/{func}',
+    allow: 'POST,PUT,DELETE',
+    access: 'member',
+    methods: { GET: refuseGet, POST: update, PUT: update, DELETE: update },
+  },
+  {
+    path: '/{db}/_design/{ddoc}/_update/{func}/*',
+    allow: 'POST,PUT,DELETE',
+    access: 'member',
+    methods: { GET: refuseGet, POST: update, PUT: update, DELETE: update },
+  },
+  incomplete('_show', 'show_error'),
+  incomplete('_update', 'update_error'),
+];
+
+/** The document that the address names behind the function; its id may have slashes. */
+function documentOf(
+  { parts, services, user }: Exchange,
+  database: Database,
+): { id: Bytes | undefined; doc: OpenedDoc | undefined } {
+  if (parts.length < 6) return { id: undefined, doc: undefined };
+  const id = parts.slice(5).join('/');
+  if (isLocalId(id)) return { id, doc: undefined };
+  try {
+    const show = services.cluster.showFor(database, user);
+    return { id, doc: openDoc(database, id, { revs: true, show }) };
+  } catch (error) {
+    if (error instanceof Refusal && error.error === 'not_found') return { id, doc: undefined };
+    throw error;
+  }
+}
+
+const textOf = (doc: OpenedDoc | undefined): Bytes =>
+  doc === undefined ? 'null' : docText(doc.id, doc.rev, doc.content, doc.extra);
+
+async function show(exchange: Exchange, database: Database): Promise<void> {
+  const found = functionOf(exchange, database, 'shows');
+  const { id, doc } = documentOf(exchange, database);
+  const etag = functionTag(exchange, found.design, doc === undefined ? '' : formatRev(doc.rev));
+  const headers: OutgoingHttpHeaders = { ETag: etag, Vary: 'Accept' };
+  if (exchange.method !== 'POST' && namesTag(exchange.header('if-none-match'), etag))
+    return exchange.empty(304, headers);
+  const request = functionRequest(exchange, database, { id, body: await functionBody(exchange) });
+  const answer = await callFunction(exchange, database, found, `[${textOf(doc)},${request}]`);
+  answerFunction(exchange, JSON.parse(fromBytes(answer)) as FunctionAnswer, 200, headers);
+}
+
+function refuseGet(): never {
+  throw new FunctionRefusal('method_not_allowed', 'Update functions do not allow GET');
+}
+
+async function update(exchange: Exchange, database: Database): Promise<void> {
+  const found = functionOf(exchange, database, 'updates');
+  const { id, doc } = documentOf(exchange, database);
+  const request = functionRequest(exchange, database, { id, body: await functionBody(exchange) });
+  const result = await callFunction(exchange, database, found, `[${textOf(doc)},${request}]`);
+  const [changed, answer] = splitArray(result) as [Bytes, Bytes];
+  const headers = changed === 'null' ? {} : await saveChanged(exchange, database, changed, id);
+  const standard = changed === 'null' ? 200 : 201;
+  answerFunction(exchange, JSON.parse(fromBytes(answer)) as FunctionAnswer, standard, headers);
+}
+
+/** Saves what an update function gave back, and gives the headers that tell of it. */
+async function saveChanged(
+  exchange: Exchange,
+  database: Database,
+  text: Bytes,
+  named: Bytes | undefined,
+): Promise<OutgoingHttpHeaders> {
+  const { cluster, metrics, uuids } = exchange.services;
+  const input = readDocument(scanDocument(Buffer.from(text, 'latin1')), inputLimits(exchange));
+  const id = input.id ?? named ?? toBytes(uuids.next());
+  database.checkId(id);
+  const saved = await saveDoc(cluster, database, { ...input, id }, { user: exchange.user, newEdits: true });
+  metrics.documentWrites++;
+  const [shownId, rev] = [encodePart(id), toBytes(formatRev(saved))];
+  return {
+    'X-Svc-Id': shownId,
+    'X-Svc-Update-NewRev': rev,
+    'X-Couch-Id': shownId,
+    'X-Couch-Update-NewRev': rev,
+  };
+}
