@@ -85,7 +85,9 @@ export const shared = {
   waiting: 1,
   /** Counts what the host has said; the thread sleeps on it. */
   said: 2,
-  length: 3,
+  /** The number by which Linux knows the thread; 0 elsewhere. */
+  thread: 3,
+  length: 4,
 } as const;
 
 /** A clock that all threads share, with a range of 24 days. */

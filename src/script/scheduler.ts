@@ -12,8 +12,8 @@ import {
 const waitingOfSpaceMax = 1_000;
 const waitingMax = 10_000;
 const waitingBytesMax = 512 * 1024 * 1024;
-/** Longer than any function needs that does nothing odd. */
-const slowMs = 100;
+/** How long all threads have to be busy before there are more of them. */
+const busyMs = 100;
 /** How long a space is remembered for a function that had to be stopped. */
 const suspicionMs = 60_000;
 const suspectsMax = 1_000;
@@ -58,6 +58,8 @@ export class Scheduler {
   #idle: Idle[] = [];
   readonly #suspects = new Map<string, number>();
   #retry: NodeJS.Timeout | undefined;
+  /** Threads that are to end when they are done. */
+  readonly #outdated = new WeakSet<ScriptThread>();
   #closed = false;
 
   constructor(
@@ -82,6 +84,15 @@ export class Scheduler {
       this.#waitingBytes += bytes;
       this.#dispatch();
     });
+  }
+
+  /** Lets all threads end, those at work when they are done; later tasks get new ones. */
+  renew(): void {
+    for (const { thread, timer } of this.#idle.splice(0)) {
+      clearTimeout(timer);
+      void thread.stop();
+    }
+    for (const thread of this.#running.keys()) this.#outdated.add(thread);
   }
 
   async close(): Promise<void> {
@@ -110,7 +121,7 @@ export class Scheduler {
       this.#retry = setTimeout(() => {
         this.#retry = undefined;
         this.#dispatch();
-      }, slowMs);
+      }, busyMs);
       this.#retry.unref();
     }
   }
@@ -124,7 +135,7 @@ export class Scheduler {
     if (this.#running.size < this.threads) return true;
     if (own > 0 || suspect || this.#running.size >= 2 * this.threads) return false;
     const now = performance.now();
-    return this.#countRunning(({ since }) => now - since < slowMs) === 0;
+    return this.#countRunning(({ since }) => now - since < busyMs) === 0;
   }
 
   #countRunning(test: (each: Running) => boolean): number {
@@ -158,8 +169,9 @@ export class Scheduler {
   }
 
   #putThread(thread: ScriptThread, space: string): void {
-    if (thread.ended) return;
-    if (this.#closed || this.#idle.length + this.#running.size >= this.threads) return void thread.stop();
+    const superfluous = this.#idle.length + this.#running.size >= 2 * this.threads;
+    if (this.#closed || superfluous || !thread.isUsable || this.#outdated.has(thread))
+      return void thread.stop();
     const idle: Idle = {
       thread,
       space,

@@ -169,6 +169,11 @@ export class ScriptHost {
     return this.#run({ kind: 'check', space, sources: texts }, sizeOf(texts)).then(readLines);
   }
 
+  /** Forgets everything that functions have left behind. */
+  async renew(): Promise<void> {
+    (await this.#scheduler)?.renew();
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     await (await this.#scheduler)?.close();
@@ -192,7 +197,7 @@ export class ScriptHost {
     this.#scheduler ??= this.#start();
     const scheduler = await this.#scheduler;
     const reply = await scheduler.submit(task, bytes, peer).catch((error: unknown) => {
-      throw error instanceof ThreadEnded ? this.#refusalOf(error) : error;
+      throw error instanceof ThreadEnded ? this.#refusalOf(task.space, error) : error;
     });
     for (const note of reply.notes) this.options.log(task.space, note);
     if (reply.type === 'failed') throw new FunctionRefusal(reply.error, reply.reason);
@@ -205,7 +210,8 @@ export class ScriptHost {
     return new Scheduler(threads, { wasm: await compileEngine(), memory_bytes, timeoutMs, lowPriority });
   }
 
-  #refusalOf({ timedOut }: ThreadEnded): Refusal {
+  #refusalOf(space: string, { timedOut, cause }: ThreadEnded): Refusal {
+    if (cause !== undefined) this.options.log(space, `A thread for functions broke: ${String(cause)}`);
     if (this.#closed) return new Refusal('service_unavailable', 'The server is closing.');
     const reason = timedOut
       ? `The function took longer than ${this.options.timeoutMs()} ms.`

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Bytes } from '../base/bytes.js';
 import { clockMs, shared, type Continue, type Reply, type Task } from './messages.js';
+import { lowerPriority } from './priority.js';
 import type { ScriptWorkerData } from './script-worker.js';
 
 /** The end of a task: every reply but those by which a list waits for its host. */
@@ -8,8 +9,12 @@ export type FinalReply = Exclude<Reply, { type: 'pull' | 'push' | 'missing' }>;
 
 /** Why a task has no reply: it was stopped at the deadline, or the thread broke. */
 export class ThreadEnded extends Error {
-  constructor(readonly timedOut: boolean) {
-    super(timedOut ? 'a function took too long' : 'a thread for functions ended');
+  constructor(
+    readonly timedOut: boolean,
+    /** What the thread broke of. */
+    override readonly cause?: unknown,
+  ) {
+    super(timedOut ? 'a function took too long' : 'a thread for functions ended', { cause });
   }
 }
 
@@ -35,6 +40,9 @@ interface Work {
   timer: NodeJS.Timeout;
 }
 
+/** Longer than any function needs that does nothing odd, on a machine that is busy. */
+const slowMs = 250;
+
 /** Programs that a thread is taken to know; it says so when it has forgotten one. */
 const knownProgramsMax = 50;
 
@@ -49,6 +57,8 @@ export class ScriptThread {
   readonly #known = new Set<string>();
   #work: Work | undefined;
   #ended = false;
+  /** Whether it had to give way to others, which lasts. */
+  #slowed = false;
 
   constructor(private readonly options: ThreadOptions) {
     const { wasm, memory_bytes, lowPriority } = options;
@@ -61,12 +71,13 @@ export class ScriptThread {
     });
     this.#worker.unref();
     this.#worker.on('message', (reply: Reply) => this.#take(reply));
-    this.#worker.on('error', () => this.#end(false));
+    this.#worker.on('error', (error) => this.#end(false, error));
     this.#worker.on('exit', () => this.#end(false));
   }
 
-  get ended(): boolean {
-    return this.#ended;
+  /** Whether it can be given another task. */
+  get isUsable(): boolean {
+    return !this.#ended && !this.#slowed;
   }
 
   /** Runs a task; fails by `ThreadEnded`, after which the thread is of no more use. */
@@ -76,7 +87,7 @@ export class ScriptThread {
       Atomics.store(this.#state, shared.waiting, 1);
       // A process with nothing else to do may end when the thread is idle, not sooner.
       this.#worker.ref();
-      const timer = setTimeout(() => this.#watch(), this.options.timeoutMs());
+      const timer = setTimeout(() => this.#watch(), Math.min(slowMs, this.options.timeoutMs()));
       this.#work = { task, peer, resolve, reject, timer };
       this.#worker.postMessage(this.#briefly(task));
     });
@@ -125,11 +136,19 @@ export class ScriptThread {
     const waiting = Atomics.load(this.#state, shared.waiting) === 1;
     const elapsed = waiting ? 0 : (clockMs() - Atomics.load(this.#state, shared.since)) | 0;
     if (elapsed < timeout) {
-      work.timer = setTimeout(() => this.#watch(), timeout - elapsed);
+      if (elapsed >= slowMs) this.#giveWay();
+      work.timer = setTimeout(() => this.#watch(), (elapsed < slowMs ? slowMs : timeout) - elapsed);
       return;
     }
     this.#end(true);
     void this.#worker.terminate();
+  }
+
+  /** A function that takes this long must not take the processor from those that don't. */
+  #giveWay(): void {
+    if (this.#slowed || this.options.lowPriority) return;
+    this.#slowed = true;
+    lowerPriority(Atomics.load(this.#state, shared.thread));
   }
 
   #finish(): void {
@@ -138,10 +157,10 @@ export class ScriptThread {
     this.#worker.unref();
   }
 
-  #end(timedOut: boolean): void {
+  #end(timedOut: boolean, cause?: unknown): void {
     this.#ended = true;
     const work = this.#work;
     this.#finish();
-    work?.reject(new ThreadEnded(timedOut));
+    work?.reject(new ThreadEnded(timedOut, cause));
   }
 }

@@ -1,7 +1,7 @@
 import { readlinkSync } from 'node:fs';
-import os from 'node:os';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { clockMs, shared, type Continue, type Reply, type Task } from './messages.js';
+import { lowerPriority } from './priority.js';
 import { runMap } from './run-map.js';
 import { MissingProgram, runCalls, runCheck, runList, runReduce, type SandboxPlace } from './run-task.js';
 import { Exhausted, FunctionFailed, Sandbox } from './sandbox.js';
@@ -111,17 +111,17 @@ function begin(): void {
   Atomics.store(state, shared.waiting, 0);
 }
 
-/** Threads of Linux have priorities of their own; elsewhere this is left out. */
-function lowerPriority(): void {
+/** Threads of Linux have numbers and priorities of their own; those of other systems don't. */
+function threadNumber(): number {
   try {
-    const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
-    os.setPriority(thread, os.constants.priority.PRIORITY_LOW);
+    return Number(readlinkSync('/proc/thread-self').split('/').at(-1));
   } catch {
-    // The work is done all the same.
+    return 0;
   }
 }
 
-if (lowPriority) lowerPriority();
+Atomics.store(state, shared.thread, threadNumber());
+if (lowPriority) lowerPriority(threadNumber());
 
 port.on('message', (task: Task) => {
   begin();

@@ -9,13 +9,6 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'head-mirrors-get',
     'jsonp-when-allowed',
   ],
-  'checks of design documents': [
-    'view-missing-things',
-    'view-compile-errors-are-found-when-saving',
-    'reduce-unknown-builtin',
-    'reduce-text-that-is-no-function',
-  ],
-  'validation functions': ['local-skips-validation'],
   replication: ['conflict-through-real-replication', 'local-not-replicated'],
   'declarative queries': ['wrong-content-type-on-other-endpoints'],
   sessions: [
@@ -27,6 +20,7 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'cors-does-not-replace-authorization',
   ],
   'user accounts': [
+    'validate-user-context',
     'admin-wins-over-user-document-of-the-same-name',
     'create-needs-server-admin',
     'users-database-security-is-locked',
@@ -37,7 +31,6 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
   ],
   'system databases': ['all-dbs-contains-the-system-databases'],
   'cluster setup': ['cluster-setup-state-of-a-finished-single-node', 'cluster-setup-state'],
-  'query servers': ['reload-query-servers'],
 };
 
 export const notYet: ReadonlyMap<string, string> = new Map(

@@ -3,6 +3,7 @@ import { badRequest, invalidJson, notFound } from '../../base/errors.js';
 import { setAdmin } from '../../auth/admins.js';
 import { parseJson } from '../../json/scan.js';
 import { requireJson } from '../body.js';
+import { engine } from '../../script/engine.js';
 import type { Exchange } from '../exchange.js';
 import type { ServerRoute } from '../route.js';
 
@@ -102,9 +103,9 @@ function system(exchange: Exchange): void {
 }
 
 function versions(exchange: Exchange): void {
-  const { icu = '', unicode = '', uv, v8, node } = process.versions as Record<string, string>;
+  const { icu = '', unicode = '', uv, node } = process.versions as Record<string, string>;
   exchange.json(200, {
-    javascript_engine: { name: 'v8', version: v8 },
+    javascript_engine: engine,
     // The key of the runtime is the one by which CouchDB's tools look for it.
     erlang: { version: node, supported_hashes: ['sha', 'sha256'] },
     runtime: { name: 'node', version: node, supported_hashes: ['sha', 'sha256'], uv },

@@ -3,6 +3,7 @@ import { toBytes } from '../../base/bytes.js';
 import { badRequest, Refusal } from '../../base/errors.js';
 import { requireServerAdmin } from '../../auth/rights.js';
 import { databaseInfo } from '../../cluster/database-info.js';
+import { requireJson } from '../body.js';
 import type { Exchange } from '../exchange.js';
 import { listingRequest } from '../listing-query.js';
 import { namesTag } from '../negotiate.js';
@@ -22,6 +23,12 @@ export const serverRoutes: readonly ServerRoute[] = [
   },
   { path: '/_active_tasks', allow: 'GET,HEAD', access: 'server_admin', methods: { GET: activeTasks } },
   { path: '/_membership', allow: 'GET', access: 'server_admin', methods: { GET: membership } },
+  {
+    path: '/_reload_query_servers',
+    allow: 'POST',
+    access: 'server_admin',
+    methods: { POST: reloadQueryServers },
+  },
   { path: '/_search_analyze', allow: 'POST', access: 'public', methods: { POST: searchAnalyze } },
 ];
 
@@ -117,6 +124,13 @@ function activeTasks(exchange: Exchange): void {
 function membership(exchange: Exchange): void {
   const { nodeName } = exchange.services.cluster;
   exchange.json(200, { all_nodes: [nodeName], cluster_nodes: [nodeName] });
+}
+
+/** Functions start afresh: nothing that one of them has left in memory is there any more. */
+async function reloadQueryServers(exchange: Exchange): Promise<void> {
+  requireJson(exchange.request);
+  await exchange.services.scripts.renew();
+  exchange.json(200, { ok: true });
 }
 
 async function searchAnalyze(exchange: Exchange): Promise<void> {

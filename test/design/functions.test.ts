@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { assertOk, assertRefused, revOf } from '../support/expect.js';
+import { newDb, startServer } from '../support/server.js';
+
+const client = await startServer({ config: { couchdb: { os_process_timeout: '1000' } } });
+
+async function designDb(ddoc: Record<string, unknown>): Promise<string> {
+  const db = await newDb(client);
+  assertOk(await client.put(`${db}/_design/d`, ddoc), 201);
+  return db;
+}
+
+describe('what a function answers', () => {
+  const shows = {
+    answer: 'function(doc, req){ return JSON.parse(req.query.answer) }',
+    loop: 'function(){ for (;;); }',
+    big: 'function(){ return "x".repeat(3e6) }',
+  };
+
+  test('is sent as it is: status, headers, body of any kind', async () => {
+    const db = await designDb({ shows });
+    const answered = (answer: unknown) =>
+      client.get(`${db}/_design/d/_show/answer?answer=${encodeURIComponent(JSON.stringify(answer))}`);
+    const teapot = await answered({
+      code: 418,
+      headers: { 'x-own': 'é', 'content-type': 'text/tea' },
+      body: 'é',
+    });
+    assert.equal(teapot.status, 418);
+    assert.equal(teapot.headers['content-type'], 'text/tea');
+    assert.equal(Buffer.from(teapot.headers['x-own'] as string, 'latin1').toString(), 'é');
+    assert.equal(teapot.text, 'é');
+    assert.deepEqual((await answered({ json: { a: [1] } })).body, { a: [1] });
+    assert.equal((await answered({ base64: 'aGVsbG8=' })).text, 'hello');
+    const plain = await answered('text');
+    assert.equal(plain.headers['content-type'], 'text/html; charset=utf-8');
+    assert.equal(plain.headers['content-security-policy'], 'sandbox');
+    assert.equal((await client.get(`${db}/_design/d/_show/big`)).text.length, 3e6);
+  });
+
+  test('cannot break the connection or the server', async () => {
+    const db = await designDb({ shows });
+    const answered = (answer: unknown) =>
+      client.get(`${db}/_design/d/_show/answer?answer=${encodeURIComponent(JSON.stringify(answer))}`);
+    const wrong: unknown[] = [
+      { code: 99 },
+      { code: 'x' },
+      { code: 1000 },
+      { code: 200.5 },
+      { headers: { 'bad name': 'x' } },
+      { headers: { 'X-A': 'a\r\nSet-Cookie: x=y' } },
+      { headers: { '': 'x' } },
+      { base64: {} },
+    ];
+    for (const answer of wrong) {
+      assertRefused(await answered(answer), 500, 'render_error');
+    }
+    const own = await answered({
+      headers: { 'Content-Length': '5', 'Transfer-Encoding': 'x', Connection: 'x' },
+    });
+    assertOk(own, 200);
+    assert.equal(own.headers['content-length'], '0');
+    assertOk(await answered({ code: 204, body: 'nobody reads this' }), 204);
+    assertRefused(await client.get(`${db}/_design/d/_show/loop`), 500, 'os_process_error');
+    assertOk(await answered({}), 200);
+  });
+});
+
+describe('the request that functions see', () => {
+  const request = 'function(doc, req){ return {json: req} }';
+
+  test('holds no password and no session', async () => {
+    const db = await designDb({ shows: { s: request } });
+    const { body } = await client.get(`${db}/_design/d/_show/s`, {
+      cookie: 'a=1; AuthSession=secret; b=2',
+      'x-my-header': 'mine',
+      'x-auth-couchdb-token': 'secret',
+    });
+    assert.ok(!JSON.stringify(body).includes('secret'), JSON.stringify(body.headers));
+    assert.equal(body.headers.Authorization, undefined);
+    assert.equal(body.headers['X-My-Header'], 'mine');
+    assert.deepEqual(body.cookie, { a: '1', b: '2' });
+  });
+
+  test('holds forms, and what is beyond ASCII', async () => {
+    const db = await designDb({ shows: { s: request } });
+    const { body } = await client.send('POST', `${db}/_design/d/_show/s/%C3%A9?q=%F0%9F%98%80`, {
+      raw: 'a=%C3%A9+b&c=2',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    assert.deepEqual(body.form, { a: 'é b', c: '2' });
+    assert.deepEqual([body.id, body.query, body.body], ['é', { q: '😀' }, 'a=%C3%A9+b&c=2']);
+    assert.deepEqual(body.path, [db.slice(1), '_design', 'd', '_show', 's', 'é']);
+  });
+});
+
+describe('update functions', () => {
+  test('save what they give back, under the id they give it or the one in the address', async () => {
+    const db = await designDb({
+      updates: {
+        u: `function(doc, req){ if (!doc) return [{n: 1}, 'made']; doc.n++; return [doc, {code: 202, json: doc.n}] }`,
+        design: `function(doc, req){ return [{_id: '_design/x'}, 'x'] }`,
+        wrong: `function(doc, req){ return [{_id: '_no', n: 1}, 'x'] }`,
+        text: `function(doc, req){ return ['text', 'x'] }`,
+      },
+    });
+    const made = await client.put(`${db}/_design/d/_update/u/my%2Fdoc`);
+    assert.deepEqual([made.status, made.text], [201, 'made']);
+    assert.equal(made.headers['x-svc-id'], 'my%2Fdoc');
+    assert.match(made.headers['x-svc-update-newrev'] as string, revOf(1));
+    assert.equal(made.headers['x-couch-id'], 'my%2Fdoc');
+    const changed = await client.put(`${db}/_design/d/_update/u/my%2Fdoc`);
+    assert.deepEqual([changed.status, changed.body], [202, 2]);
+    const { headers } = await client.post(`${db}/_design/d/_update/u`, {});
+    assert.match(headers['x-svc-id'] as string, /^[0-9a-f]{32}$/);
+    assertOk(await client.get(`${db}/${headers['x-svc-id'] as string}`), 200);
+    await client.put(`${db}/_security`, { admins: {}, members: {} });
+    assertRefused(await client.anonymous.post(`${db}/_design/d/_update/design`, {}), 401, 'unauthorized');
+    assertRefused(await client.post(`${db}/_design/d/_update/wrong`, {}), 400, 'illegal_docid');
+    assertRefused(await client.post(`${db}/_design/d/_update/text`, {}), 400, 'bad_request');
+  });
+});
+
+describe('list functions', () => {
+  const views = { v: { map: 'function(doc){ emit(doc.n, doc._id) }', reduce: '_count' } };
+  const lists = {
+    keys: `function(head, req){ start({headers: {'Content-Type': 'text/plain'}}); var r; while (r = getRow()) send(r.key + ' ') }`,
+    json: `function(head, req){ provides('json', function(){ var a = [], r; while (r = getRow()) a.push(r); return toJSON(a) });
+      provides('html', function(){ return '<p>' }) }`,
+    late: `function(){ getRow(); send('x'); getRow(); throw new Error('too late') }`,
+  };
+
+  test('stream the rows of large views, of this or another design document', async () => {
+    const db = await designDb({ lists });
+    assertOk(await client.put(`${db}/_design/other`, { views }), 201);
+    const docs = Array.from({ length: 6_000 }, (_, n) => ({ _id: `d${n}`, n }));
+    await client.post(`${db}/_bulk_docs`, { docs });
+    const { status, text, headers } = await client.get(`${db}/_design/d/_list/keys/other/v?reduce=false`);
+    assert.equal(status, 200);
+    assert.equal(headers['content-type'], 'text/plain');
+    assert.equal(text, docs.map(({ n }) => `${n} `).join(''));
+    assertRefused(await client.get(`${db}/_design/d/_list/keys/v`), 404, 'not_found');
+    const some = await client.get(
+      `${db}/_design/d/_list/json/other/v?reduce=false&limit=1&include_docs=true`,
+    );
+    assert.equal(some.body[0].doc.n, 0);
+  });
+
+  test('have documents with the bytes of their attachments', async () => {
+    const db = await designDb({ lists, views });
+    await client.put(`${db}/a`, { n: 1, _attachments: { x: { data: 'aGk=', content_type: 'a/b' } } });
+    await client.put(`${db}/b`, { n: 2 });
+    const { body } = await client.get(
+      `${db}/_design/d/_list/json/v?reduce=false&include_docs=true&attachments=true`,
+    );
+    assert.equal(body[0].doc._attachments.x.data, 'aGk=');
+    assert.equal(body[1].doc.n, 2);
+  });
+
+  test('answer 304 to a fitting If-None-Match, until something changes', async () => {
+    const db = await designDb({ lists, views });
+    const path = `${db}/_design/d/_list/json/v`;
+    const etag = (await client.get(path)).headers.etag!;
+    assertOk(await client.get(path, { 'if-none-match': etag }), 304);
+    assertOk(await client.get(path, { 'if-none-match': etag, accept: 'text/html' }), 200);
+    await client.put(`${db}/a`, { n: 1 });
+    assertOk(await client.get(path, { 'if-none-match': etag }), 200);
+    assertOk(await client.get(`${path}?format=html`), 200);
+    assert.equal((await client.get(`${path}?format=html`)).text, '<p>');
+    assertRefused(await client.get(`${path}?format=pdf`), 406, 'not_acceptable');
+  });
+
+  test('that fail in the midst of an answer break it off', async () => {
+    const db = await designDb({ lists, views });
+    await assert.rejects(client.get(`${db}/_design/d/_list/late/v`));
+    assertOk(await client.get(`${db}/_design/d/_list/keys/v`), 200);
+  });
+});
+
+describe('design documents', () => {
+  test('of wrong form are refused when they are saved', async () => {
+    const db = await newDb(client);
+    const wrong: Record<string, unknown>[] = [
+      { language: 5 },
+      { options: [] },
+      { options: { include_design: 'x' } },
+      { filters: 'x' },
+      { filters: { f: 5 } },
+      { shows: { s: [] } },
+      { updates: null },
+      { lists: 1 },
+      { rewrites: {} },
+      { validate_doc_update: {} },
+      { views: { __proto__x: 1 } },
+    ];
+    for (const ddoc of wrong)
+      assertRefused(await client.put(`${db}/_design/w`, ddoc), 400, 'invalid_design_doc');
+    assertOk(
+      await client.put(`${db}/_design/w`, { rewrites: 'function(){}', filters: { a: { b: 'c' } } }),
+      201,
+    );
+  });
+
+  test('whose views cannot be compiled are refused, in bulk and replicated too', async () => {
+    const db = await newDb(client);
+    const broken = { views: { v: { map: 'function(doc){' } } };
+    assertRefused(await client.put(`${db}/_design/a`, broken), 400, 'compilation_error');
+    const docs = [
+      { _id: '_design/b', _rev: '1-b', ...broken },
+      { _id: 'c', _rev: '1-c' },
+    ];
+    const { body } = await client.post(`${db}/_bulk_docs`, { docs, new_edits: false });
+    assert.equal(body.length, 1);
+    assert.equal(body[0].error, 'compilation_error');
+    const endless = { views: { v: { map: '(function(){ for (;;); })()' } } };
+    assertRefused(await client.put(`${db}/_design/a`, endless), 500, 'os_process_error');
+  });
+
+  test('in other languages are kept, and their functions are refused', async () => {
+    const db = await designDb({
+      language: 'erlang',
+      shows: { s: 'fun(Doc) -> Doc end.' },
+      updates: { s: 'x' },
+      views: { v: { map: 'fun' } },
+    });
+    assertRefused(await client.get(`${db}/_design/d/_show/s`), 400, 'unknown_query_language');
+    assertRefused(await client.post(`${db}/_design/d/_update/s`, {}), 400, 'unknown_query_language');
+  });
+});

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { toBytes } from '../../src/base/bytes.js';
+import { createLogger } from '../../src/base/logger.js';
+import { serverAdmin } from '../../src/base/user-context.js';
+import { MemoryBlobStore } from '../../src/blobs/memory-blob-store.js';
+import { Cluster } from '../../src/cluster/cluster.js';
+import { saveDoc } from '../../src/cluster/save-docs.js';
+import { ScriptFilter } from '../../src/cluster/script-filter.js';
+import { Config } from '../../src/config/config.js';
+import { newHost } from '../script/scene.js';
+import { memoryViews } from '../support/views.js';
+
+const logger = createLogger({ level: 'none', format: 'text' });
+const cluster = new Cluster(new Config(), logger, undefined, new MemoryBlobStore(), memoryViews(logger));
+after(() => cluster.close());
+await cluster.createDatabase('filtered', { q: 2 });
+const database = cluster.database('filtered');
+const { host } = newHost({ timeoutMs: () => 1_000 });
+
+async function saveDesign(name: string, ddoc: object): Promise<void> {
+  const input = {
+    id: `_design/${toBytes(name)}`,
+    rev: undefined,
+    revisions: undefined,
+    deleted: false,
+    attachments: undefined,
+    body: toBytes(JSON.stringify(ddoc)),
+  };
+  await saveDoc(cluster, database, input, { user: serverAdmin('admin'), newEdits: true });
+}
+
+await saveDesign('dé', {
+  lib: { odd: 'module.exports = function(n){ return n % 2 == 1 }' },
+  filters: {
+    odd: `function(doc, req){ return require('lib/odd')(doc.n) && !doc._deleted && doc.n != req.query.not }`,
+    fails: 'function(doc){ if (doc.n == 2) throw "two"; return true }',
+    loops: 'function(){ for (;;); }',
+  },
+  views: { big: { map: 'function(doc){ if (doc.n > 2) emit(doc.n); if (doc.n == 4) throw 1 }' } },
+});
+await saveDesign('other', { language: 'erlang', filters: { f: 'x' } });
+const docs = [1, 2, 3, 4, 5].map((n) => `{"_id":"d${n}","n":${n}}`);
+
+describe('a filter', () => {
+  test('says of each document whether it passes', async () => {
+    const filter = ScriptFilter.byFunction(host, database, 'dé', 'odd', '{"query":{"not":"5"}}');
+    assert.deepEqual(await filter.accepts(docs), [true, false, true, false, false]);
+    assert.deepEqual(await filter.accepts(['{"_id":"d","_deleted":true,"n":1}']), [false]);
+    assert.deepEqual(await filter.accepts([]), []);
+  });
+
+  test('by a view passes what the view emits something for', async () => {
+    const filter = ScriptFilter.byView(host, database, 'dé', 'big');
+    assert.deepEqual(await filter.accepts(docs), [false, false, true, false, true]);
+  });
+
+  test('that is not there is not found', () => {
+    const missing = { error: 'not_found', reason: 'missing json key: none' };
+    assert.throws(() => ScriptFilter.byFunction(host, database, 'dé', 'none', '{}'), missing);
+    assert.throws(() => ScriptFilter.byView(host, database, 'dé', 'none'), missing);
+    assert.throws(() => ScriptFilter.byFunction(host, database, 'dé', 'toString', '{}'), {
+      error: 'not_found',
+    });
+    assert.throws(() => ScriptFilter.byFunction(host, database, 'none', 'odd', '{}'), {
+      error: 'not_found',
+      reason: 'missing',
+    });
+    assert.throws(() => ScriptFilter.byFunction(host, database, 'other', 'f', '{}'), {
+      error: 'unknown_query_language',
+    });
+  });
+
+  test('that throws or never ends is an error', async () => {
+    const fails = ScriptFilter.byFunction(host, database, 'dé', 'fails', '{}');
+    await assert.rejects(fails.accepts(docs), { error: 'render_error' });
+    const loops = ScriptFilter.byFunction(host, database, 'dé', 'loops', '{}');
+    await assert.rejects(loops.accepts(docs), { error: 'os_process_error' });
+  });
+});
