@@ -56,6 +56,7 @@ export type ErrorName =
   | 'request_header_fields_too_large'
   | 'request_timeout'
   | 'request_uri_too_long'
+  | 'rewrite_error'
   | 'requested_range_not_satisfiable'
   | 'rewrite_error'
   | 'service_unavailable'

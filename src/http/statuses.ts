@@ -61,8 +61,12 @@ export const statuses: Readonly<Record<ErrorName, number>> = {
   show_error: 404,
   too_large: 413,
   unauthorized: 401,
-  unsupported_mixed_sort: 400,
   unknown_query_language: 400,
+  unsupported_mixed_sort: 400,
+<<<<<<< HEAD
+  unknown_query_language: 400,
+=======
+>>>>>>> script
   update_error: 404,
 };
 
