@@ -63,10 +63,6 @@ export const statuses: Readonly<Record<ErrorName, number>> = {
   unauthorized: 401,
   unknown_query_language: 400,
   unsupported_mixed_sort: 400,
-<<<<<<< HEAD
-  unknown_query_language: 400,
-=======
->>>>>>> script
   update_error: 404,
 };
 

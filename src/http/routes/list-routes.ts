@@ -42,13 +42,8 @@ async function list(exchange: Exchange, database: Database): Promise<void> {
   const body = exchange.method === 'POST' ? await exchange.jsonObject() : undefined;
   const named = namedView(exchange, database);
   const parameters = new Map<string, Parameter>(body === undefined ? [] : bodyParameters(body));
-<<<<<<< HEAD
   for (const [name, parameter] of queryParameters(exchange, database)) parameters.set(name, parameter);
   const request = viewRequest(parameters, named.view, database);
-=======
-  for (const [name, parameter] of queryParameters(exchange)) parameters.set(name, parameter);
-  const request = viewRequest(parameters, named.view);
->>>>>>> script
   const { cluster, scripts } = exchange.services;
   const source = await viewSource(cluster, named, request, exchange.user);
   const etag = functionTag(exchange, found.design, viewTag(named, request, source));
