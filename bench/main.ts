@@ -8,6 +8,7 @@ import { bulkInsert } from './figures/bulk-insert.js';
 import { listAll } from './figures/list-all.js';
 import { putDocument } from './figures/put-document.js';
 import { getDocument, listPage } from './figures/random-reads.js';
+import { getWhileBuilding, viewBuild, viewFresh, viewGroup, viewKey, viewReduce } from './figures/views.js';
 import { postAll } from './load/http-client.js';
 import { ensureWrk } from './load/wrk.js';
 import { measure, type Result } from './measure.js';
@@ -27,6 +28,12 @@ const figures = [
   putDocument,
   uploadAttachment,
   downloadAttachment,
+  viewBuild,
+  viewReduce,
+  viewGroup,
+  viewKey,
+  viewFresh,
+  getWhileBuilding,
 ];
 const database = 'bench';
 
