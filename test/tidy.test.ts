@@ -34,6 +34,7 @@ const generators = new Set(['src/json/random-json.ts', 'src/json/random-keys.ts'
 const exportsForTests = [
   'src/base/bytes.ts: readU16',
   'src/base/bytes.ts: readU48',
+  'src/cluster/script-filter.ts: ScriptFilter',
   'src/config/schema.ts: openSections',
   'src/http/router.ts: allDatabaseRoutes',
   'src/http/router.ts: allServerRoutes',

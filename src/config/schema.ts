@@ -10,7 +10,6 @@ import {
   type Option,
   type TextOption,
 } from './options.js';
-import { scriptOptions } from './script-options.js';
 
 const millions = 1_000_000;
 
@@ -32,6 +31,12 @@ export const schema = {
     10_737_418_240,
     1,
     'Size of a partition, in bytes of JSON text and attachments, above which it takes no more.',
+  ),
+  'couchdb/os_process_timeout': integer(
+    5_000,
+    100,
+    3_600_000,
+    'Milliseconds that one call of a function in a design document may take.',
   ),
   'couchdb/default_security': choice(
     'everyone',
@@ -82,6 +87,11 @@ export const schema = {
     0,
     1000 * millions,
     'Documents looked at for each one found above which `_find` adds a warning; 0 for none.',
+  ),
+  'query_server_config/reduce_limit': choice(
+    'true',
+    ['true', 'false', 'log'],
+    'Whether a reduce function must give less than it is given: `true` makes it an error if not, `log` a line in the log.',
   ),
   'uuids/algorithm': choice(
     'sequential',
@@ -171,8 +181,19 @@ export const schema = {
     10_000,
     'Most requests under way at once on one HTTP/2 connection. Read at start.',
   ),
+  'tuffet/script_threads': integer(
+    4,
+    1,
+    64,
+    'Most threads for validation, update, show, list and filter functions. Read at start.',
+  ),
+  'tuffet/script_memory_bytes': integer(
+    67_108_864,
+    16_777_216,
+    1_073_741_824,
+    'Bytes of memory that the functions of one database may take on one thread. Read at start.',
+  ),
   ...edgeOptions,
-  ...scriptOptions,
 } satisfies Record<string, Option>;
 
 /** Sections whose keys are names that the user chooses. */

@@ -17,7 +17,7 @@ export function joinDocs(docs: readonly Bytes[], members: ReadonlySet<string> | 
  * Some members of a JSON object. Its text has no white space, as stored documents have none; one that has is given back
  * whole. Members whose names are written with escapes are kept, whatever they are.
  */
-export function pickMembers(doc: Bytes, members: ReadonlySet<string>): Bytes {
+function pickMembers(doc: Bytes, members: ReadonlySet<string>): Bytes {
   let picked = '';
   let at = 1;
   for (;;) {

@@ -60,7 +60,7 @@ export class Sandbox {
   /** Makes the scope of a program, and prepares it. */
   open(id: string, operation: Operation | undefined, texts: readonly Bytes[]): void {
     if (this.#scopes.size >= scopesMax) this.close(this.#scopes.keys().next().value!);
-    const scope = this.#guarded(() => this.#newScope());
+    const scope = this.#guarded(() => this.#newScope(), this.#scopes.size > 0);
     this.#scopes.set(id, scope);
     if (operation === undefined) return;
     try {
@@ -111,11 +111,15 @@ export class Sandbox {
     return { context, enter };
   }
 
-  /** The engine's own stack may overflow, or it may trip over missing memory: those are not its exceptions but ours. */
-  #guarded<T>(work: () => T): T {
+  /**
+   * The engine's own stack may overflow, or it may trip over missing memory: those are not its exceptions but ours. Only
+   * in a sandbox where nothing has run yet there is no function to blame.
+   */
+  #guarded<T>(work: () => T, used = true): T {
     try {
       return work();
     } catch (error) {
+      if (!used) throw new Error('a sandbox could not be set up', { cause: error });
       if (
         error instanceof VmException ||
         error instanceof RangeError ||

@@ -129,9 +129,7 @@ async function start(
   config: Config,
   folder: DataFolder | undefined,
 ): Promise<TuffetServer> {
-  const logger =
-    options.logger ??
-    createLogger({ level: config.choice('log/level'), format: config.choice('log/format') });
+  const logger = options.logger ?? newLogger(config);
   const stopListening = config.onChange('log', 'level', (level) => logger.setLevel(level ?? 'notice'));
   await prepareConfig(config, logger);
   const scripting = new Scripting(config, logger);
@@ -185,6 +183,9 @@ async function start(
     close: () => (closing ??= server.close().then(shutDown)),
   };
 }
+
+const newLogger = (config: Config): Logger =>
+  createLogger({ level: config.choice('log/level'), format: config.choice('log/format') });
 
 async function prepareConfig(config: Config, logger: Logger): Promise<void> {
   reportConfig(config, logger, await hashPlainAdmins(config));

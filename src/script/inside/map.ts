@@ -1,8 +1,8 @@
 import type { Compile, UserFunction } from './compile.js';
 import type { Core } from './core.js';
+import type { Keep } from './keep.js';
 
 export interface Mapper {
-  emit: (key: unknown, value: unknown) => void;
   /** Takes the sources of the functions to be run, as JSON. */
   load: (sources: string) => void;
   /**
@@ -13,72 +13,42 @@ export interface Mapper {
   run: (docs: string, which: string, alone: boolean) => string;
 }
 
-export function makeMapper(core: Core, compile: Compile, tick: () => void): Mapper {
-  const { parse, stringify, isArray, newList, isExhausted, describe, note } = core;
-  const copiedMax = 16;
-  const waitingMax = 2_000;
-  let functions: UserFunction[] = [];
-  /** Keys and values that wait to be written: many at a time is far cheaper than each for itself. */
-  let rows = newList();
-  let count = 0;
-  /** Whether among them are objects that a function might still change: those don't wait for the next document. */
-  let loose = false;
+/** Takes note of an exception, or throws it on where it is not only the one document's affair. */
+type MapFailed = (thrown: unknown, doc: number, which: number, alone: boolean) => void;
 
-  /** A copy of a short array without objects in it, as most keys are: nobody else can change it. */
-  const copied = (list: unknown[]): unknown[] | undefined => {
-    if (list.length > copiedMax || (list as { toJSON?: unknown }).toJSON !== undefined) return undefined;
-    const copy: unknown[] = [];
-    for (let i = 0; i < list.length; i++) {
-      const each = list[i];
-      if ((typeof each === 'object' && each !== null) || typeof each === 'bigint') return undefined;
-      copy[i] = each;
-    }
-    return copy;
-  };
-
-  const kept = (value: unknown): unknown => {
-    if (typeof value === 'bigint') throw new TypeError('BigInt values have no form in JSON');
-    if (typeof value !== 'object' || value === null) return value;
-    const copy = isArray(value) ? copied(value) : undefined;
-    if (copy === undefined) loose = true;
-    return copy ?? value;
-  };
-
-  const failed = (thrown: unknown, doc: number, which: number, alone: boolean): void => {
+export function makeMapFailed({ isArray, isExhausted, describe, note }: Core): MapFailed {
+  return (thrown, doc, which, alone) => {
     // Others' rows may have taken the memory.
     if (isExhausted(thrown) && !alone) throw thrown;
     if (thrown === 'fatal_error') throw ['fatal', 'map_runtime_error', "function raised 'fatal_error'"];
     if (isArray(thrown) && thrown[0] === 'fatal') throw thrown;
     note([doc, which, describe(thrown)]);
   };
+}
 
-  const runOne = (which: number, docs: readonly unknown[], alone: boolean): string => {
-    const map = functions[which]!;
-    let counts = '';
-    let written = '';
-    rows = newList();
-    count = 0;
-    loose = false;
-    for (let i = 0; i < docs.length; i++) {
-      tick();
-      const before = count;
-      try {
-        map(docs[i]);
-        const emitted = (count - before) / 2;
-        if (loose || count >= waitingMax) {
-          written += stringify(rows) + '\n';
-          rows = newList();
-          count = 0;
-        }
-        counts += emitted + ',';
-      } catch (thrown) {
-        counts += '0,';
-        count = rows.length = before;
-        failed(thrown, i, which, alone);
-      }
-      loose = false;
-    }
-    return counts + '\n' + written + (count === 0 ? '\n' : stringify(rows) + '\n\n');
+/** Runs one map function on documents, and gives its lines. */
+export interface MapRunner {
+  emit: (key: unknown, value: unknown) => void;
+  run: (map: UserFunction, which: number, docs: readonly unknown[], alone: boolean) => string;
+}
+
+export function makeMapRunner(
+  { stringify, newList }: Core,
+  keep: Keep,
+  failed: MapFailed,
+  tick: () => void,
+): MapRunner {
+  const waitingMax = 2_000;
+  /** Keys and values that wait to be written: many at a time is far cheaper than each for itself. */
+  let rows = newList();
+  let count = 0;
+  /** Whether among them are objects that a function might still change: those don't wait for the next document. */
+  let loose = false;
+
+  const kept = (value: unknown): unknown => {
+    const safe = keep(value);
+    if (safe === value && typeof value === 'object' && value !== null) loose = true;
+    return safe;
   };
 
   return {
@@ -86,11 +56,44 @@ export function makeMapper(core: Core, compile: Compile, tick: () => void): Mapp
       const keyType = typeof key;
       const valueType = typeof value;
       const keptKey = keyType === 'string' || keyType === 'number' ? key : kept(key);
-      const keptValue =
-        value === null || valueType === 'number' || valueType === 'string' ? value : kept(value);
+      const plain = value === null || valueType === 'number' || valueType === 'string';
+      const keptValue = plain ? value : kept(value);
       rows[count++] = keptKey;
       rows[count++] = keptValue;
     },
+    run: (map, which, docs, alone) => {
+      let counts = '';
+      let written = '';
+      rows = newList();
+      count = 0;
+      loose = false;
+      for (let i = 0; i < docs.length; i++) {
+        tick();
+        const before = count;
+        try {
+          map(docs[i]);
+          const emitted = (count - before) / 2;
+          if (loose || count >= waitingMax) {
+            written += stringify(rows) + '\n';
+            rows = newList();
+            count = 0;
+          }
+          counts += emitted + ',';
+        } catch (thrown) {
+          counts += '0,';
+          count = rows.length = before;
+          failed(thrown, i, which, alone);
+        }
+        loose = false;
+      }
+      return counts + '\n' + written + (count === 0 ? '\n' : stringify(rows) + '\n\n');
+    },
+  };
+}
+
+export function makeMapper({ parse }: Core, compile: Compile, runner: MapRunner): Mapper {
+  let functions: UserFunction[] = [];
+  return {
     load: (sources) => {
       const list = parse(sources) as string[];
       functions = [];
@@ -100,7 +103,10 @@ export function makeMapper(core: Core, compile: Compile, tick: () => void): Mapp
       const parsed = parse(docs) as unknown[];
       const list = parse(which) as number[];
       let text = '';
-      for (let i = 0; i < list.length; i++) text += runOne(list[i]!, parsed, alone);
+      for (let i = 0; i < list.length; i++) {
+        const at = list[i]!;
+        text += runner.run(functions[at]!, at, parsed, alone);
+      }
       return text;
     },
   };

@@ -2,37 +2,40 @@ import type { Core } from './core.js';
 
 export type Require = (path: unknown) => unknown;
 
-/**
- * CommonJS modules that are members of a design document: `require('lib/math')` is the text at `lib.math`. Paths begin at
- * the root, or with `./` or `../` at the module that asks.
- */
-export function makeModules({
-  apply,
-  evaluate,
-  describe,
-  ownMember,
-  note,
-}: Core): (root: unknown) => Require {
+/** The names on the way from the root to what `path` means for a module in the folder `from`. */
+export type Resolve = (path: string, from: string[]) => string[];
+
+export function makeResolve({ apply }: Core): Resolve {
   const { split } = String.prototype;
-  const { join, slice } = Array.prototype;
-
-  const refuse = (reason: string): never => {
-    throw { error: 'invalid_require_path', reason };
-  };
-
-  /** The names on the way from the root to what `path` means for a module in the folder `from`. */
-  const resolve = (path: string, from: string[]): string[] => {
+  const { slice } = Array.prototype;
+  return (path, from) => {
     const names = apply(split, path, ['/']) as string[];
     const relative = names[0] === '.' || names[0] === '..';
     const way = relative ? (apply(slice, from, [0]) as string[]) : [];
     for (let i = 0; i < names.length; i++) {
       const name = names[i]!;
       if (name === '..') {
-        if (way.length === 0) refuse(`${path} leads out of the design document.`);
+        if (way.length === 0)
+          throw { error: 'invalid_require_path', reason: `${path} leads out of the design document.` };
         way.length--;
       } else if (name !== '.' && name !== '') way[way.length] = name;
     }
     return way;
+  };
+}
+
+/**
+ * CommonJS modules that are members of a design document: `require('lib/math')` is the text at `lib.math`. Paths begin at
+ * the root, or with `./` or `../` at the module that asks.
+ */
+export function makeModules(
+  { apply, evaluate, describe, ownMember, note }: Core,
+  resolve: Resolve,
+): (root: unknown) => Require {
+  const { join, slice } = Array.prototype;
+
+  const refuse = (reason: string): never => {
+    throw { error: 'invalid_require_path', reason };
   };
 
   return (root) => {

@@ -2,12 +2,13 @@ import { makeAnswers, makeCaller } from './calls.js';
 import { makeCompile } from './compile.js';
 import { makeCore } from './core.js';
 import { makeFailure } from './failures.js';
+import { makeKeep } from './keep.js';
 import { makeLister } from './list.js';
-import { makeMapper } from './map.js';
-import { makeModules } from './modules.js';
+import { makeMapFailed, makeMapper, makeMapRunner } from './map.js';
+import { makeModules, makeResolve } from './modules.js';
 import { makeReducer } from './reduce.js';
-import { makeResponses } from './responses.js';
-import { makeMediaTypes } from './types.js';
+import { makeChoose, makeResponses } from './responses.js';
+import { makeMediaTypes, makeWish } from './types.js';
 
 /** What can be asked of the sandbox. All take texts, mostly JSON, and give one. */
 export type Operation = 'maps' | 'map' | 'reducer' | 'reduce' | 'ddoc' | 'call' | 'list' | 'check';
@@ -15,15 +16,22 @@ export type Operation = 'maps' | 'map' | 'reducer' | 'reduce' | 'ddoc' | 'call' 
 const parts = {
   makeCore,
   makeCompile,
+  makeResolve,
   makeModules,
   makeFailure,
+  makeWish,
   makeMediaTypes,
+  makeChoose,
   makeResponses,
+  makeKeep,
+  makeMapFailed,
+  makeMapRunner,
   makeMapper,
   makeReducer,
   makeAnswers,
   makeCaller,
   makeLister,
+  makeOperations,
   openScope,
 };
 
@@ -57,17 +65,19 @@ interface Scope {
   reducer: Part<'makeReducer'>;
   caller: Part<'makeCaller'>;
   lister: Part<'makeLister'>;
+  emit: (key: unknown, value: unknown) => void;
   countEmit: () => void;
 }
 
 function link(tick: () => void, pull: () => string | undefined, push: (text: string) => void): Enter {
   const core = parts.makeCore();
   const compile = parts.makeCompile(core);
-  const modules = parts.makeModules(core);
+  const modules = parts.makeModules(core, parts.makeResolve(core));
   const failure = parts.makeFailure(core);
-  const types = parts.makeMediaTypes(core);
-  const responses = parts.makeResponses(core, types);
-  const mapper = parts.makeMapper(core, compile, tick);
+  const types = parts.makeMediaTypes(core, parts.makeWish(core));
+  const responses = parts.makeResponses(parts.makeChoose(core, types));
+  const runner = parts.makeMapRunner(core, parts.makeKeep(core), parts.makeMapFailed(core), tick);
+  const mapper = parts.makeMapper(core, compile, runner);
   const reducer = parts.makeReducer(core, compile, tick);
   let emissions = 0;
   const countEmit = (): void => void emissions++;
@@ -79,54 +89,22 @@ function link(tick: () => void, pull: () => string | undefined, push: (text: str
   const answers = parts.makeAnswers(core, responses, emitted);
   const caller = parts.makeCaller(core, compile, answers, failure, tick);
   const lister = parts.makeLister(core, responses, caller, pull, push, tick);
-  return parts.openScope({
-    core,
-    compile,
-    modules,
-    failure,
-    types,
-    responses,
-    mapper,
-    reducer,
-    caller,
-    lister,
-    countEmit,
-  });
+  const scope = {
+    ...{ core, compile, modules, failure, types, responses },
+    ...{ emit: runner.emit, mapper, reducer, caller, lister, countEmit },
+  };
+  return parts.openScope(scope, parts.makeOperations(scope));
 }
 
 type Enter = (operation: Operation, a: string, b: string, c: string) => string;
 
-/** Puts in place what user functions find in the global scope. */
-function openScope(scope: Scope): Enter {
-  const { core, compile, modules, failure, types, responses, mapper, reducer, caller, lister } = scope;
-  const { parse, stringify, isArray, isExhausted, note, takeNotes } = core;
+type Operations = Record<Operation, (a: string, b: string, c: string) => string>;
+
+function makeOperations(scope: Scope): Operations {
+  const { core, compile, modules, mapper, reducer, caller, lister, countEmit } = scope;
+  const { parse } = core;
   const names = globalThis as Record<string, unknown>;
-  // Nothing to keep time by or to wait with, and nothing that runs after a call.
-  for (const name of [
-    'SharedArrayBuffer',
-    'Atomics',
-    'performance',
-    'queueMicrotask',
-    'Promise',
-    'WeakRef',
-    'FinalizationRegistry',
-  ])
-    delete names[name];
-  names['emit'] = mapper.emit;
-  names['sum'] = (values: Record<string, never>) => {
-    let total = 0;
-    for (const at in values) total += values[at]!;
-    return total;
-  };
-  names['log'] = (message: unknown) => note(typeof message === 'string' ? message : stringify(message));
-  names['toJSON'] = (value: unknown) => stringify(value);
-  names['isArray'] = (value: unknown) => isArray(value);
-  names['getRow'] = lister.getRow;
-  names['start'] = responses.start;
-  names['send'] = responses.send;
-  names['provides'] = responses.provides;
-  names['registerType'] = types.register;
-  const operations: Record<Operation, (a: string, b: string, c: string) => string> = {
+  return {
     maps: (sources, lib) => {
       names['require'] = modules({ views: { lib: lib === '' ? {} : parse(lib) } });
       mapper.load(sources);
@@ -141,7 +119,7 @@ function openScope(scope: Scope): Enter {
     ddoc: (text) => {
       caller.load(text);
       names['require'] = modules(caller.ddoc());
-      names['emit'] = scope.countEmit;
+      names['emit'] = countEmit;
       return '';
     },
     call: caller.run,
@@ -151,6 +129,30 @@ function openScope(scope: Scope): Enter {
       return '';
     },
   };
+}
+
+/** Puts in place what user functions find in the global scope. */
+function openScope({ core, failure, types, responses, emit, lister }: Scope, operations: Operations): Enter {
+  const { stringify, isArray, isExhausted, note, takeNotes } = core;
+  const names = globalThis as Record<string, unknown>;
+  // Nothing to keep time by or to wait with, and nothing that runs after a call.
+  const unwanted = ['SharedArrayBuffer', 'Atomics', 'performance', 'queueMicrotask', 'Promise', 'WeakRef'];
+  for (const name of [...unwanted, 'FinalizationRegistry']) delete names[name];
+  names['emit'] = emit;
+  names['sum'] = (values: Record<string, never>) => {
+    let total = 0;
+    if (isArray(values)) for (let i = 0; i < values.length; i++) total += values[i] as number;
+    else for (const at in values) total += values[at]!;
+    return total;
+  };
+  names['log'] = (message: unknown) => note(typeof message === 'string' ? message : stringify(message));
+  names['toJSON'] = (value: unknown) => stringify(value);
+  names['isArray'] = (value: unknown) => isArray(value);
+  names['getRow'] = lister.getRow;
+  names['start'] = responses.start;
+  names['send'] = responses.send;
+  names['provides'] = responses.provides;
+  names['registerType'] = types.register;
   return (operation, a, b, c) => {
     try {
       const result = operations[operation](a, b, c);

@@ -27,14 +27,21 @@ export interface Responses {
   head: () => FunctionResponse;
 }
 
-export function makeResponses({ apply }: Core, types: MediaTypes): Responses {
-  const { join, reverse } = Array.prototype;
-  let started: FunctionResponse = {};
-  let chunks = '';
-  let provided: { name: string; render: () => unknown }[] = [];
-  let contentType: string | undefined;
+interface Provided {
+  name: string;
+  render: () => unknown;
+}
 
-  const notAcceptable = (wanted: string): never => {
+/** Chooses among what is provided by the request's `format` and `Accept`; throws where nothing fits. */
+type Choose = (
+  provided: Provided[],
+  request: FunctionRequest,
+) => { type: string | undefined; render: () => unknown };
+
+export function makeChoose({ apply }: Core, types: MediaTypes): Choose {
+  const { join, reverse } = Array.prototype;
+
+  const notAcceptable = (provided: Provided[], wanted: string): never => {
     const offered: string[] = [];
     for (let i = 0; i < provided.length; i++) {
       const { name } = provided[i]!;
@@ -44,7 +51,7 @@ export function makeResponses({ apply }: Core, types: MediaTypes): Responses {
     throw ['error', 'not_acceptable', `Content-Type ${wanted} not supported, try one of: ${list}`];
   };
 
-  const choose = ({ headers, query }: FunctionRequest): (() => unknown) => {
+  return (provided, { headers, query }) => {
     const format = query?.['format'];
     const accept = headers?.['Accept'];
     const names: string[] = [];
@@ -53,12 +60,17 @@ export function makeResponses({ apply }: Core, types: MediaTypes): Responses {
     const byAccept = accept === undefined ? first : types.best(names, accept);
     const found = format === undefined ? byAccept : { name: format, type: types.of(format)[0] };
     for (let i = 0; i < provided.length; i++) {
-      if (provided[i]!.name !== found?.name) continue;
-      contentType = found.type;
-      return provided[i]!.render;
+      if (provided[i]!.name === found?.name) return { type: found.type, render: provided[i]!.render };
     }
-    return notAcceptable(format ?? accept ?? names[0]!);
+    return notAcceptable(provided, format ?? accept ?? names[0]!);
   };
+}
+
+export function makeResponses(choose: Choose): Responses {
+  let started: FunctionResponse = {};
+  let chunks = '';
+  let provided: Provided[] = [];
+  let contentType: string | undefined;
 
   return {
     start: (response) => {
@@ -76,7 +88,12 @@ export function makeResponses({ apply }: Core, types: MediaTypes): Responses {
       provided = [];
       contentType = undefined;
     },
-    rendered: (returned, request) => (provided.length === 0 ? returned : choose(request)()),
+    rendered: (returned, request) => {
+      if (provided.length === 0) return returned;
+      const { type, render } = choose(provided, request);
+      contentType = type;
+      return render();
+    },
     takeChunks: () => {
       const text = chunks;
       chunks = '';

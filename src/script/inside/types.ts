@@ -9,26 +9,11 @@ export interface MediaTypes {
   best: (names: string[], accept: string) => { name: string; type: string } | undefined;
 }
 
-export function makeMediaTypes({ apply, isArray }: Core): MediaTypes {
+/** How much a client wants a type, by its `Accept`: 0 for not at all. */
+export type Wish = (type: string, accept: string) => number;
+
+export function makeWish({ apply }: Core): Wish {
   const { split, trim, toLowerCase } = String.prototype;
-  const known: Record<string, string[]> = {
-    __proto__: null as never,
-    all: ['*/*'],
-    text: ['text/plain; charset=utf-8', 'txt'],
-    html: ['text/html; charset=utf-8'],
-    xhtml: ['application/xhtml+xml', 'xhtml'],
-    xml: ['application/xml', 'text/xml', 'application/x-xml'],
-    js: ['text/javascript', 'application/javascript', 'application/x-javascript'],
-    css: ['text/css'],
-    ics: ['text/calendar'],
-    csv: ['text/csv'],
-    rss: ['application/rss+xml'],
-    atom: ['application/atom+xml'],
-    yaml: ['application/x-yaml', 'text/yaml'],
-    multipart_form: ['multipart/form-data'],
-    url_encoded_form: ['application/x-www-form-urlencoded'],
-    json: ['application/json', 'text/x-json'],
-  };
 
   const parts = (text: string, separator: string): string[] => {
     const list = apply(split, text, [separator]) as string[];
@@ -47,8 +32,8 @@ export function makeMediaTypes({ apply, isArray }: Core): MediaTypes {
     return minor === rangeMinor ? 3 : 0;
   };
 
-  /** How much a client wants a type: first by how exactly it was named, then by the quality it was given. */
-  const wish = (type: string, accept: string): number => {
+  // First by how exactly the type was named, then by the quality it was given.
+  return (type, accept) => {
     const ranges = parts(accept, ',');
     let most = 0;
     for (let i = 0; i < ranges.length; i++) {
@@ -62,6 +47,27 @@ export function makeMediaTypes({ apply, isArray }: Core): MediaTypes {
       if (fits > 0 && quality > 0 && fits * 2 + quality > most) most = fits * 2 + quality;
     }
     return most;
+  };
+}
+
+export function makeMediaTypes({ isArray }: Core, wish: Wish): MediaTypes {
+  const known: Record<string, string[]> = {
+    __proto__: null as never,
+    all: ['*/*'],
+    text: ['text/plain; charset=utf-8', 'txt'],
+    html: ['text/html; charset=utf-8'],
+    xhtml: ['application/xhtml+xml', 'xhtml'],
+    xml: ['application/xml', 'text/xml', 'application/x-xml'],
+    js: ['text/javascript', 'application/javascript', 'application/x-javascript'],
+    css: ['text/css'],
+    ics: ['text/calendar'],
+    csv: ['text/csv'],
+    rss: ['application/rss+xml'],
+    atom: ['application/atom+xml'],
+    yaml: ['application/x-yaml', 'text/yaml'],
+    multipart_form: ['multipart/form-data'],
+    url_encoded_form: ['application/x-www-form-urlencoded'],
+    json: ['application/json', 'text/x-json'],
   };
 
   return {
