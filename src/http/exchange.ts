@@ -51,8 +51,15 @@ export class Exchange {
   /** The body of a POST that must be a JSON object, and say so. */
   async jsonObject({ typed = true } = {}): Promise<Record<string, unknown>> {
     if (typed) requireJson(this.request);
+    const value = await this.optionalObject();
+    if (value === undefined) throw invalidJson();
+    return value;
+  }
+
+  /** The body as a JSON object; undefined where there is none. */
+  async optionalObject(): Promise<Record<string, unknown> | undefined> {
     const bytes = await this.body();
-    if (bytes.length === 0) throw invalidJson();
+    if (bytes.length === 0) return undefined;
     const value = parseJson(bytes);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
     return value as Record<string, unknown>;

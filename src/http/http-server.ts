@@ -5,9 +5,9 @@ import { Refusal } from '../base/errors.js';
 import { answerClientError, answerRaw, type ClientError } from './client-error.js';
 import { Exchange } from './exchange.js';
 import { expectationFailed, HeadChecks } from './head-checks.js';
-import { headerOf } from './header.js';
 import { callbackOf } from './jsonp.js';
 import { limitConnections, listenOn } from './listen.js';
+import { checkLogin, login } from './login.js';
 import { splitPath, targetOf } from './path.js';
 import { emptyQuery, Query } from './query.js';
 import { MethodNotAllowed, route } from './router.js';
@@ -107,7 +107,7 @@ export class HttpServer {
     try {
       exchange = this.#exchange(request, response, id);
       if (answerPreflight(exchange)) return;
-      const user = this.services.authenticator.authenticate(headerOf(request, 'authorization'));
+      const user = login(exchange);
       if (user instanceof Promise) {
         const pending = exchange;
         user
@@ -151,7 +151,7 @@ export class HttpServer {
 
   #serve(exchange: Exchange, user: Exchange['user']): void {
     exchange.user = user;
-    checkLogin(exchange);
+    checkLogin(exchange, user);
     const work = route(exchange);
     if (work instanceof Promise) work.catch((error: unknown) => this.#fail(exchange, error));
   }
@@ -250,12 +250,4 @@ function answerPreflight(exchange: Exchange): boolean {
   exchange.head(204, headers);
   response.end();
   return true;
-}
-
-function checkLogin({ services: { config }, user, parts }: Exchange): void {
-  if (user.name !== null) return;
-  const exceptUp = config.boolean('chttpd/require_valid_user_except_for_up');
-  if (!exceptUp && !config.boolean('chttpd/require_valid_user')) return;
-  if (exceptUp && parts[0] === '_up') return;
-  throw new Refusal('unauthorized', 'Authentication required.');
 }

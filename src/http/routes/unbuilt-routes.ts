@@ -14,11 +14,9 @@ export const unbuiltServerRoutes: readonly ServerRoute[] = [
   unbuilt('/_session', 'GET,HEAD,POST,DELETE', 'sessions'),
   unbuilt('/_replicate', 'POST', 'replication'),
   unbuilt('/_scheduler/*', 'GET,HEAD', 'replication'),
-  unbuilt('/_db_updates', 'GET', 'feed of databases'),
   unbuilt('/_cluster_setup', 'GET,POST', 'cluster setup'),
   unbuilt('/_reshard/*', 'GET,HEAD,PUT,POST,DELETE', 'resharding'),
 ];
 
 export const unbuiltDatabaseRoutes: readonly DatabaseRoute[] = [
-  unbuilt('/{db}/_changes', 'GET,POST,HEAD', 'changes feed'),
 ];
