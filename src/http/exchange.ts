@@ -1,4 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { WebSocket } from 'ws';
 import type { UserContext } from '../base/user-context.js';
 import { toBytes, type Bytes } from '../base/bytes.js';
 import { invalidJson, notAnObject } from '../base/errors.js';
@@ -22,6 +23,8 @@ export class Exchange {
   requestedParts: readonly Bytes[] | undefined;
   /** How often they did. */
   rewrites = 0;
+  /** Where the client wants a WebSocket: makes the connection one, in place of an answer. */
+  upgrade: ((open: (socket: WebSocket) => void) => void) | undefined;
 
   constructor(
     readonly services: Services,

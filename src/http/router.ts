@@ -14,7 +14,7 @@ import { RouteTable, type Access, type Route } from './route.js';
 import { attachmentAllow, attachmentMethods, attachmentName } from './routes/attachment-routes.js';
 import { bulkGetRoutes } from './routes/bulk-get-routes.js';
 import { bulkRoutes } from './routes/bulk-routes.js';
-import { changesRoutes, dbUpdatesRoutes } from './routes/changes-routes.js';
+import { changesRoutes, feedRoutes } from './routes/changes-routes.js';
 import { createDatabase, databaseRoutes, deleteDatabase, getDatabase } from './routes/database-routes.js';
 import { findRoutes } from './routes/find-routes.js';
 import { designRoutes } from './routes/design-routes.js';
@@ -29,12 +29,12 @@ import { revisionRoutes } from './routes/revision-routes.js';
 import { rewriteRoutes } from './routes/rewrite-routes.js';
 import { serverRoutes } from './routes/server-routes.js';
 import { viewRoutes } from './routes/view-routes.js';
-import { unbuiltDatabaseRoutes, unbuiltServerRoutes } from './routes/unbuilt-routes.js';
+import { unbuiltServerRoutes } from './routes/unbuilt-routes.js';
 
 /** All routes of the server, and all those below a database. */
 export const allServerRoutes = [
   ...serverRoutes,
-  ...dbUpdatesRoutes,
+  ...feedRoutes,
   ...nodeRoutes,
   ...pageRoutes,
   ...unbuiltServerRoutes,
@@ -53,7 +53,6 @@ export const allDatabaseRoutes = [
   ...listRoutes,
   ...rewriteRoutes((exchange) => route(exchange)),
   ...changesRoutes,
-  ...unbuiltDatabaseRoutes,
 ];
 
 const serverTable = new RouteTable(allServerRoutes, 0);

@@ -1,16 +1,18 @@
-import type { Bytes } from '../../base/bytes.js';
+import { fromBytes, type Bytes } from '../../base/bytes.js';
+import { Refusal } from '../../base/errors.js';
 import type { Rev } from '../../revisions/rev.js';
-import { find, pathOf } from '../../revisions/tree.js';
+import { find, pathOf, type RevNode } from '../../revisions/tree.js';
+import type { Selector } from '../../selectors/selector.js';
 import { decodeChange, type ChangeRecord } from '../../shard/change-record.js';
 import type { Database } from '../database.js';
 import { deletedMember, docText, revisionsMember } from '../../shard/doc-text.js';
 import { isDesignId } from '../document-input.js';
+import type { Show } from '../read-gates.js';
 import type { ChangeEntry } from './merge-changes.js';
 
 /** A revision that a filter is asked about. */
 export interface Candidate {
   readonly id: Bytes;
-  readonly deleted: boolean;
   /** The document as JSON, with `_revisions` where that is wanted. Read only when it is asked for. */
   text(options: { revisions: boolean }): Bytes;
 }
@@ -31,34 +33,38 @@ export function idFilter(ids: ReadonlySet<Bytes>): ChangeFilter {
   return { test: (candidates) => candidates.map(({ id }) => ids.has(id)) };
 }
 
+/** Documents that a selector means. */
+export function selectorFilter({ matches }: Selector): ChangeFilter {
+  return {
+    test: (candidates) =>
+      candidates.map((candidate) => matches(JSON.parse(fromBytes(candidate.text({ revisions: false }))))),
+  };
+}
+
 /**
  * Puts changes before a filter. It is asked about the winner, or about each leaf where a feed shows them all; a change
- * is shown with the revisions that pass, and not at all without any.
+ * is shown with the revisions that pass, and not at all without any. What `show` hides is not asked about: a filter must
+ * not tell what its user may not read.
  */
 export async function passing(
   database: Database,
   filter: ChangeFilter,
   entries: readonly ChangeEntry[],
-  allLeaves: boolean,
+  { allLeaves, show }: { allLeaves: boolean; show: Show | undefined },
 ): Promise<ChangeEntry[]> {
-  const asked = entries.map((entry) => ({ entry, candidates: candidatesOf(database, entry, allLeaves) }));
+  const asked = entries.map((entry) => {
+    const record = decodeChange(entry.value);
+    const revs = allLeaves ? record.leaves : record.leaves.slice(0, 1);
+    const candidates = revs.map((rev) => new RevisionCandidate(database, entry.shard, record, rev, show));
+    return { entry, revs: revs.length, candidates: candidates.filter(({ isHidden }) => !isHidden) };
+  });
   const verdicts = await filter.test(asked.flatMap(({ candidates }) => candidates));
   let at = 0;
-  return asked.flatMap(({ entry, candidates }) => {
-    const revs = candidates.filter(() => verdicts[at++]).map(({ rev }) => rev);
-    if (revs.length === 0) return [];
-    return [{ ...entry, revs: revs.length === candidates.length ? undefined : revs }];
+  return asked.flatMap(({ entry, revs, candidates }) => {
+    const passed = candidates.filter(() => verdicts[at++]).map(({ rev }) => rev);
+    if (passed.length === 0) return [];
+    return [{ ...entry, revs: passed.length === revs ? undefined : passed }];
   });
-}
-
-function candidatesOf(
-  database: Database,
-  { shard, value }: ChangeEntry,
-  allLeaves: boolean,
-): RevisionCandidate[] {
-  const record = decodeChange(value);
-  const revs = allLeaves ? record.leaves : record.leaves.slice(0, 1);
-  return revs.map((rev) => new RevisionCandidate(database, shard, record, rev));
 }
 
 class RevisionCandidate implements Candidate {
@@ -67,32 +73,31 @@ class RevisionCandidate implements Candidate {
     private readonly shard: number,
     private readonly record: ChangeRecord,
     readonly rev: Rev,
+    private readonly show: Show | undefined,
   ) {}
 
   get id(): Bytes {
     return this.record.id;
   }
 
-  get deleted(): boolean {
-    // Of leaves that did not win, only the tree knows.
-    if (this.rev === this.record.leaves[0]) return this.record.deleted;
-    return this.#node()?.node.deleted ?? false;
+  get isHidden(): boolean {
+    return this.show !== undefined && this.show(this.id, this.#open().content) instanceof Refusal;
   }
 
   text({ revisions }: { revisions: boolean }): Bytes {
-    const found = this.#node();
-    // Purged since the change was read: what is left of it is its name.
-    if (found === undefined)
-      return docText(this.id, this.rev, '{}', this.record.deleted ? deletedMember : '');
-    const { doc, node } = found;
-    const content = this.database.collection.body(this.shard, doc, node) ?? '{}';
-    const path = revisions ? revisionsMember(pathOf(doc.tree, node)) : '';
-    return docText(this.id, this.rev, content, (node.deleted ? deletedMember : '') + path);
+    const { content, deleted, path } = this.#open();
+    const visible = this.show === undefined ? content : this.show(this.id, content);
+    const extra = (deleted ? deletedMember : '') + (revisions ? revisionsMember(path) : '');
+    return docText(this.id, this.rev, visible instanceof Refusal ? '{}' : visible, extra);
   }
 
-  #node() {
+  #open(): { content: Bytes; deleted: boolean; path: readonly RevNode[] } {
     const doc = this.database.collection.doc(this.id);
     const node = doc && find(doc.tree, this.rev);
-    return doc === undefined || node === undefined ? undefined : { doc, node };
+    // Purged since the change was read: what is left of it is its name.
+    if (doc === undefined || node === undefined)
+      return { content: '{}', deleted: this.record.deleted, path: [] };
+    const content = this.database.collection.body(this.shard, doc, node) ?? '{}';
+    return { content, deleted: node.deleted, path: pathOf(doc.tree, node) };
   }
 }

@@ -4,7 +4,7 @@ import { isDeletedChange, plainChangeId, plainChangePos } from '../../shard/chan
 import type { Cluster } from '../cluster.js';
 import type { Database } from '../database.js';
 import { docPieces } from '../doc-pieces.js';
-import { docText, isPlainText } from '../../shard/doc-text.js';
+import { isPlainText } from '../../shard/doc-text.js';
 import { SequenceWriter, type Positions } from '../sequence.js';
 import { changedDoc, rowHead, type RowOptions, type RowText } from './change-rows.js';
 import { chooseChanges, stillThere, type Choice, type Chosen } from './choose-changes.js';
@@ -84,7 +84,8 @@ export class ChangeReader {
     private readonly floor?: Positions,
   ) {
     this.#writer = new SequenceWriter(database, start);
-    this.#passed = start.map((seq) => (seq === 0 && view.docIds === undefined ? 0 : undefined));
+    const isPlain = view.docIds === undefined && view.filter === undefined;
+    this.#passed = start.map((seq) => (seq === 0 && isPlain ? 0 : undefined));
   }
 
   get positions(): Positions {
@@ -257,14 +258,16 @@ export class ChangeReader {
 
   /** Ends with the last part of the row, or without one where there is nothing to show. */
   async *#rowPieces(entry: ChangeEntry, seq: Bytes): AsyncGenerator<Bytes, Bytes | undefined> {
-    const { framing, conflicts, encodingInfo, allLeaves } = this.view;
-    const doc = changedDoc(this.database, entry, conflicts);
+    const { framing, encodingInfo, allLeaves, row: rowOf } = this.view;
+    const doc = changedDoc(this.database, entry, this.view);
     if (doc === undefined) return undefined;
     this.#rows++;
+    if (doc === null || !hasAttachments(doc.content)) {
+      const row = rowOf(entry, seq);
+      return row === undefined ? undefined : framing.before + row + framing.after(seq);
+    }
     yield `${framing.before}${rowHead(entry, seq, allLeaves)},"doc":`;
-    if (hasAttachments(doc.content)) {
-      yield* docPieces(this.cluster, this.database, doc, { after: -1, encodingInfo });
-    } else yield docText(doc.id, doc.rev, doc.content, doc.extra, encodingInfo);
+    yield* docPieces(this.cluster, this.database, doc, { after: -1, encodingInfo });
     return `}${framing.after(seq)}`;
   }
 }

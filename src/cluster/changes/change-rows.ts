@@ -1,10 +1,12 @@
 import type { Bytes } from '../../base/bytes.js';
 import { fromBytes, toBytes } from '../../base/bytes.js';
+import { Refusal } from '../../base/errors.js';
 import { decodeChange, isDeletedChange, plainChangeId, plainChangePos } from '../../shard/change-record.js';
 import { decodeDocRecord, decodeWinner } from '../../shard/doc-record.js';
 import type { Database } from '../database.js';
 import { conflictsMember, deletedMember, docText, quoteId, quoteRev } from '../../shard/doc-text.js';
 import type { OpenedDoc } from '../open-doc.js';
+import type { Show } from '../read-gates.js';
 import type { ChangeEntry } from './merge-changes.js';
 
 /** What a feed shows of each change. */
@@ -15,6 +17,10 @@ export interface RowOptions {
   /** With the documents: the leaves that did not win. */
   conflicts: boolean;
   encodingInfo: boolean;
+  /** Hides what the user must not see of documents. */
+  show: Show | undefined;
+  /** Makes of a document's text what is shown of it; undefined for all of it. */
+  trim: ((text: Bytes) => Bytes) | undefined;
 }
 
 /** Makes the row of a change, whose sequence comes as JSON. Gives undefined where there is nothing to show. */
@@ -22,13 +28,14 @@ export type RowText = (entry: ChangeEntry, seq: Bytes) => Bytes | undefined;
 
 /** The rows of `_changes`. */
 export function changeRows(database: Database, options: RowOptions): RowText {
-  const { includeDocs, allLeaves, conflicts, encodingInfo } = options;
+  const { includeDocs, allLeaves, encodingInfo, trim } = options;
   if (!includeDocs) return (entry, seq) => rowHead(entry, seq, allLeaves) + '}';
   return (entry, seq) => {
-    const doc = changedDoc(database, entry, conflicts);
+    const doc = changedDoc(database, entry, options);
     if (doc === undefined) return undefined;
-    const { id, rev, content, extra } = doc;
-    return `${rowHead(entry, seq, allLeaves)},"doc":${docText(id, rev, content, extra, encodingInfo)}}`;
+    const text = doc === null ? 'null' : docText(doc.id, doc.rev, doc.content, doc.extra, encodingInfo);
+    const shown = doc === null || trim === undefined ? text : trim(text);
+    return `${rowHead(entry, seq, allLeaves)},"doc":${shown}}`;
   };
 }
 
@@ -46,12 +53,15 @@ export function rowHead({ value, revs }: ChangeEntry, seq: Bytes, allLeaves: boo
   return `{"seq":${seq},"id":${quoteId(id)},"changes":[${list}]${deleted ? ',"deleted":true' : ''}`;
 }
 
-/** The document of a change; undefined where it has changed again, for then that later change will show it. */
+/**
+ * The document of a change; null where the user must not see it, undefined where it has changed again, for then that
+ * later change will show it.
+ */
 export function changedDoc(
   { collection }: Database,
   { shard, seq, value }: ChangeEntry,
-  conflicts: boolean,
-): OpenedDoc | undefined {
+  { conflicts, show }: Pick<RowOptions, 'conflicts' | 'show'>,
+): OpenedDoc | null | undefined {
   const deleted = isDeletedChange(value);
   const id = plainChangePos(value) === undefined ? decodeChange(value).id : value.slice(plainChangeId);
   const bytes = collection.store.get(deleted ? collection.keys.deleted(id) : collection.keys.live(id));
@@ -60,7 +70,9 @@ export function changedDoc(
   if (view.seq !== seq) return undefined;
   let extra = deleted ? deletedMember : '';
   if (conflicts && view.conflicted) extra += conflictsMember(decodeDocRecord(bytes));
-  return { id, rev: view, content: collection.winnerBody(shard, view), extra, plain: true };
+  const stored = collection.winnerBody(shard, view);
+  const content = show === undefined ? stored : show(id, stored);
+  return content instanceof Refusal ? null : { id, rev: view, content, extra, plain: true };
 }
 
 const eventId = /^(created|updated|deleted):(.+)$/s;

@@ -1,5 +1,6 @@
 import type { Bytes } from '../../base/bytes.js';
 import type { Database } from '../database.js';
+import type { Show } from '../read-gates.js';
 import { idFilter, passing, type ChangeFilter } from './change-filter.js';
 import { findChanges, lookUpPays } from './doc-id-changes.js';
 import { gapOf, mergeChanges, type ChangeEntry, type End, type Span } from './merge-changes.js';
@@ -11,6 +12,8 @@ export interface Choice {
   /** Longer lists of ids are compared with every change, not looked up. */
   docIdsLookedUpMax: number;
   allLeaves: boolean;
+  /** Hides what the user must not see of documents. */
+  show: Show | undefined;
 }
 
 /** Changes that are to be shown, and where the shards stand behind them and all that was passed over. */
@@ -23,14 +26,14 @@ export interface Chosen {
 const changesAtOnce = 100;
 
 export async function chooseChanges(database: Database, span: Span, choice: Choice): Promise<Chosen> {
-  const { filter, docIds, docIdsLookedUpMax, allLeaves } = choice;
+  const { filter, docIds, docIdsLookedUpMax } = choice;
   if (docIds !== undefined && lookUpPays(docIds, docIdsLookedUpMax, span)) {
     return { entries: await findChanges(database, docIds, span), ends: endsOf(span) };
   }
   const { entries, ends } = mergeChanges(database, span, Math.min(changesAtOnce, gapOf(span)));
   const asked = filter ?? (docIds && idFilter(docIds));
   if (asked === undefined) return { entries, ends };
-  return { entries: await passing(database, asked, entries, allLeaves), ends };
+  return { entries: await passing(database, asked, entries, choice), ends };
 }
 
 const endsOf = ({ after, upTo, descending }: Span): End[] =>

@@ -68,16 +68,12 @@ async function answerOnce(exchange: Exchange, plan: FeedPlan, headers: OutgoingH
   const { response, method } = exchange;
   const pieces = listPieces(plan, readerOf(exchange, plan));
   const first = await pieces.next();
-  const type = headersOf(exchange, 'normal');
-  if (first.done === true) {
-    exchange.head(200, { ...type, 'Content-Length': first.value.length, ...headers });
-    return void response.end(first.value);
-  }
-  exchange.head(200, { ...type, ...headers });
+  if (first.done === true) return exchange.text(200, first.value.latin1Slice(0, first.value.length), headers);
+  exchange.jsonHead(200, headers);
   if (method === 'HEAD') return void response.end();
   for (let piece: IteratorResult<Buffer, Buffer> = first; ; piece = await pieces.next()) {
-    if (piece.done === true) return void response.end(piece.value);
     if (!(await writePiece(response, piece.value))) return;
+    if (piece.done === true) return exchange.endJson('\n');
   }
 }
 
@@ -108,7 +104,7 @@ async function* listPieces(plan: FeedPlan, reader: ChangeReader): AsyncGenerator
     bytes = 0;
   }
   const summary = summaryOf(plan, reader.token(), await reader.pending());
-  return join([...waiting, Buffer.from(listForm.ending(summary), 'latin1')]);
+  return join([...waiting, Buffer.from(listForm.ending(summary).trimEnd(), 'latin1')]);
 }
 
 const join = (pieces: readonly Buffer[]): Buffer =>

@@ -1,9 +1,10 @@
-import { Refusal } from '../../base/errors.js';
-import { designFilter, type ChangeFilter } from '../../cluster/changes/change-filter.js';
+import { badRequest, Refusal } from '../../base/errors.js';
+import { designFilter, selectorFilter, type ChangeFilter } from '../../cluster/changes/change-filter.js';
 import type { ChangesView } from '../../cluster/changes/change-reader.js';
 import { changeRows, eventRows } from '../../cluster/changes/change-rows.js';
 import type { Database } from '../../cluster/database.js';
-import type { Config } from '../../config/config.js';
+import { compileSelector } from '../../selectors/selector.js';
+import type { Exchange } from '../exchange.js';
 import type { FeedForm } from './feed-form.js';
 import type { ChangesRequest, FilterRequest } from './feed-request.js';
 
@@ -15,13 +16,16 @@ export interface SharedView {
 
 /** The rows of `_changes`. */
 export function changesView(
+  exchange: Exchange,
   database: Database,
   request: ChangesRequest,
   form: FeedForm,
-  config: Config,
 ): SharedView {
   const { allLeaves, includeDocs, conflicts, attachments, encodingInfo, seqInterval, filter } = request;
-  const rows = { allLeaves, includeDocs, conflicts, encodingInfo };
+  const { cluster, config } = exchange.services;
+  const shown = { allLeaves, includeDocs, conflicts, encodingInfo };
+  const show = cluster.showFor(database, exchange.user);
+  const rows = { ...shown, show, trim: trimOf(filter) };
   const view: ChangesView = {
     ...rows,
     row: changeRows(database, rows),
@@ -33,8 +37,9 @@ export function changesView(
     docIds: filter?.kind === 'doc_ids' ? filter.ids : undefined,
     docIdsLookedUpMax: config.number('chttpd/changes_doc_ids_optimization_threshold'),
   };
-  const isPlain = filter === undefined && seqInterval === 1 && !(attachments && includeDocs);
-  return { view, shareKey: isPlain ? JSON.stringify([form.name, rows]) : undefined };
+  const isLikeOthers = filter === undefined && show === undefined && seqInterval === 1;
+  const shared = isLikeOthers && !(attachments && includeDocs);
+  return { view, shareKey: shared ? JSON.stringify([form.name, shown]) : undefined };
 }
 
 /** The rows of `_db_updates`. */
@@ -47,6 +52,8 @@ export function eventsView(form: FeedForm): SharedView {
     includeDocs: false,
     conflicts: false,
     encodingInfo: false,
+    show: undefined,
+    trim: undefined,
     attachments: false,
     seqInterval: 1,
     filter: undefined,
@@ -63,9 +70,27 @@ function filterOf(filter: FilterRequest): ChangeFilter | undefined {
     case 'design':
       return designFilter;
     case 'selector':
-      throw new Refusal('not_implemented', 'Filtering by a selector is not supported yet.');
+      return filterBySelector(filter.selector);
     case 'view':
     case 'function':
       throw new Refusal('not_implemented', 'Design functions are not supported yet.');
   }
+}
+
+function filterBySelector(selector: unknown): ChangeFilter {
+  if (typeof selector !== 'object' || selector === null || Array.isArray(selector)) {
+    throw badRequest('Selector error: expected a JSON object');
+  }
+  try {
+    return selectorFilter(compileSelector(selector));
+  } catch (error) {
+    // Queries have names for what is wrong with a selector; a feed has one.
+    throw error instanceof Refusal ? badRequest(error.reason) : error;
+  }
+}
+
+function trimOf(filter: FilterRequest | undefined): ChangesView['trim'] {
+  if (filter?.kind !== 'selector' || filter.fields === undefined) return undefined;
+  if (!Array.isArray(filter.fields)) throw badRequest('Selector error: fields must be JSON array');
+  throw new Refusal('not_implemented', 'Showing some fields of documents is not supported yet.');
 }

@@ -43,28 +43,38 @@ const kinds: Readonly<Record<string, FeedKind>> = {
   eventsource: 'eventsource',
 };
 
-/** `timeoutMax` is what a feed may wait at most. A browser that comes back says in `lastEventId` how far it came. */
-export function feedRequest(query: Query, timeoutMax: number, lastEventId: string | undefined): FeedRequest {
-  const kind = kinds[query.get('feed') ?? 'normal'];
+/** What a feed is where nothing else is asked for. */
+export interface FeedDefaults {
+  kind: FeedKind;
+  timeout: number;
+  /** The longest time to wait, and to be silent. */
+  timeoutMax: number;
+  /** A browser that comes back says how far it came. */
+  lastEventId?: string | undefined;
+}
+
+export function feedRequest(query: Query, defaults: FeedDefaults): FeedRequest {
+  const { timeoutMax, lastEventId } = defaults;
+  const kind = kinds[query.get('feed') ?? defaults.kind];
   if (kind === undefined) {
     throw badRequest('Supported `feed` types: normal, continuous, live, longpoll, eventsource');
   }
   const named = query.get('since') ?? query.get('last-event-id') ?? '0';
+  const timeout = wholeNumber(query, 'timeout');
   const heartbeat = heartbeatOf(query.get('heartbeat'), timeoutMax);
   return {
     kind,
     since: kind === 'eventsource' ? (lastEventId ?? named) : named,
     limit: wholeNumber(query, 'limit') ?? Infinity,
     descending: query.isTrue('descending'),
-    timeout: Math.min(timeoutMax, wholeNumber(query, 'timeout') ?? timeoutMax),
+    timeout: timeout === undefined ? defaults.timeout : Math.min(timeoutMax, timeout),
     heartbeat,
   };
 }
 
 export function changesRequest(
   query: Query,
-  timeoutMax: number,
-  lastEventId: string | undefined,
+  defaults: FeedDefaults,
   body: Readonly<Record<string, unknown>> | undefined,
 ): ChangesRequest {
   const style = query.get('style') ?? 'main_only';
@@ -74,7 +84,7 @@ export function changesRequest(
   const seqInterval = wholeNumber(query, 'seq_interval') ?? 1;
   if (seqInterval === 0) throw badRequest('The seq_interval value should be a positive integer.');
   return {
-    ...feedRequest(query, timeoutMax, lastEventId),
+    ...feedRequest(query, defaults),
     allLeaves: style === 'all_docs',
     includeDocs: query.isTrue('include_docs'),
     conflicts: query.isTrue('conflicts'),
@@ -85,7 +95,7 @@ export function changesRequest(
   };
 }
 
-function wholeNumber(query: Query, name: string): number | undefined {
+export function wholeNumber(query: Query, name: string): number | undefined {
   const text = query.get(name);
   if (text === undefined) return undefined;
   if (!/^\d{1,15}$/.test(text)) throw badRequest(`The ${name} value should be a whole number.`);
