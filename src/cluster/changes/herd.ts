@@ -2,7 +2,9 @@ import type { Positions } from '../sequence.js';
 import { samePlace, type Company, type Feed } from './feed.js';
 import type { ChangeReader, Piece } from './change-reader.js';
 
-/** After a piece was handed to all, it is their turn for as long as that took, but not for longer than this. */
+/** The herd is served for so long at a time; then it is somebody else's turn. */
+const sliceMs = 8;
+/** After a piece was handed to all, others have half the time that it took, but not more than this. */
 const restMsMax = 50;
 
 /**
@@ -63,22 +65,26 @@ export class Herd implements Company {
   async #step(): Promise<boolean> {
     const started = performance.now();
     const piece = await this.reader.next(Infinity, this.current());
-    const before = this.#place;
-    this.#place = [...this.reader.positions];
+    const place = [...this.reader.positions];
+    if (piece !== undefined && piece.rows > 0) await this.#hand(piece, place);
+    this.#place = place;
     if (piece === undefined) return false;
-    if (piece.rows > 0) this.#hand(piece, before);
-    await pause(Math.min(restMsMax, performance.now() - started));
+    await pause(Math.min(restMsMax, (performance.now() - started) / 2));
     return true;
   }
 
-  #hand(piece: Piece, before: Positions): void {
+  /** Until all have it, the herd stands before the piece: who leaves in between may see it again, and misses nothing. */
+  async #hand(piece: Piece, after: Positions): Promise<void> {
+    let until = performance.now() + sliceMs;
     for (const feed of this.#members) {
       const { listener } = feed;
       const fits = listener.room >= piece.rows;
       if (fits) listener.send(piece);
-      if (fits && listener.room > 0) continue;
       // Taken out by hand and not by `leave`: the herd is on its way, whoever is in it.
-      if (this.#members.delete(feed)) feed.part(fits ? this.#place : before);
+      if ((!fits || listener.room <= 0) && this.#members.delete(feed)) feed.part(fits ? after : this.#place);
+      if (performance.now() < until) continue;
+      await pause(0);
+      until = performance.now() + sliceMs;
     }
   }
 }

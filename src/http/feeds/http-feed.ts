@@ -3,6 +3,7 @@ import type { Due, TimerWheel } from '../../base/timer-wheel.js';
 import type { Piece } from '../../cluster/changes/change-reader.js';
 import type { Feed, FeedListener } from '../../cluster/changes/feed.js';
 import type { FeedForm } from './feed-form.js';
+import { directSocket, writeChunk } from './raw-chunk.js';
 
 export interface HttpFeedOptions {
   form: FeedForm;
@@ -53,9 +54,10 @@ export class HttpFeed implements FeedListener, Due {
     const isFirst = form.name === 'list' && !this.#sentRows;
     this.#sentRows = true;
     const bytes = isFirst ? piece.bytes.subarray(1) : piece.bytes;
-    if (this.response.write(bytes)) return;
+    const socket = directSocket(this.response);
+    if (socket === undefined ? this.response.write(bytes) : writeChunk(socket, bytes)) return;
     this.room = 0;
-    this.response.once('drain', () => {
+    (socket ?? this.response).once('drain', () => {
       this.room = Infinity;
       this.#feed.resume();
     });
