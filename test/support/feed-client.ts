@@ -20,6 +20,8 @@ const waitMs = 20_000;
 export class FeedClient {
   /** All that came. */
   text = '';
+  /** Lines that came whole, empty ones too. */
+  lineCount = 0;
   status = 0;
   headers: http.IncomingHttpHeaders = {};
   /** Whether the answer has come to its end, and not merely stopped. */
@@ -47,6 +49,7 @@ export class FeedClient {
       response.setEncoding('utf8');
       response.on('data', (text: string) => {
         this.text += text;
+        this.lineCount += text.split('\n').length - 1;
         this.#wake();
       });
       response.on('end', () => (this.complete = true));

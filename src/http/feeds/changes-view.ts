@@ -3,8 +3,11 @@ import { designFilter, selectorFilter, type ChangeFilter } from '../../cluster/c
 import type { ChangesView } from '../../cluster/changes/change-reader.js';
 import { changeRows, eventRows } from '../../cluster/changes/change-rows.js';
 import type { Database } from '../../cluster/database.js';
+import { ScriptFilter } from '../../cluster/script-filter.js';
+import { Projection } from '../../query/projection.js';
 import { compileSelector } from '../../selectors/selector.js';
 import type { Exchange } from '../exchange.js';
+import { functionRequest } from '../function-request.js';
 import type { FeedForm } from './feed-form.js';
 import type { ChangesRequest, FilterRequest } from './feed-request.js';
 
@@ -33,7 +36,7 @@ export function changesView(
     plain: includeDocs || seqInterval > 1 ? undefined : form.plain,
     attachments,
     seqInterval,
-    filter: filter && filterOf(filter),
+    filter: filterOf(exchange, database, request),
     docIds: filter?.kind === 'doc_ids' ? filter.ids : undefined,
     docIdsLookedUpMax: config.number('chttpd/changes_doc_ids_optimization_threshold'),
   };
@@ -63,8 +66,14 @@ export function eventsView(form: FeedForm): SharedView {
   return { view, shareKey: `databases ${form.name}` };
 }
 
-function filterOf(filter: FilterRequest): ChangeFilter | undefined {
-  switch (filter.kind) {
+function filterOf(
+  exchange: Exchange,
+  database: Database,
+  { filter, query, body }: ChangesRequest,
+): ChangeFilter | undefined {
+  const { scripts } = exchange.services;
+  switch (filter?.kind) {
+    case undefined:
     case 'doc_ids':
       return undefined;
     case 'design':
@@ -72,10 +81,18 @@ function filterOf(filter: FilterRequest): ChangeFilter | undefined {
     case 'selector':
       return filterBySelector(filter.selector);
     case 'view':
-    case 'function':
-      throw new Refusal('not_implemented', 'Design functions are not supported yet.');
+      return scriptFilter(ScriptFilter.byView(scripts, database, filter.ddoc, filter.view));
+    case 'function': {
+      const request = functionRequest(exchange, database, { body, query });
+      return scriptFilter(ScriptFilter.byFunction(scripts, database, filter.ddoc, filter.name, request));
+    }
   }
 }
+
+/** Functions see the histories of documents too. */
+const scriptFilter = (script: ScriptFilter): ChangeFilter => ({
+  test: (candidates) => script.accepts(candidates.map((each) => each.text({ revisions: true }))),
+});
 
 function filterBySelector(selector: unknown): ChangeFilter {
   if (typeof selector !== 'object' || selector === null || Array.isArray(selector)) {
@@ -89,8 +106,13 @@ function filterBySelector(selector: unknown): ChangeFilter {
   }
 }
 
+/** Documents are shown with some of their fields where a selector asks for that. */
 function trimOf(filter: FilterRequest | undefined): ChangesView['trim'] {
   if (filter?.kind !== 'selector' || filter.fields === undefined) return undefined;
   if (!Array.isArray(filter.fields)) throw badRequest('Selector error: fields must be JSON array');
-  throw new Refusal('not_implemented', 'Showing some fields of documents is not supported yet.');
+  if (!filter.fields.every((field) => typeof field === 'string')) {
+    throw badRequest('Selector error: fields must be strings');
+  }
+  const projection = new Projection(filter.fields);
+  return (text) => projection.of(text);
 }

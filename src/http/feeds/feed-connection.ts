@@ -155,7 +155,7 @@ function queryOf(params: object): Query {
     name,
     typeof value === 'string' ? value : JSON.stringify(value),
   ]);
-  return new Query(new URLSearchParams(pairs as [string, string][]).toString()).lowerCased();
+  return new Query(new URLSearchParams(pairs as [string, string][]).toString());
 }
 
 function nameOf({ feed }: Message): string {

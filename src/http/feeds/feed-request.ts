@@ -26,6 +26,9 @@ export interface ChangesRequest extends FeedRequest {
   encodingInfo: boolean;
   seqInterval: number;
   filter: FilterRequest | undefined;
+  /** The parameters and the body as they came, for functions. */
+  query: Query;
+  body: Readonly<Record<string, unknown>> | undefined;
 }
 
 export type FilterRequest =
@@ -53,7 +56,9 @@ export interface FeedDefaults {
   lastEventId?: string | undefined;
 }
 
-export function feedRequest(query: Query, defaults: FeedDefaults): FeedRequest {
+/** Names of parameters are taken in any case. */
+export function feedRequest(given: Query, defaults: FeedDefaults): FeedRequest {
+  const query = given.lowerCased();
   const { timeoutMax, lastEventId } = defaults;
   const kind = kinds[query.get('feed') ?? defaults.kind];
   if (kind === undefined) {
@@ -73,10 +78,11 @@ export function feedRequest(query: Query, defaults: FeedDefaults): FeedRequest {
 }
 
 export function changesRequest(
-  query: Query,
+  given: Query,
   defaults: FeedDefaults,
   body: Readonly<Record<string, unknown>> | undefined,
 ): ChangesRequest {
+  const query = given.lowerCased();
   const style = query.get('style') ?? 'main_only';
   if (style !== 'main_only' && style !== 'all_docs') {
     throw badRequest('Supported `style` values: main_only, all_docs');
@@ -92,6 +98,8 @@ export function changesRequest(
     encodingInfo: query.isTrue('att_encoding_info'),
     seqInterval,
     filter: filterRequest(query, body),
+    query: given,
+    body,
   };
 }
 

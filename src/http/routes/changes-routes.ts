@@ -31,9 +31,9 @@ function getChanges(exchange: Exchange, database: Database): void | Promise<void
   const { upgrade } = exchange;
   if (upgrade === undefined) return changes(exchange, database, undefined);
   // What is wrong with the request is said before it becomes a WebSocket.
-  const query = exchange.query.lowerCased();
-  const plan = socketPlan(exchange, database, query, selectorOf(query));
-  const credit = wholeNumber(query, 'credit') ?? 0;
+  const { query } = exchange;
+  const plan = socketPlan(exchange, database, query, selectorOf(query.lowerCased()));
+  const credit = wholeNumber(query.lowerCased(), 'credit') ?? 0;
   upgrade((socket) => new FeedConnection(exchange, socket, false).open(undefined, plan, credit));
 }
 
@@ -61,7 +61,7 @@ async function changes(
   database: Database,
   body: Record<string, unknown> | undefined,
 ): Promise<void> {
-  const request = changesRequest(exchange.query.lowerCased(), defaultsOf(exchange), body);
+  const request = changesRequest(exchange.query, defaultsOf(exchange), body);
   await answerFeed(exchange, {
     ...changesView(exchange, database, request, formOf(request.kind)),
     database,
@@ -83,7 +83,7 @@ function defaultsOf(exchange: Exchange): FeedDefaults {
 async function dbUpdates(exchange: Exchange): Promise<void> {
   const database = exchange.services.cluster.eventsDatabase();
   if (database === undefined) throw notFound('Database does not exist.');
-  const request = feedRequest(exchange.query.lowerCased(), defaultsOf(exchange));
+  const request = feedRequest(exchange.query, defaultsOf(exchange));
   await answerFeed(exchange, {
     ...eventsView(formOf(request.kind)),
     database,
