@@ -5,6 +5,7 @@ import { currentPositions, SequenceWriter, type Positions } from '../sequence.js
 import { ChangeReader, type ChangesView } from './change-reader.js';
 import { Feed, type FeedHome, type FeedListener, type FeedOptions } from './feed.js';
 import { Herd } from './herd.js';
+import { gapOf } from './merge-changes.js';
 import { countPending } from './pending.js';
 
 /**
@@ -52,6 +53,11 @@ export class ChangeHub implements Followers, FeedHome {
   /** How many changes lie behind a place. */
   pending(after: Positions): Promise<number> {
     return countPending(this.database, after, []);
+  }
+
+  /** A number that is not exceeded by that, at once. */
+  pendingMost(after: Positions): number {
+    return gapOf({ after, upTo: this.current() });
   }
 
   token(positions: Positions): Bytes {

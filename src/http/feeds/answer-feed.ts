@@ -3,7 +3,6 @@ import type { UserContext } from '../../base/user-context.js';
 import type { Bytes } from '../../base/bytes.js';
 import { ChangeHub } from '../../cluster/changes/change-hub.js';
 import { ChangeReader } from '../../cluster/changes/change-reader.js';
-import type { Feed } from '../../cluster/changes/feed.js';
 import { gapOf } from '../../cluster/changes/merge-changes.js';
 import type { Database } from '../../cluster/database.js';
 import { currentPositions, type Positions } from '../../cluster/sequence.js';
@@ -150,10 +149,10 @@ function follow(exchange: Exchange, plan: FeedPlan, start: Positions, limit: num
     heartbeat,
     wheel: services.wheel,
     recheck: async () => checkAccess(await reauthenticate(exchange)),
-    summary: async (feed, inHaste) => {
-      const pending =
-        inHaste || !plan.countsPending ? quickPending(database, feed) : await hub.pending(feed.positions);
-      return summaryOf(plan, hub.token(feed.positions), pending);
+    summary: async ({ positions }, inHaste) => {
+      const quick = inHaste || !plan.countsPending;
+      const pending = quick ? hub.pendingMost(positions) : await hub.pending(positions);
+      return summaryOf(plan, hub.token(positions), pending);
     },
     onError: (error) => services.logger.error({ err: error, id: exchange.id }, 'a feed failed'),
   });
@@ -161,10 +160,6 @@ function follow(exchange: Exchange, plan: FeedPlan, start: Positions, limit: num
   // One that was asked for while the server closes sends what it has seen of it and goes.
   if (services.cluster.feedsEnded) services.cluster.endFeeds('server_closing');
 }
-
-/** No more changes than this are to come. */
-const quickPending = (database: Database, { positions }: Feed): number =>
-  gapOf({ after: positions, upTo: currentPositions(database) });
 
 const summaryOf = ({ countsPending }: FeedPlan, token: Bytes, pending: number): Bytes =>
   `"last_seq":"${token}"${countsPending ? `,"pending":${pending}` : ''}`;

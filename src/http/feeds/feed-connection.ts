@@ -52,8 +52,10 @@ export class FeedConnection {
       writer: this.#writer,
       wheel: services.wheel,
       recheck: async () => checkChangesAccess(this.exchange, await reauthenticate(this.exchange), database),
-      summary: async ({ positions }) =>
-        `"last_seq":"${hub.token(positions)}","pending":${await hub.pending(positions)}`,
+      summary: async ({ positions }, inHaste) => {
+        const pending = inHaste ? hub.pendingMost(positions) : await hub.pending(positions);
+        return `"last_seq":"${hub.token(positions)}","pending":${pending}`;
+      },
       onEnd: () => this.#ended(name),
       onError: (error) => services.logger.error({ err: error, id }, 'a feed failed'),
     });

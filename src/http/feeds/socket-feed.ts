@@ -17,8 +17,8 @@ export interface SocketFeedOptions {
   wheel: TimerWheel;
   /** Refuses when the one who listens must not any more. */
   recheck: () => Promise<void>;
-  /** Gives the members that tell where the feed stands. */
-  summary: (feed: Feed) => Promise<string>;
+  /** Gives the members that tell where the feed stands; in haste where nobody can wait for an exact count. */
+  summary: (feed: Feed, inHaste: boolean) => Promise<string>;
   /** The feed is over, and all has been said. */
   onEnd: () => void;
   onError: (error: unknown) => void;
@@ -84,11 +84,11 @@ export class SocketFeed implements FeedListener, Due {
     if (kind === 'longpoll' && this.#sentRows) return this.finish('caught_up');
     if (this.#caughtUp) return;
     this.#caughtUp = true;
-    this.#tell('caught_up', '').catch((error: unknown) => this.failed(error));
+    this.#tell('caught_up', '', false).catch((error: unknown) => this.failed(error));
   }
 
   ended(reason: Parameters<FeedListener['ended']>[0]): void {
-    this.finish(reason);
+    this.finish(reason, reason !== 'limit');
   }
 
   failed(error: unknown): void {
@@ -113,10 +113,10 @@ export class SocketFeed implements FeedListener, Due {
     return request.heartbeat;
   }
 
-  finish(reason: string): void {
+  finish(reason: string, inHaste = false): void {
     if (this.#over) return;
     this.close();
-    this.#tell('end', `,"reason":"${reason}"`).then(this.options.onEnd, (error: unknown) => {
+    this.#tell('end', `,"reason":"${reason}"`, inHaste).then(this.options.onEnd, (error: unknown) => {
       this.options.onError(error);
       this.options.onEnd();
     });
@@ -128,8 +128,8 @@ export class SocketFeed implements FeedListener, Due {
     this.#feed.close();
   }
 
-  async #tell(type: string, members: string): Promise<void> {
-    const summary = await this.options.summary(this.#feed);
+  async #tell(type: string, members: string, inHaste: boolean): Promise<void> {
+    const summary = await this.options.summary(this.#feed, inHaste);
     this.options.writer.message(`{"type":"${type}"${this.#name}${members},${summary}}`);
   }
 }
