@@ -5,6 +5,7 @@ import type { BenchContext } from './context.js';
 import { bulkBodies, makeDocuments } from './documents.js';
 import { downloadAttachment, uploadAttachment } from './figures/attachments.js';
 import { bulkInsert } from './figures/bulk-insert.js';
+import { changes, continuousChanges } from './figures/changes.js';
 import { listAll } from './figures/list-all.js';
 import { putDocument } from './figures/put-document.js';
 import { getDocument, listPage } from './figures/random-reads.js';
@@ -24,6 +25,8 @@ const figures = [
   getDocument,
   listPage,
   listAll,
+  changes,
+  continuousChanges,
   bulkInsert,
   putDocument,
   uploadAttachment,

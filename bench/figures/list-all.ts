@@ -17,7 +17,12 @@ export const listAll: Figure = {
     const { body } = await sampleAnswer(server.url + listing);
     const rows = (JSON.parse(body) as { rows: unknown[] }).rows.length;
     if (rows !== documents.length) throw new Error(`The listing has ${rows} rows.`);
-    const settings = { folder: path.join(folder, 'bare-scan'), docs: rows, answerBytes: body.length };
+    const settings = {
+      folder: path.join(folder, 'bare-scan'),
+      docs: rows,
+      answerBytes: body.length,
+      records: 'documents',
+    };
     const floor = await FloorProcess.start<{ port: number }>('bare-scan', settings);
 
     const sample = async (host: string, port: number): Promise<Sample> => {

@@ -65,7 +65,8 @@ export type ErrorName =
   | 'unauthorized'
   | 'unknown_query_language'
   | 'unsupported_mixed_sort'
-  | 'update_error';
+  | 'update_error'
+  | 'upgrade_required';
 
 /** A refusal with a name and a reason, both meant for the client. Its text must never hold a secret. */
 export class Refusal extends Error {

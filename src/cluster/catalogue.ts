@@ -8,6 +8,8 @@ import { keyRange, type Bounds } from './key-range.js';
 /** What the catalogue knows of a database. Members that were never set are absent. */
 export interface DatabaseRecord {
   instance: number;
+  /** Eight hexadecimal digits, drawn by lot: tells sequences of this database from those of others that had its name. */
+  uuid?: string;
   /** The volume that holds it. */
   slot: number;
   q: number;
@@ -82,10 +84,7 @@ export class Catalogue {
     return this.#meta(this.store).generations;
   }
 
-  async create(
-    name: string,
-    settings: Pick<DatabaseRecord, 'q' | 'slot' | 'partitioned' | 'placement' | 'security'>,
-  ): Promise<void> {
+  async create(name: string, settings: Omit<DatabaseRecord, 'instance'>): Promise<void> {
     await this.#step(name, () => {
       const key = nameKey(name);
       if (this.#overlay.get(key) !== undefined) {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { notFound, Refusal } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { UserContext } from '../base/user-context.js';
@@ -13,7 +14,8 @@ import { MemoryStore } from '../storage/memory-store.js';
 import type { Indexed, Views } from '../views/views.js';
 import { Catalogue, type DatabaseRecord, type Erasure, type NamesQuery } from './catalogue.js';
 import type { DataFolder } from './data-folder.js';
-import { Database } from './database.js';
+import { Database, type EndReason } from './database.js';
+import { DbEvents, eventsDatabase, type EventTarget } from './db-events.js';
 import { showFor, type ReadGate, type Show } from './read-gates.js';
 import type { SaveGate } from './save-gates.js';
 import { sweepReleased } from './sweep-blobs.js';
@@ -22,11 +24,13 @@ import { Volumes } from './volumes.js';
 
 /** Databases kept open; the rest are opened again from the catalogue when they are asked for. */
 const openDatabasesMax = 1_000;
+/** Databases that were open a moment ago, and whose last commit may still be on its way. */
+const forgottenMax = 1_000;
 /** Keys of a removed database erased in one commit: few, so that writers hardly notice. */
 const eraseKeysMax = 2_000;
 
 /** All databases of this node, which is a cluster of one. */
-export class Cluster {
+export class Cluster implements EventTarget {
   readonly tasks = new TaskList();
   readonly nodeName = 'tuffet@127.0.0.1';
   /** What documents pass before they are saved, in this order. */
@@ -39,7 +43,11 @@ export class Cluster {
   readonly #open = new Map<string, Database>();
   readonly #byInstance = new Map<number, Database>();
   readonly #erasing = new Set<Promise<void>>();
+  /** Names of databases that are open no longer, by instance. */
+  readonly #forgotten = new Map<number, string>();
+  readonly #events = new DbEvents(this);
   #closing = false;
+  #feedsEnded = false;
 
   constructor(
     readonly config: Config,
@@ -103,7 +111,8 @@ export class Cluster {
     if (this.exists(name))
       throw new Refusal('file_exists', 'The database could not be created, the file already exists.');
     const slot = await this.#volumes.slotForNew();
-    await this.#catalogue.create(name, { ...settings, slot });
+    await this.#catalogue.create(name, { ...settings, slot, uuid: randomBytes(4).toString('hex') });
+    this.#events.note('created', name);
   }
 
   async deleteDatabase(name: string): Promise<void> {
@@ -111,6 +120,31 @@ export class Cluster {
     const erasure = await this.#catalogue.remove(name);
     database.markGone();
     this.#erase(erasure);
+    this.#events.note('deleted', name);
+  }
+
+  eventsDatabase(): Database | undefined {
+    return this.exists(eventsDatabase) ? this.database(eventsDatabase) : undefined;
+  }
+
+  get eventDelayMs(): number {
+    return this.config.number('global_changes/max_write_delay');
+  }
+
+  /** Whether no feed may begin any more. */
+  get feedsEnded(): boolean {
+    return this.#feedsEnded;
+  }
+
+  /** Ends the feeds of all databases. */
+  endFeeds(reason: EndReason): void {
+    this.#feedsEnded = true;
+    for (const { followers } of [...this.#open.values()]) followers?.end(reason);
+  }
+
+  /** What users may do has changed: feeds are looked at again. */
+  recheckFeeds(): void {
+    for (const { followers } of [...this.#open.values()]) followers?.recheck();
   }
 
   async setDatabase(database: Database, settings: Parameters<Catalogue['set']>[1]): Promise<void> {
@@ -130,6 +164,8 @@ export class Cluster {
   }
 
   async close(): Promise<void> {
+    this.endFeeds('server_closing');
+    await this.#events.close();
     this.#closing = true;
     await this.views.close();
     await Promise.allSettled(this.#erasing);
@@ -139,7 +175,7 @@ export class Cluster {
   }
 
   #remember(name: string, record: DatabaseRecord): Database {
-    if (this.#open.size >= openDatabasesMax) this.#forget(this.#open.keys().next().value!);
+    if (this.#open.size >= openDatabasesMax) this.#makeRoom();
     const collection = new Collection(this.#volumes.get(record.slot), record.instance, record.q);
     const database = new Database(name, record, collection);
     this.#open.set(name, database);
@@ -147,11 +183,24 @@ export class Cluster {
     return database;
   }
 
+  /** Closes the database that has been open for longest; those that are followed stay. */
+  #makeRoom(): void {
+    for (let tries = 0; tries < 100; tries++) {
+      const [name, database] = this.#open.entries().next().value!;
+      if (database.followers === undefined) return this.#forget(name);
+      this.#open.delete(name);
+      this.#open.set(name, database);
+    }
+  }
+
   #forget(name: string): void {
     const database = this.#open.get(name);
     if (database === undefined) return;
+    const { instance } = database.record;
     this.#open.delete(name);
-    this.#byInstance.delete(database.record.instance);
+    this.#byInstance.delete(instance);
+    this.#forgotten.set(instance, name);
+    if (this.#forgotten.size > forgottenMax) this.#forgotten.delete(this.#forgotten.keys().next().value!);
   }
 
   /** The catalogue has something new on a name. */
@@ -159,8 +208,10 @@ export class Cluster {
     const database = this.#open.get(name);
     if (database === undefined) return;
     const record = this.#catalogue.get(name);
-    if (record !== undefined && record.instance === database.record.instance) database.record = record;
-    else {
+    if (record !== undefined && record.instance === database.record.instance) {
+      database.record = record;
+      database.followers?.recheck();
+    } else {
       database.markGone();
       this.#forget(name);
     }
@@ -169,11 +220,15 @@ export class Cluster {
   #publish(touched: readonly Touched[]): void {
     for (const each of touched) {
       const database = this.#byInstance.get(each.instance);
+      const name = database?.name ?? this.#forgotten.get(each.instance);
       try {
-        database?.collection.publish(each);
+        const changed = database === undefined || database.collection.publish(each);
+        if (changed) database?.followers?.wake();
+        if (changed && name !== undefined) this.#events.note('updated', name);
       } catch (error) {
         // What is written is written; only what is remembered of it in memory is in doubt, and is made anew.
         this.logger.error({ err: error, database: database?.name }, 'taking over a commit failed');
+        database?.followers?.end('server_closing');
         if (database !== undefined) this.#forget(database.name);
       }
     }

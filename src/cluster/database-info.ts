@@ -8,7 +8,7 @@ export function databaseInfo(database: Database): Record<string, unknown> {
   return {
     db_name: database.name,
     purge_seq: database.total('purge_seq'),
-    update_seq: encodeSequence(database.collection.states),
+    update_seq: encodeSequence(database),
     sizes,
     props: database.record.partitioned ? { partitioned: true } : {},
     doc_del_count: database.total('doc_del_count'),

@@ -15,9 +15,24 @@ const defaultPurgedInfosLimit = 1_000;
 
 const noSecurity = Object.freeze({});
 
+/** Those who follow the changes of a database. */
+export interface Followers {
+  /** There is something new on disk. */
+  wake(): void;
+  /** Lets everybody go. */
+  end(reason: EndReason): void;
+  /** Rights may have changed. */
+  recheck(): void;
+}
+
+/** Why a feed is over before its listener wanted it to be. */
+export type EndReason = 'database_deleted' | 'server_closing';
+
 /** An open database: what the catalogue says of it, and the way to its documents. */
 export class Database {
   #gone = false;
+  /** Set as long as there are any. */
+  followers: Followers | undefined;
   /** Compactions under way. */
   compacting = 0;
   /** Views of design documents, by id and revision. */
@@ -77,5 +92,6 @@ export class Database {
 
   markGone(): void {
     this.#gone = true;
+    this.followers?.end('database_deleted');
   }
 }

@@ -61,8 +61,8 @@ export class ViewAnswer {
 
   #updateSeq(): Bytes {
     const { reader, database } = this.source;
-    const positions = reader?.state.positions ?? database.collection.states.map(() => ({ epoch: 0, seq: 0 }));
-    return `"${encodeSequence(positions)}"`;
+    const positions = reader?.state.positions ?? database.collection.states.map(() => ({ seq: 0 }));
+    return `"${encodeSequence(database, positions)}"`;
   }
 
   #offset(): number {

@@ -29,7 +29,7 @@ export function viewInfo(cluster: Cluster, database: Database, ddoc: string): Re
       waiting_commit: false,
       waiting_clients: cluster.views.waiting(indexed, design),
       updater_running: cluster.views.isUpdating(indexed, design),
-      update_seq: encodeSequence(positions),
+      update_seq: encodeSequence(database, positions),
       sizes: { file: bytes, external: bytes, active: bytes },
       data_size: bytes,
       disk_size: bytes,

@@ -65,6 +65,18 @@ export const schema = {
   ),
   'chttpd/max_uri_length': limit(Infinity, 1, 'Longest address of a request, in bytes; beyond it 414.'),
   ...chttpdEdgeOptions,
+  'chttpd/changes_timeout': integer(
+    60_000,
+    1,
+    24 * 3_600_000,
+    'Milliseconds after which a feed without changes ends, and the longest time between heartbeats.',
+  ),
+  'chttpd/changes_doc_ids_optimization_threshold': integer(
+    10_000,
+    0,
+    millions,
+    'Most documents that the filter `_doc_ids` looks up one by one; longer lists are compared with every change.',
+  ),
   'chttpd_auth/iterations': integer(10_000, 1, 1000 * millions, 'PBKDF2 iterations of new password hashes.'),
   'chttpd_auth/min_iterations': integer(1, 1, 1000 * millions, 'Hashes with fewer iterations are refused.'),
   'chttpd_auth/max_iterations': integer(
@@ -109,6 +121,12 @@ export const schema = {
   'attachments/compressible_types': text(
     'text/*, application/javascript, application/json, application/xml',
     'Types of attachments that are stored compressed, separated by commas.',
+  ),
+  'global_changes/max_write_delay': integer(
+    250,
+    1,
+    60_000,
+    'Milliseconds for which events of databases are gathered before they are written to `_global_changes`.',
   ),
   'log/level': choice(
     'notice',

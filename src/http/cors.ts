@@ -29,6 +29,11 @@ export class CorsPolicy {
     this.#exposed = [...simpleHeaders, ...(exposed.length > 0 ? exposed : readHeaders)].join(', ');
   }
 
+  /** Whether the page that asks may use the server. */
+  allows(request: IncomingMessage): boolean {
+    return this.#allowedOrigin(request) !== undefined;
+  }
+
   /** Adds what an answer needs to be shown to the page that asked, to a flat list of headers. */
   mark(request: IncomingMessage, list: (string | number)[]): void {
     vary(list);

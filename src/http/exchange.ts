@@ -1,4 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { WebSocket } from 'ws';
 import type { UserContext } from '../base/user-context.js';
 import { toBytes, type Bytes } from '../base/bytes.js';
 import { invalidJson, notAnObject } from '../base/errors.js';
@@ -22,6 +23,8 @@ export class Exchange {
   requestedParts: readonly Bytes[] | undefined;
   /** How often they did. */
   rewrites = 0;
+  /** Where the client wants a WebSocket: makes the connection one, in place of an answer. */
+  upgrade: ((open: (socket: WebSocket) => void) => void) | undefined;
 
   constructor(
     readonly services: Services,
@@ -51,8 +54,15 @@ export class Exchange {
   /** The body of a POST that must be a JSON object, and say so. */
   async jsonObject({ typed = true } = {}): Promise<Record<string, unknown>> {
     if (typed) requireJson(this.request);
+    const value = await this.optionalObject();
+    if (value === undefined) throw invalidJson();
+    return value;
+  }
+
+  /** The body as a JSON object; undefined where there is none. */
+  async optionalObject(): Promise<Record<string, unknown> | undefined> {
     const bytes = await this.body();
-    if (bytes.length === 0) throw invalidJson();
+    if (bytes.length === 0) return undefined;
     const value = parseJson(bytes);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
     return value as Record<string, unknown>;

@@ -11,15 +11,17 @@ export interface FunctionRequestOptions {
   id?: Bytes | undefined;
   /** The body as a value; functions without a body see the word `undefined`, as CouchDB has it. */
   body?: unknown;
+  /** The parameters, where they did not come with the address. */
+  query?: Query;
 }
 
 /** The request as functions see it, as JSON. */
 export function functionRequest(
   exchange: Exchange,
   database: Database,
-  { id, body = 'undefined' }: FunctionRequestOptions = {},
+  { id, body = 'undefined', query = exchange.query }: FunctionRequestOptions = {},
 ): Bytes {
-  const { method, parts, rawPath, query, request, services, user } = exchange;
+  const { method, parts, rawPath, request, services, user } = exchange;
   const headers = visibleHeaders(request.rawHeaders);
   const path = parts.map(fromBytes);
   const value = {

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import http, { ServerResponse, type IncomingMessage, type Server } from 'node:http';
 import { toBytes } from '../base/bytes.js';
 import { Refusal } from '../base/errors.js';
 import { answerClientError, answerRaw, type ClientError } from './client-error.js';
 import { Exchange } from './exchange.js';
+import { SocketServer, wantsWebSocket, type UpgradeRequest } from './feeds/socket-server.js';
 import { expectationFailed, HeadChecks } from './head-checks.js';
-import { headerOf } from './header.js';
 import { callbackOf } from './jsonp.js';
 import { limitConnections, listenOn } from './listen.js';
+import { checkLogin, login } from './login.js';
 import { splitPath, targetOf } from './path.js';
 import { emptyQuery, Query } from './query.js';
 import { MethodNotAllowed, route } from './router.js';
@@ -20,6 +21,7 @@ export class HttpServer {
   readonly #server: Server;
   readonly #tls: TlsServer | undefined;
   readonly #heads: HeadChecks;
+  readonly #sockets: SocketServer;
   readonly #idPrefix = randomBytes(4).toString('hex');
   #requests = 0;
   #closing = false;
@@ -27,6 +29,7 @@ export class HttpServer {
   constructor(private readonly services: Services) {
     const { config } = services;
     this.#heads = new HeadChecks(config.number('tuffet/headers_max'));
+    this.#sockets = new SocketServer(services.edge, services.wheel);
     const headersTimeout = config.number('tuffet/headers_timeout_ms');
     const take = (request: IncomingMessage, response: ServerResponse): void => this.#take(request, response);
     const options = {
@@ -53,6 +56,9 @@ export class HttpServer {
     );
     this.#server.on('connect', (_, socket) =>
       answerRaw(socket, 'method_not_allowed', 'This server is no proxy.'),
+    );
+    this.#server.on('upgrade', (request: IncomingMessage, socket, head) =>
+      this.#upgrade({ request, socket, head }),
     );
     if (config.boolean('ssl/enable')) this.#tls = new TlsServer(config, this.#server, take);
   }
@@ -83,6 +89,7 @@ export class HttpServer {
     this.#closing = true;
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#server.closeIdleConnections();
+    this.#sockets.close();
     await Promise.all([closed, this.#tls?.close()]);
   }
 
@@ -101,13 +108,38 @@ export class HttpServer {
     } else this.#begin(request, response, id, started);
   }
 
-  #begin(request: IncomingMessage, response: ServerResponse, id: string, started: number): void {
+  /**
+   * A client that wants to go on in another protocol. WebSockets are the only one that is spoken here; all else is
+   * answered as if it had not been asked for.
+   */
+  #upgrade(upgrade: UpgradeRequest): void {
+    const { request, socket } = upgrade;
+    const started = performance.now();
+    socket.on('error', () => socket.destroy());
+    if (hasBody(request)) {
+      return answerRaw(socket, 'bad_request', 'A request with a body cannot change the protocol.');
+    }
+    const response = new ServerResponse(request);
+    response.shouldKeepAlive = false;
+    response.assignSocket(socket as IncomingMessage['socket']);
+    response.on('finish', () => socket.end());
+    this.#begin(request, response, this.#nextId(), started, wantsWebSocket(request) ? upgrade : undefined);
+  }
+
+  #begin(
+    request: IncomingMessage,
+    response: ServerResponse,
+    id: string,
+    started: number,
+    upgrade?: UpgradeRequest,
+  ): void {
     let exchange: Exchange | undefined;
     response.on('close', () => this.#log(request, response, exchange, id, started));
     try {
       exchange = this.#exchange(request, response, id);
       if (answerPreflight(exchange)) return;
-      const user = this.services.authenticator.authenticate(headerOf(request, 'authorization'));
+      if (upgrade !== undefined) exchange.upgrade = (open) => this.#sockets.accept(upgrade, response, open);
+      const user = login(exchange);
       if (user instanceof Promise) {
         const pending = exchange;
         user
@@ -151,7 +183,7 @@ export class HttpServer {
 
   #serve(exchange: Exchange, user: Exchange['user']): void {
     exchange.user = user;
-    checkLogin(exchange);
+    checkLogin(exchange, user);
     const work = route(exchange);
     if (work instanceof Promise) work.catch((error: unknown) => this.#fail(exchange, error));
   }
@@ -250,12 +282,4 @@ function answerPreflight(exchange: Exchange): boolean {
   exchange.head(204, headers);
   response.end();
   return true;
-}
-
-function checkLogin({ services: { config }, user, parts }: Exchange): void {
-  if (user.name !== null) return;
-  const exceptUp = config.boolean('chttpd/require_valid_user_except_for_up');
-  if (!exceptUp && !config.boolean('chttpd/require_valid_user')) return;
-  if (exceptUp && parts[0] === '_up') return;
-  throw new Refusal('unauthorized', 'Authentication required.');
 }

@@ -17,6 +17,13 @@ export class Query {
     }
   }
 
+  /** The same with names in lower case, for those who take them in any. */
+  lowerCased(): Query {
+    const query = new Query('');
+    for (const [name, value] of this.#values) query.#values.set(name.toLowerCase(), value);
+    return query;
+  }
+
   get size(): number {
     return this.#values.size;
   }

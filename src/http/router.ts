@@ -14,6 +14,7 @@ import { RouteTable, type Access, type Route } from './route.js';
 import { attachmentAllow, attachmentMethods, attachmentName } from './routes/attachment-routes.js';
 import { bulkGetRoutes } from './routes/bulk-get-routes.js';
 import { bulkRoutes } from './routes/bulk-routes.js';
+import { changesRoutes, feedRoutes } from './routes/changes-routes.js';
 import { createDatabase, databaseRoutes, deleteDatabase, getDatabase } from './routes/database-routes.js';
 import { findRoutes } from './routes/find-routes.js';
 import { designRoutes } from './routes/design-routes.js';
@@ -28,10 +29,16 @@ import { revisionRoutes } from './routes/revision-routes.js';
 import { rewriteRoutes } from './routes/rewrite-routes.js';
 import { serverRoutes } from './routes/server-routes.js';
 import { viewRoutes } from './routes/view-routes.js';
-import { unbuiltDatabaseRoutes, unbuiltServerRoutes } from './routes/unbuilt-routes.js';
+import { unbuiltServerRoutes } from './routes/unbuilt-routes.js';
 
 /** All routes of the server, and all those below a database. */
-export const allServerRoutes = [...serverRoutes, ...nodeRoutes, ...pageRoutes, ...unbuiltServerRoutes];
+export const allServerRoutes = [
+  ...serverRoutes,
+  ...feedRoutes,
+  ...nodeRoutes,
+  ...pageRoutes,
+  ...unbuiltServerRoutes,
+];
 export const allDatabaseRoutes = [
   ...databaseRoutes,
   ...listingRoutes,
@@ -45,7 +52,7 @@ export const allDatabaseRoutes = [
   ...designRoutes,
   ...listRoutes,
   ...rewriteRoutes((exchange) => route(exchange)),
-  ...unbuiltDatabaseRoutes,
+  ...changesRoutes,
 ];
 
 const serverTable = new RouteTable(allServerRoutes, 0);

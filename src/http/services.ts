@@ -1,5 +1,6 @@
 import type { Authenticator } from '../auth/authenticator.js';
 import type { Logger } from '../base/logger.js';
+import type { TimerWheel } from '../base/timer-wheel.js';
 import type { BatchWrites } from '../cluster/batch-writes.js';
 import type { Cluster } from '../cluster/cluster.js';
 import type { Uuids } from '../cluster/uuids.js';
@@ -19,6 +20,8 @@ export interface Services {
   scripts: ScriptHost;
   uuids: Uuids;
   metrics: Metrics;
+  /** For heartbeats and timeouts of feeds. */
+  wheel: TimerWheel;
   logger: Logger;
   edge: Edge;
   /** Closes the data folder's stores and opens them again. */

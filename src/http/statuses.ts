@@ -64,6 +64,7 @@ export const statuses: Readonly<Record<ErrorName, number>> = {
   unknown_query_language: 400,
   unsupported_mixed_sort: 400,
   update_error: 404,
+  upgrade_required: 426,
 };
 
 /** What functions may choose among: any other name of theirs is a failure of the function. */

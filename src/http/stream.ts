@@ -24,9 +24,10 @@ export async function writeBuffers(
   return true;
 }
 
-export async function writePiece(response: ServerResponse, piece: Bytes): Promise<boolean> {
+export async function writePiece(response: ServerResponse, piece: Bytes | Buffer): Promise<boolean> {
   if (response.destroyed || response.closed) return false;
-  if (!response.write(piece, 'latin1')) return await drained(response);
+  const taken = typeof piece === 'string' ? response.write(piece, 'latin1') : response.write(piece);
+  if (!taken) return await drained(response);
   // Even a client that takes everything must not keep the others waiting.
   await new Promise((resolve) => setImmediate(resolve));
   return true;

@@ -6,6 +6,7 @@ import { designGate } from '../auth/design-gate.js';
 import { Refusal } from '../base/errors.js';
 import { createLogger, type Logger } from '../base/logger.js';
 import { StartupError } from '../base/startup-error.js';
+import { TimerWheel } from '../base/timer-wheel.js';
 import { packageVersion } from '../base/version.js';
 import { BatchWrites } from '../cluster/batch-writes.js';
 import { FileBlobStore } from '../blobs/file-blob-store.js';
@@ -130,7 +131,7 @@ async function start(
   folder: DataFolder | undefined,
 ): Promise<TuffetServer> {
   const logger = options.logger ?? newLogger(config);
-  const stopListening = config.onChange('log', 'level', (level) => logger.setLevel(level ?? 'notice'));
+  const stopListening = [config.onChange('log', 'level', (level) => logger.setLevel(level ?? 'notice'))];
   await prepareConfig(config, logger);
   const scripting = new Scripting(config, logger);
   const openCluster = (): Promise<Cluster> => openStores(config, logger, folder, scripting);
@@ -145,6 +146,7 @@ async function start(
     scripts: scripting.host,
     uuids: new Uuids(config),
     metrics: new Metrics(),
+    wheel: new TimerWheel(),
     logger,
     edge: new Edge(config),
     reload: () => reload(config, logger, () => server.reload()),
@@ -160,6 +162,10 @@ async function start(
       services.cluster = await openCluster();
     },
   };
+  // Accounts are asked for again when the authenticator has heard of it too.
+  stopListening.push(
+    config.onChange('admins', undefined, () => setImmediate(() => services.cluster.recheckFeeds())),
+  );
   const server = new HttpServer(services);
 
   const shutDown = async (): Promise<void> => {
@@ -168,7 +174,7 @@ async function start(
     await scripting.close();
     authenticator.close();
     services.edge.close();
-    stopListening();
+    for (const stop of stopListening) stop();
     folder?.release();
   };
   const urls = await server.listen().catch(async (error: unknown) => {
@@ -180,7 +186,10 @@ async function start(
   return {
     ...urls,
     ...(folder === undefined ? {} : { dataDir: folder.folder }),
-    close: () => (closing ??= server.close().then(shutDown)),
+    close: () => {
+      services.cluster.endFeeds('server_closing');
+      return (closing ??= server.close().then(shutDown));
+    },
   };
 }
 

@@ -23,6 +23,17 @@ export function encodeChange(id: Bytes, deleted: boolean, tree: RevTree, winnerB
   return head + varint(all.length) + all.map(encodeRev).join('') + id;
 }
 
+/** Where the id begins in the form that nearly every record has: one leaf, a small generation, a usual hash. */
+export const plainChangeId = 36;
+
+/** The winner's generation where the record has that form, and its hash stands behind four bytes; otherwise undefined. */
+export function plainChangePos(bytes: Bytes): number | undefined {
+  const pos = bytes.charCodeAt(2);
+  return bytes.charCodeAt(1) === 1 && pos <= 0x7f && bytes.charCodeAt(3) === 0 ? pos : undefined;
+}
+
+export const isDeletedChange = (bytes: Bytes): boolean => (bytes.charCodeAt(0) & 1) !== 0;
+
 export function decodeChange(bytes: Bytes): ChangeRecord {
   const reader = new ByteReader(bytes);
   const deleted = (reader.u8() & 1) !== 0;

@@ -7,12 +7,13 @@ import { LiveRank } from './live-rank.js';
 import { decodeLocal, type LocalRecord } from './local-record.js';
 import { decodeState, type ShardState } from './shard-state.js';
 import type { Volume } from './volume.js';
-import type { Touched } from './write-view.js';
+import type { LiveDelta, Touched } from './write-view.js';
 
 /** What is on disk of one database, for readers: its documents, and the counters of its shards. */
 export class Collection {
   readonly keys: DatabaseKeys;
   readonly rank: LiveRank;
+  #changeRank: LiveRank | undefined;
   /** The counters as of the last commit. */
   readonly states: ShardState[];
   /** Counts the commits in which design documents changed. */
@@ -35,11 +36,33 @@ export class Collection {
     return this.volume.store;
   }
 
-  /** Takes over what a commit changed. */
-  publish(touched: Touched): void {
-    for (const [shard, state] of touched.states) this.states[shard] = state;
+  /** Takes over what a commit changed. Tells whether documents are among it. */
+  publish(touched: Touched): boolean {
+    let changed = false;
+    for (const [shard, state] of touched.states) {
+      if (state.seq !== this.states[shard]!.seq) changed = true;
+      this.states[shard] = state;
+    }
     if (touched.designs) this.designChanges++;
     this.rank.apply(touched.live);
+    if (this.#changeRank !== undefined) this.#changeRank.apply(this.#changeDeltas(touched.moves));
+    return changed;
+  }
+
+  /** How many changes stand before a key of their table. Kept only once somebody has asked. */
+  get changeRank(): LiveRank {
+    const { start, end } = this.keys.changesRange;
+    return (this.#changeRank ??= new LiveRank(this.volume, start, end));
+  }
+
+  #changeDeltas(moves: readonly number[]): LiveDelta[] {
+    const deltas: LiveDelta[] = [];
+    for (let i = 0; i < moves.length; i += 3) {
+      const shard = moves[i]!;
+      if (moves[i + 1]! > 0) deltas.push({ key: this.keys.change(shard, moves[i + 1]!), by: 1 });
+      if (moves[i + 2]! > 0) deltas.push({ key: this.keys.change(shard, moves[i + 2]!), by: -1 });
+    }
+    return deltas;
   }
 
   /** The winning revision of a document, live or deleted. */

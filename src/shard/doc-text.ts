@@ -46,13 +46,13 @@ export function attachmentEntry(attachment: Attachment, form: EntryForm, encodin
 
 /** An id, which is UTF-8, as a JSON string. */
 export function quoteId(id: Bytes): Bytes {
-  for (let i = 0; i < id.length; i++) {
-    const code = id.charCodeAt(i);
-    if (code < 0x20 || code > 0x7e || code === 0x22 || code === 0x5c)
-      return toBytes(JSON.stringify(fromBytes(id)));
-  }
-  return `"${id}"`;
+  return isPlainText(id) ? `"${id}"` : toBytes(JSON.stringify(fromBytes(id)));
 }
+
+/** Whether JSON has the text as it is: ASCII without quotation marks, backslashes and controls. */
+export const isPlainText = (text: Bytes): boolean => plainText.test(text);
+
+const plainText = /^[ !#-[\]-~]*$/;
 
 const plainHash = /^[\w.-]*$/;
 

@@ -63,6 +63,10 @@ export class DatabaseKeys {
     return this.localPrefix + idKey(id);
   }
 
+  get changesRange(): { start: Bytes; end: Bytes } {
+    return { start: this.#changes, end: prefixEnd(this.#changes) };
+  }
+
   change(shard: number, seq: number): Bytes {
     return this.#changes + u16(shard) + u48(seq);
   }

@@ -138,6 +138,7 @@ export class DocWriter {
     const changeKey = this.keys.change(this.shard, seq);
     this.view.put(changeKey, change);
     this.state.stored_bytes += key.length + bytes.length + changeKey.length + change.length;
+    this.view.moved(this.keys, this.shard, seq, old?.seq ?? 0);
     if (!best.deleted && (old === undefined || old.deleted)) this.#live(key, 1);
     if (best.deleted && old !== undefined && !old.deleted) this.#live(old.key, -1);
   }
@@ -146,6 +147,7 @@ export class DocWriter {
   erase(id: Bytes, old: StoredDoc): void {
     if (id.startsWith(designPrefix)) this.view.design(this.keys);
     this.#drop(id, old, true);
+    this.view.moved(this.keys, this.shard, 0, old.seq);
     if (!old.deleted) this.#live(old.key, -1);
   }
 

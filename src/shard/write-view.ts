@@ -16,6 +16,8 @@ export interface Touched {
   live: LiveDelta[];
   /** Whether design documents are among what changed. */
   designs: boolean;
+  /** Changes that came and went, three numbers each: the shard, the new sequence, the one it replaces; 0 for none. */
+  moves: number[];
 }
 
 /** Belongs to no database, as the instance number 0 tells. */
@@ -46,7 +48,12 @@ export class WriteView extends Overlay {
   counting<T>(keys: DatabaseKeys, shard: number, command: (state: ShardState) => T): T {
     const state = this.state(keys, shard);
     const before = { ...state };
-    this.onUndo(() => Object.assign(state, before));
+    const { moves } = this.#touch(keys.instance);
+    const moved = moves.length;
+    this.onUndo(() => {
+      Object.assign(state, before);
+      moves.length = moved;
+    });
     const result = command(state);
     this.put(keys.state(shard), encodeState(state));
     this.addVolumeBytes(recordBytes(state) - recordBytes(before));
@@ -69,6 +76,10 @@ export class WriteView extends Overlay {
     this.#touch(keys.instance).designs = true;
   }
 
+  moved(keys: DatabaseKeys, shard: number, seq: number, replaced: number): void {
+    this.#touch(keys.instance).moves.push(shard, seq, replaced);
+  }
+
   /** Whom the batch that ends here concerns. */
   takeTouched(): Touched[] {
     const touched = [...this.#touched.values()];
@@ -79,7 +90,7 @@ export class WriteView extends Overlay {
   #touch(instance: number): Touched {
     let touched = this.#touched.get(instance);
     if (touched === undefined) {
-      touched = { instance, states: new Map(), live: [], designs: false };
+      touched = { instance, states: new Map(), live: [], designs: false, moves: [] };
       this.#touched.set(instance, touched);
     }
     return touched;

@@ -1,4 +1,4 @@
-import type { Bytes, Commit, Entry, Range, Store, StoreSize, Write } from './store.js';
+import type { Bytes, Commit, Entry, NumberedEntry, Range, Store, StoreSize, Write } from './store.js';
 
 /** Larger values are not worth their room. */
 const valueBytesMax = 8 * 1024;
@@ -35,6 +35,10 @@ export class CachedStore implements Store {
 
   keys(range: Range): Iterable<Bytes> {
     return this.store.keys(range);
+  }
+
+  numbered(range: Range): Iterable<NumberedEntry> {
+    return this.store.numbered(range);
   }
 
   count(range: { start: Bytes; end: Bytes }): number {

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import '../base/bytes.js';
-import type { Bytes, Commit, Entry, Range, Store, StoreSize, Write } from './store.js';
+import type { Bytes, Commit, Entry, NumberedEntry, Range, Store, StoreSize, Write } from './store.js';
 import { syncFolder } from './sync-folder.js';
 
 /**
@@ -38,11 +38,17 @@ export class LmdbStore implements Store {
 
   entries(range: Range): Iterable<Entry> {
     const found = this.#db.getRange(lmdbRange(range) as never) as Iterable<Entry>;
-    return range.headBytes === undefined ? found : heads(found, range.headBytes);
+    const { headBytes: bytes } = range;
+    return bytes === undefined ? found : stepwise(found, () => (headBytes = bytes));
   }
 
   keys(range: Range): Iterable<Bytes> {
     return this.#db.getKeys(lmdbRange(range) as never);
+  }
+
+  numbered(range: Range): Iterable<NumberedEntry> {
+    const found = this.#db.getRange(lmdbRange(range) as never) as unknown as Iterable<NumberedEntry>;
+    return stepwise(found, () => (keysAreNumbers = true));
   }
 
   count(range: { start: Bytes; end: Bytes }): number {
@@ -114,11 +120,20 @@ const keyEncoder = {
     for (let i = 0; i < key.length; i++) target[position + i] = key.charCodeAt(i);
     return position + key.length;
   },
-  readKey: (source: Buffer, start: number, end: number): Bytes => source.latin1Slice(start, end),
+  readKey: (source: Buffer, start: number, end: number): Bytes | number =>
+    keysAreNumbers ? readNumber(source, end) : source.latin1Slice(start, end),
 };
 
-/** How much of a value is read; changed only while an iteration takes its next step. */
+/** How much of a value is read, and what is made of a key; changed only while an iteration takes its next step. */
 let headBytes = Infinity;
+let keysAreNumbers = false;
+
+/** The last six bytes of a key. */
+function readNumber(source: Buffer, end: number): number {
+  const high = source[end - 6]! * 0x100 + source[end - 5]!;
+  const low = (source[end - 4]! << 16) | (source[end - 3]! << 8) | source[end - 2]!;
+  return high * 0x1_0000_0000 + low * 0x100 + source[end - 1]!;
+}
 
 const encoder = {
   encode: (value: Bytes): Buffer => Buffer.from(value, 'latin1'),
@@ -130,17 +145,18 @@ const encoder = {
 };
 
 /** Plain objects instead of a generator: this stands on the way of every row of a listing. */
-function heads(entries: Iterable<Entry>, bytes: number): Iterable<Entry> {
+function stepwise<T>(entries: Iterable<T>, prepare: () => void): Iterable<T> {
   return {
     [Symbol.iterator]() {
       const iterator = entries[Symbol.iterator]();
       return {
         next() {
-          headBytes = bytes;
+          prepare();
           try {
             return iterator.next();
           } finally {
             headBytes = Infinity;
+            keysAreNumbers = false;
           }
         },
         return: () => iterator.return?.() ?? { done: true, value: undefined },

@@ -1,4 +1,5 @@
-import type { Bytes, Commit, Entry, Range, Store, StoreSize, Write } from './store.js';
+import { readU48 } from '../base/bytes.js';
+import type { Bytes, Commit, Entry, NumberedEntry, Range, Store, StoreSize, Write } from './store.js';
 
 /**
  * A store that keeps everything in memory and forgets it on close: for tests and `--in-memory`.
@@ -21,6 +22,13 @@ export class MemoryStore implements Store {
 
   keys(range: Range): Iterable<Bytes> {
     return this.#gather(range);
+  }
+
+  numbered(range: Range): Iterable<NumberedEntry> {
+    return this.#gather(range).map((key) => ({
+      key: readU48(key, key.length - 6),
+      value: this.#values.get(key)!,
+    }));
   }
 
   #gather({ start, end, reverse = false, offset = 0, limit = Infinity }: Range): Bytes[] {

@@ -18,6 +18,12 @@ export interface Entry {
   value: Bytes;
 }
 
+/** An entry whose key ends with six bytes that are a number, the high byte first: all of the key that is wanted. */
+export interface NumberedEntry {
+  key: number;
+  value: Bytes;
+}
+
 export interface Range {
   /** First key that belongs to the range. */
   start: Bytes;
@@ -57,6 +63,8 @@ export interface Store {
   get(key: Bytes): Bytes | undefined;
   entries(range: Range): Iterable<Entry>;
   keys(range: Range): Iterable<Bytes>;
+  /** The same as `entries` with numbers for keys, which are read faster than texts. */
+  numbered(range: Range): Iterable<NumberedEntry>;
   count(range: { start: Bytes; end: Bytes }): number;
   /** All of the writes or none; batches are committed in the order of the calls. */
   write(batch: readonly Write[]): Commit;

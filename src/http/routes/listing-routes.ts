@@ -181,7 +181,7 @@ function openingOf(
   const noSeq = updateSeq ? ',"update_seq":null' : '';
   if (kind === 'local') return `{"total_rows":null,"offset":null${noSeq},"rows":[`;
   if (keys !== undefined) return `{"total_rows":${listing.total()},"offset":null${noSeq},"rows":[`;
-  const seq = updateSeq ? `,"update_seq":"${encodeSequence(database.collection.states)}"` : '';
+  const seq = updateSeq ? `,"update_seq":"${encodeSequence(database)}"` : '';
   return `{"total_rows":${listing.total()},"offset":${listing.offset()}${seq},"rows":[`;
 }
 

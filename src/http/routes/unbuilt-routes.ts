@@ -1,8 +1,8 @@
 import { Refusal } from '../../base/errors.js';
-import type { DatabaseRoute, ServerRoute } from '../route.js';
+import type { ServerRoute } from '../route.js';
 
 /** Endpoints of the interface that this version does not have: they say so, rather than that something is missing. */
-function unbuilt(path: string, allow: string, what: string): ServerRoute & DatabaseRoute {
+function unbuilt(path: string, allow: string, what: string): ServerRoute {
   const refuse = (): never => {
     throw new Refusal('not_implemented', `This version has no ${what} yet.`);
   };
@@ -14,11 +14,6 @@ export const unbuiltServerRoutes: readonly ServerRoute[] = [
   unbuilt('/_session', 'GET,HEAD,POST,DELETE', 'sessions'),
   unbuilt('/_replicate', 'POST', 'replication'),
   unbuilt('/_scheduler/*', 'GET,HEAD', 'replication'),
-  unbuilt('/_db_updates', 'GET', 'feed of databases'),
   unbuilt('/_cluster_setup', 'GET,POST', 'cluster setup'),
   unbuilt('/_reshard/*', 'GET,HEAD,PUT,POST,DELETE', 'resharding'),
-];
-
-export const unbuiltDatabaseRoutes: readonly DatabaseRoute[] = [
-  unbuilt('/{db}/_changes', 'GET,POST,HEAD', 'changes feed'),
 ];

@@ -1,0 +1,118 @@
+import type { Bytes } from '../../base/bytes.js';
+import type { Cluster } from '../cluster.js';
+import type { Database, EndReason, Followers } from '../database.js';
+import { currentPositions, SequenceWriter, type Positions } from '../sequence.js';
+import { ChangeReader, type ChangesView } from './change-reader.js';
+import { Feed, type FeedHome, type FeedListener, type FeedOptions } from './feed.js';
+import { Herd } from './herd.js';
+import { gapOf } from './merge-changes.js';
+import { countPending } from './pending.js';
+
+/**
+ * All feeds of one database. A commit wakes them at the end of the turn: each herd once, and those that rest alone each
+ * for itself. As long as there are any, the database stays open.
+ */
+export class ChangeHub implements Followers, FeedHome {
+  readonly #feeds = new Set<Feed>();
+  /** Feeds that have caught up and are like no other. */
+  readonly #resting = new Set<Feed>();
+  readonly #herds = new Map<string, Herd>();
+  #waking = false;
+
+  private constructor(
+    private readonly cluster: Cluster,
+    private readonly database: Database,
+  ) {}
+
+  static of(cluster: Cluster, database: Database): ChangeHub {
+    if (database.followers instanceof ChangeHub) return database.followers;
+    return new ChangeHub(cluster, database);
+  }
+
+  /** A feed that begins with its first `resume`. */
+  follow(options: FeedOptions, listener: FeedListener): Feed {
+    const feed = new Feed(this, options, listener);
+    this.#feeds.add(feed);
+    this.database.followers = this;
+    return feed;
+  }
+
+  wake(): void {
+    if (this.#waking) return;
+    this.#waking = true;
+    setImmediate(() => {
+      this.#waking = false;
+      for (const herd of this.#herds.values()) void herd.run();
+      for (const feed of [...this.#resting]) {
+        this.#resting.delete(feed);
+        feed.resume();
+      }
+    });
+  }
+
+  /** How many changes lie behind a place. */
+  pending(after: Positions): Promise<number> {
+    return countPending(this.database, after, []);
+  }
+
+  /** A number that is not exceeded by that, at once. */
+  pendingMost(after: Positions): number {
+    return gapOf({ after, upTo: this.current() });
+  }
+
+  token(positions: Positions): Bytes {
+    return new SequenceWriter(this.database, positions).token();
+  }
+
+  end(reason: EndReason): void {
+    for (const feed of [...this.#feeds]) feed.end(reason);
+  }
+
+  recheck(): void {
+    for (const feed of [...this.#feeds]) feed.listener.recheck();
+  }
+
+  current(): Positions {
+    return currentPositions(this.database);
+  }
+
+  reader(view: ChangesView, start: Positions): ChangeReader {
+    return new ChangeReader(this.cluster, this.database, view, start);
+  }
+
+  rest(feed: Feed): void {
+    if (!this.#herd(feed)) this.#resting.add(feed);
+  }
+
+  forget(feed: Feed): void {
+    this.#feeds.delete(feed);
+    this.#resting.delete(feed);
+    if (this.#feeds.size === 0 && this.database.followers === this) this.database.followers = undefined;
+  }
+
+  #herd(feed: Feed): boolean {
+    const { shareKey, limit, view } = feed.options;
+    if (shareKey === undefined || limit !== Infinity) return false;
+    let herd = this.#herds.get(shareKey);
+    if (herd === undefined) {
+      const reader = this.reader(view, feed.positions);
+      herd = new Herd(
+        reader,
+        () => this.current(),
+        () => this.#rested(shareKey),
+      );
+      this.#herds.set(shareKey, herd);
+    }
+    return herd.admit(feed);
+  }
+
+  /** Whoever caught up while the herd was on its way can come along now. */
+  #rested(shareKey: string): void {
+    const herd = this.#herds.get(shareKey);
+    if (herd === undefined) return;
+    if (herd.size === 0) this.#herds.delete(shareKey);
+    for (const feed of this.#resting) {
+      if (feed.options.shareKey === shareKey && this.#herd(feed)) this.#resting.delete(feed);
+    }
+  }
+}

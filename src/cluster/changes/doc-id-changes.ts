@@ -1,0 +1,40 @@
+import type { Bytes } from '../../base/bytes.js';
+import { decodeWinner } from '../../shard/doc-record.js';
+import type { Database } from '../database.js';
+import { gapOf, type ChangeEntry, type Span } from './merge-changes.js';
+
+const sliceMs = 8;
+
+/** Whether looking up the documents takes less than walking over the changes. */
+export function lookUpPays(ids: ReadonlySet<Bytes>, idsMax: number, span: Span): boolean {
+  return ids.size <= idsMax && ids.size < gapOf(span);
+}
+
+/** The changes of the documents, in the order in which a walk would meet them. */
+export async function findChanges(
+  database: Database,
+  ids: ReadonlySet<Bytes>,
+  { after, upTo, descending }: Span,
+): Promise<ChangeEntry[]> {
+  const { collection } = database;
+  const found: (ChangeEntry & { order: number })[] = [];
+  let until = performance.now() + sliceMs;
+  for (const id of ids) {
+    const bytes =
+      collection.store.get(collection.keys.live(id)) ?? collection.store.get(collection.keys.deleted(id));
+    if (bytes !== undefined) {
+      const { seq } = decodeWinner(bytes);
+      const shard = database.shardOf(id);
+      const first = after[shard]!;
+      const last = upTo[shard]!;
+      const order = (descending ? last - seq : seq - first) / (last - first);
+      const value =
+        seq > first && seq <= last ? collection.store.get(collection.keys.change(shard, seq)) : undefined;
+      if (value !== undefined) found.push({ shard, seq, value, revs: undefined, order });
+    }
+    if (performance.now() < until) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    until = performance.now() + sliceMs;
+  }
+  return found.sort((a, b) => a.order - b.order);
+}

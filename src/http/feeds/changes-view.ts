@@ -1,0 +1,118 @@
+import { badRequest, Refusal } from '../../base/errors.js';
+import { designFilter, selectorFilter, type ChangeFilter } from '../../cluster/changes/change-filter.js';
+import type { ChangesView } from '../../cluster/changes/change-reader.js';
+import { changeRows, eventRows } from '../../cluster/changes/change-rows.js';
+import type { Database } from '../../cluster/database.js';
+import { ScriptFilter } from '../../cluster/script-filter.js';
+import { Projection } from '../../query/projection.js';
+import { compileSelector } from '../../selectors/selector.js';
+import type { Exchange } from '../exchange.js';
+import { functionRequest } from '../function-request.js';
+import type { FeedForm } from './feed-form.js';
+import type { ChangesRequest, FilterRequest } from './feed-request.js';
+
+/** What a feed shows, and a name that it shares with feeds that show the same. */
+export interface SharedView {
+  view: ChangesView;
+  shareKey: string | undefined;
+}
+
+/** The rows of `_changes`. */
+export function changesView(
+  exchange: Exchange,
+  database: Database,
+  request: ChangesRequest,
+  form: FeedForm,
+): SharedView {
+  const { allLeaves, includeDocs, conflicts, attachments, encodingInfo, seqInterval, filter } = request;
+  const { cluster, config } = exchange.services;
+  const shown = { allLeaves, includeDocs, conflicts, encodingInfo };
+  const show = cluster.showFor(database, exchange.user);
+  const rows = { ...shown, show, trim: trimOf(filter) };
+  const view: ChangesView = {
+    ...rows,
+    row: changeRows(database, rows),
+    framing: form.framing,
+    plain: includeDocs || seqInterval > 1 ? undefined : form.plain,
+    attachments,
+    seqInterval,
+    filter: filterOf(exchange, database, request),
+    docIds: filter?.kind === 'doc_ids' ? filter.ids : undefined,
+    docIdsLookedUpMax: config.number('chttpd/changes_doc_ids_optimization_threshold'),
+  };
+  const isLikeOthers = filter === undefined && show === undefined && seqInterval === 1;
+  const shared = isLikeOthers && !(attachments && includeDocs);
+  return { view, shareKey: shared ? JSON.stringify([form.name, shown]) : undefined };
+}
+
+/** The rows of `_db_updates`. */
+export function eventsView(form: FeedForm): SharedView {
+  const view: ChangesView = {
+    row: eventRows,
+    framing: form.framing,
+    plain: undefined,
+    allLeaves: false,
+    includeDocs: false,
+    conflicts: false,
+    encodingInfo: false,
+    show: undefined,
+    trim: undefined,
+    attachments: false,
+    seqInterval: 1,
+    filter: undefined,
+    docIds: undefined,
+    docIdsLookedUpMax: 0,
+  };
+  return { view, shareKey: `databases ${form.name}` };
+}
+
+function filterOf(
+  exchange: Exchange,
+  database: Database,
+  { filter, query, body }: ChangesRequest,
+): ChangeFilter | undefined {
+  const { scripts } = exchange.services;
+  switch (filter?.kind) {
+    case undefined:
+    case 'doc_ids':
+      return undefined;
+    case 'design':
+      return designFilter;
+    case 'selector':
+      return filterBySelector(filter.selector);
+    case 'view':
+      return scriptFilter(ScriptFilter.byView(scripts, database, filter.ddoc, filter.view));
+    case 'function': {
+      const request = functionRequest(exchange, database, { body, query });
+      return scriptFilter(ScriptFilter.byFunction(scripts, database, filter.ddoc, filter.name, request));
+    }
+  }
+}
+
+/** Functions see the histories of documents too. */
+const scriptFilter = (script: ScriptFilter): ChangeFilter => ({
+  test: (candidates) => script.accepts(candidates.map((each) => each.text({ revisions: true }))),
+});
+
+function filterBySelector(selector: unknown): ChangeFilter {
+  if (typeof selector !== 'object' || selector === null || Array.isArray(selector)) {
+    throw badRequest('Selector error: expected a JSON object');
+  }
+  try {
+    return selectorFilter(compileSelector(selector));
+  } catch (error) {
+    // Queries have names for what is wrong with a selector; a feed has one.
+    throw error instanceof Refusal ? badRequest(error.reason) : error;
+  }
+}
+
+/** Documents are shown with some of their fields where a selector asks for that. */
+function trimOf(filter: FilterRequest | undefined): ChangesView['trim'] {
+  if (filter?.kind !== 'selector' || filter.fields === undefined) return undefined;
+  if (!Array.isArray(filter.fields)) throw badRequest('Selector error: fields must be JSON array');
+  if (!filter.fields.every((field) => typeof field === 'string')) {
+    throw badRequest('Selector error: fields must be strings');
+  }
+  const projection = new Projection(filter.fields);
+  return (text) => projection.of(text);
+}

@@ -1,0 +1,171 @@
+import { toBytes, type Bytes } from '../../base/bytes.js';
+import { badRequest } from '../../base/errors.js';
+import type { Query } from '../query.js';
+import { parseJsonText } from '../query.js';
+
+export type FeedKind = 'normal' | 'longpoll' | 'continuous' | 'eventsource';
+
+/** What every feed can be asked for. Times are in milliseconds. */
+export interface FeedRequest {
+  kind: FeedKind;
+  since: string;
+  limit: number;
+  descending: boolean;
+  /** How long the feed waits without anything to send. */
+  timeout: number;
+  /** Where set, the feed does not end but gives a sign of life after so long. */
+  heartbeat: number | undefined;
+}
+
+/** What `_changes` can be asked for beside that. */
+export interface ChangesRequest extends FeedRequest {
+  allLeaves: boolean;
+  includeDocs: boolean;
+  conflicts: boolean;
+  attachments: boolean;
+  encodingInfo: boolean;
+  seqInterval: number;
+  filter: FilterRequest | undefined;
+  /** The parameters and the body as they came, for functions. */
+  query: Query;
+  body: Readonly<Record<string, unknown>> | undefined;
+}
+
+export type FilterRequest =
+  | { kind: 'design' }
+  | { kind: 'doc_ids'; ids: ReadonlySet<Bytes> }
+  | { kind: 'selector'; selector: unknown; fields: unknown }
+  | { kind: 'view'; ddoc: string; view: string }
+  | { kind: 'function'; ddoc: string; name: string };
+
+const kinds: Readonly<Record<string, FeedKind>> = {
+  normal: 'normal',
+  longpoll: 'longpoll',
+  continuous: 'continuous',
+  live: 'continuous',
+  eventsource: 'eventsource',
+};
+
+/** What a feed is where nothing else is asked for. */
+export interface FeedDefaults {
+  kind: FeedKind;
+  timeout: number;
+  /** The longest time to wait, and to be silent. */
+  timeoutMax: number;
+  /** A browser that comes back says how far it came. */
+  lastEventId?: string | undefined;
+}
+
+/** Names of parameters are taken in any case. */
+export function feedRequest(given: Query, defaults: FeedDefaults): FeedRequest {
+  const query = given.lowerCased();
+  const { timeoutMax, lastEventId } = defaults;
+  const kind = kinds[query.get('feed') ?? defaults.kind];
+  if (kind === undefined) {
+    throw badRequest('Supported `feed` types: normal, continuous, live, longpoll, eventsource');
+  }
+  const named = query.get('since') ?? query.get('last-event-id') ?? '0';
+  const timeout = wholeNumber(query, 'timeout');
+  const heartbeat = heartbeatOf(query.get('heartbeat'), timeoutMax);
+  return {
+    kind,
+    since: kind === 'eventsource' ? (lastEventId ?? named) : named,
+    limit: wholeNumber(query, 'limit') ?? Infinity,
+    descending: query.isTrue('descending'),
+    timeout: timeout === undefined ? defaults.timeout : Math.min(timeoutMax, timeout),
+    heartbeat,
+  };
+}
+
+export function changesRequest(
+  given: Query,
+  defaults: FeedDefaults,
+  body: Readonly<Record<string, unknown>> | undefined,
+): ChangesRequest {
+  const query = given.lowerCased();
+  const style = query.get('style') ?? 'main_only';
+  if (style !== 'main_only' && style !== 'all_docs') {
+    throw badRequest('Supported `style` values: main_only, all_docs');
+  }
+  const seqInterval = wholeNumber(query, 'seq_interval') ?? 1;
+  if (seqInterval === 0) throw badRequest('The seq_interval value should be a positive integer.');
+  return {
+    ...feedRequest(query, defaults),
+    allLeaves: style === 'all_docs',
+    includeDocs: query.isTrue('include_docs'),
+    conflicts: query.isTrue('conflicts'),
+    attachments: query.isTrue('attachments'),
+    encodingInfo: query.isTrue('att_encoding_info'),
+    seqInterval,
+    filter: filterRequest(query, body),
+    query: given,
+    body,
+  };
+}
+
+export function wholeNumber(query: Query, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(text)) throw badRequest(`The ${name} value should be a whole number.`);
+  return Number(text);
+}
+
+function heartbeatOf(text: string | undefined, most: number): number | undefined {
+  if (text === undefined) return undefined;
+  if (text === 'true') return most;
+  if (!/^[+-]?\d{1,15}$/.test(text)) {
+    throw badRequest('Invalid heartbeat value. Expecting a positive integer value (in milliseconds).');
+  }
+  if (Number(text) <= 0)
+    throw badRequest('The heartbeat value should be a positive integer (in milliseconds).');
+  return Math.min(most, Number(text));
+}
+
+function filterRequest(
+  query: Query,
+  body: Readonly<Record<string, unknown>> | undefined,
+): FilterRequest | undefined {
+  const name = query.get('filter') ?? '';
+  switch (name) {
+    case '':
+    case '/':
+      return undefined;
+    case '_design':
+      return { kind: 'design' };
+    case '_doc_ids':
+      return { kind: 'doc_ids', ids: idsOf(query, body) };
+    case '_selector':
+      if (body === undefined) throw badRequest('Selector must be specified in POST payload');
+      return { kind: 'selector', selector: body['selector'], fields: body['fields'] };
+    case '_view':
+      return viewRequest(query.get('view') ?? '');
+    default:
+      return functionRequest(name);
+  }
+}
+
+function idsOf(query: Query, body: Readonly<Record<string, unknown>> | undefined): Set<Bytes> {
+  const text = query.get('doc_ids');
+  const ids = body?.['doc_ids'] ?? (text === undefined ? undefined : parseJsonText(text));
+  if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string')) {
+    throw badRequest('`doc_ids` filter parameter is not a list of doc ids.');
+  }
+  return new Set(ids.map((id) => toBytes(id.toWellFormed())));
+}
+
+function viewRequest(text: string): FilterRequest {
+  if (text === '') throw badRequest('`view` filter parameter is not provided.');
+  const [ddoc, view, ...rest] = text.split('/');
+  if (view === undefined || rest.length > 0)
+    throw badRequest('`view` must be of the form `designname/viewname`');
+  return { kind: 'view', ddoc: ddoc!, view };
+}
+
+function functionRequest(text: string): FilterRequest {
+  if (text.startsWith('_')) throw badRequest('unknown builtin filter name');
+  const [ddoc, name, ...rest] = text.split('/');
+  if (name === undefined || rest.length > 0) {
+    throw badRequest('`filter` must be of the form `designname/filtername`');
+  }
+  return { kind: 'function', ddoc: ddoc!, name };
+}

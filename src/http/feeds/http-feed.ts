@@ -1,0 +1,112 @@
+import type { ServerResponse } from 'node:http';
+import type { Due, TimerWheel } from '../../base/timer-wheel.js';
+import type { Piece } from '../../cluster/changes/change-reader.js';
+import type { Feed, FeedListener } from '../../cluster/changes/feed.js';
+import type { FeedForm } from './feed-form.js';
+import { directSocket, writeChunk } from './raw-chunk.js';
+
+export interface HttpFeedOptions {
+  form: FeedForm;
+  /** Ends with the first rows. */
+  once: boolean;
+  timeout: number;
+  /** Whether that time begins anew with everything that is sent. */
+  timeoutIsIdle: boolean;
+  heartbeat: number | undefined;
+  wheel: TimerWheel;
+  /** Throws where the one who listens must not any more. */
+  recheck: () => Promise<void>;
+  /** Gives the members with which the answer ends. */
+  summary: (feed: Feed, inHaste: boolean) => Promise<string>;
+  onError: (error: unknown) => void;
+}
+
+/** A client that takes nothing cannot be told that the server is closing. */
+const lastWordsMs = 1_000;
+
+/** A feed as the answer to a request. The client's socket tells how much it takes; nothing waits in memory beyond that. */
+export class HttpFeed implements FeedListener, Due {
+  room = Infinity;
+  #feed!: Feed;
+  #sentRows = false;
+  #lastSent = performance.now();
+  #finished = false;
+
+  constructor(
+    private readonly response: ServerResponse,
+    private readonly options: HttpFeedOptions,
+  ) {}
+
+  begin(feed: Feed): void {
+    this.#feed = feed;
+    const { wheel, heartbeat, timeout, form } = this.options;
+    this.response.on('close', () => this.#stop());
+    if (form.opening === '') this.response.flushHeaders();
+    else this.response.write(form.opening);
+    wheel.add(this, heartbeat ?? timeout);
+    feed.resume();
+  }
+
+  send(piece: Piece): void {
+    const { form, timeoutIsIdle, heartbeat } = this.options;
+    if (timeoutIsIdle || heartbeat !== undefined) this.#lastSent = performance.now();
+    // In a list the first row has no comma before it.
+    const isFirst = form.name === 'list' && !this.#sentRows;
+    this.#sentRows = true;
+    const bytes = isFirst ? piece.bytes.subarray(1) : piece.bytes;
+    const socket = directSocket(this.response);
+    if (socket === undefined ? this.response.write(bytes) : writeChunk(socket, bytes)) return;
+    this.room = 0;
+    (socket ?? this.response).once('drain', () => {
+      this.room = Infinity;
+      this.#feed.resume();
+    });
+  }
+
+  caughtUp(): void {
+    if (this.options.once && this.#sentRows) this.#finish();
+  }
+
+  ended(reason: Parameters<FeedListener['ended']>[0]): void {
+    this.#finish(reason !== 'limit');
+  }
+
+  failed(error: unknown): void {
+    this.options.onError(error);
+    this.response.destroy();
+  }
+
+  recheck(): void {
+    this.options.recheck().catch(() => this.#finish());
+  }
+
+  due(now: number): number | undefined {
+    const { heartbeat, timeout, form } = this.options;
+    const left = this.#lastSent + (heartbeat ?? timeout) - now;
+    if (left > 0) return left;
+    if (heartbeat === undefined) return void this.#finish();
+    if (this.room > 0 && !this.#feed.inRow) this.response.write(form.heartbeat);
+    this.#lastSent = now;
+    return heartbeat;
+  }
+
+  /** Says where the feed ended, and ends the answer. */
+  #finish(inHaste = false): void {
+    if (this.#finished) return;
+    this.#stop();
+    if (inHaste)
+      setTimeout(() => this.response.writableFinished || this.response.destroy(), lastWordsMs).unref();
+    if (this.#feed.inRow) return void this.response.destroy();
+    const { summary, form } = this.options;
+    summary(this.#feed, inHaste).then(
+      (members) => this.response.end(form.ending(members), 'latin1'),
+      (error: unknown) => this.failed(error),
+    );
+  }
+
+  #stop(): void {
+    this.#finished = true;
+    this.options.wheel.remove(this);
+    this.#feed.close();
+  }
+}

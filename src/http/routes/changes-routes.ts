@@ -1,0 +1,106 @@
+import { requireServerAdmin } from '../../auth/rights.js';
+import { notFound, Refusal } from '../../base/errors.js';
+import type { Database } from '../../cluster/database.js';
+import { firstPositions, parseSince, type Positions } from '../../cluster/sequence.js';
+import { requireJson } from '../body.js';
+import type { Exchange } from '../exchange.js';
+import { answerFeed, formOf } from '../feeds/answer-feed.js';
+import { checkChangesAccess } from '../feeds/changes-access.js';
+import { changesView, eventsView } from '../feeds/changes-view.js';
+import { FeedConnection, socketPlan } from '../feeds/feed-connection.js';
+import { changesRequest, feedRequest, wholeNumber, type FeedDefaults } from '../feeds/feed-request.js';
+import { parseJsonText, type Query } from '../query.js';
+import type { DatabaseRoute, ServerRoute } from '../route.js';
+
+/** What has changed: in a database, and among databases. */
+export const changesRoutes: readonly DatabaseRoute[] = [
+  {
+    path: '/{db}/_changes',
+    allow: 'GET,POST,HEAD',
+    access: 'member',
+    methods: { GET: getChanges, POST: postChanges },
+  },
+];
+
+export const feedRoutes: readonly ServerRoute[] = [
+  { path: '/_db_updates', allow: 'GET', access: 'server_admin', methods: { GET: dbUpdates } },
+  { path: '/_feeds', allow: 'GET', access: 'public', methods: { GET: feeds } },
+];
+
+function getChanges(exchange: Exchange, database: Database): void | Promise<void> {
+  const { upgrade } = exchange;
+  if (upgrade === undefined) return changes(exchange, database, undefined);
+  // What is wrong with the request is said before it becomes a WebSocket.
+  const { query } = exchange;
+  const plan = socketPlan(exchange, database, query, selectorOf(query.lowerCased()));
+  const credit = wholeNumber(query.lowerCased(), 'credit') ?? 0;
+  upgrade((socket) => new FeedConnection(exchange, socket, false).open(undefined, plan, credit));
+}
+
+/** A WebSocket has no body for it. */
+function selectorOf(query: Query): Record<string, unknown> | undefined {
+  const text = query.get('selector');
+  return text === undefined ? undefined : { selector: parseJsonText(text) };
+}
+
+/** Many feeds over one WebSocket; who may follow what is looked at when a feed is opened. */
+function feeds(exchange: Exchange): void {
+  const { upgrade } = exchange;
+  if (upgrade === undefined) throw new Refusal('upgrade_required', 'Feeds are opened over a WebSocket here.');
+  upgrade((socket) => void new FeedConnection(exchange, socket, true));
+}
+
+/** Only filters are asked for in the body. It may be missing. */
+async function postChanges(exchange: Exchange, database: Database): Promise<void> {
+  requireJson(exchange.request);
+  await changes(exchange, database, await exchange.optionalObject());
+}
+
+async function changes(
+  exchange: Exchange,
+  database: Database,
+  body: Record<string, unknown> | undefined,
+): Promise<void> {
+  const request = changesRequest(exchange.query, defaultsOf(exchange), body);
+  await answerFeed(exchange, {
+    ...changesView(exchange, database, request, formOf(request.kind)),
+    database,
+    request,
+    since: parseSince(database, request.since),
+    countsPending: true,
+    timeoutIsIdle: true,
+    checkAccess: (user) => checkChangesAccess(exchange, user, database),
+  });
+}
+
+function defaultsOf(exchange: Exchange): FeedDefaults {
+  const timeoutMax = exchange.services.config.number('chttpd/changes_timeout');
+  const lastEventId = exchange.header('last-event-id');
+  return { kind: 'normal', timeout: timeoutMax, timeoutMax, lastEventId };
+}
+
+/** The changes of the database of events, whose documents are named after what happened. */
+async function dbUpdates(exchange: Exchange): Promise<void> {
+  const database = exchange.services.cluster.eventsDatabase();
+  if (database === undefined) throw notFound('Database does not exist.');
+  const request = feedRequest(exchange.query, defaultsOf(exchange));
+  await answerFeed(exchange, {
+    ...eventsView(formOf(request.kind)),
+    database,
+    request,
+    since: anySince(database, request.since),
+    countsPending: false,
+    timeoutIsIdle: false,
+    checkAccess: requireServerAdmin,
+  });
+}
+
+/** The interface wants an unknown sequence to give everything. */
+function anySince(database: Database, since: string): Positions {
+  try {
+    return parseSince(database, since);
+  } catch (error) {
+    if (error instanceof Refusal) return firstPositions(database);
+    throw error;
+  }
+}
