@@ -2,18 +2,19 @@ import { fromBytes } from '../base/bytes.js';
 import { FunctionRefusal, notFound, Refusal } from '../base/errors.js';
 import type { ScriptHost, ScriptValue } from '../script/script-host.js';
 import { splitContent } from '../shard/content.js';
+import { builtinFold, isRecentBuiltin, namesBuiltin } from '../views/reduce/builtin.js';
 import { scriptSpace } from './design-functions.js';
 import { isDesignId } from './document-input.js';
 import type { SaveGate } from './save-gates.js';
 
 /** Refuses design documents that are of the wrong form, or whose views cannot be compiled. */
-export function designDocGate(scripts: ScriptHost): SaveGate {
+export function designDocGate(scripts: ScriptHost, allowsMoreReduces: () => boolean): SaveGate {
   return {
     concerns: (_, id) => isDesignId(id),
     check: async (database, input) => {
       if (input.deleted) return input;
       const ddoc = JSON.parse(fromBytes(splitContent(input.body).body)) as Members;
-      const functions = checkForm(ddoc);
+      const functions = checkForm(ddoc, allowsMoreReduces());
       if (functions.length === 0) return input;
       const sources = functions.map(({ source }) => source);
       const values = await scripts.check(scriptSpace(database), sources);
@@ -58,7 +59,7 @@ const forms: Readonly<Record<string, { kinds: readonly Kind[]; each?: readonly K
 };
 
 /** Refuses members of the wrong type. Gives the functions of views that are in JavaScript. */
-function checkForm(ddoc: Members): ViewFunction[] {
+function checkForm(ddoc: Members, moreReduces: boolean): ViewFunction[] {
   for (const [name, { kinds, each }] of Object.entries(forms)) {
     const value = memberOf(ddoc, name);
     if (value === undefined) continue;
@@ -73,11 +74,11 @@ function checkForm(ddoc: Members): ViewFunction[] {
   }
   const language = memberOf(ddoc, 'language') ?? 'javascript';
   const views = Object.entries((memberOf(ddoc, 'views') ?? {}) as Members).filter(([name]) => name !== 'lib');
-  const functions = views.flatMap(([name, view]) => checkView(name, view as Members, language));
+  const functions = views.flatMap(([name, view]) => checkView(name, view as Members, language, moreReduces));
   return language === 'javascript' ? functions : [];
 }
 
-function checkView(name: string, view: Members, language: unknown): ViewFunction[] {
+function checkView(name: string, view: Members, language: unknown, moreReduces: boolean): ViewFunction[] {
   const map = memberOf(view, 'map');
   if (map === undefined) throw invalid(`View \`${name}\` must contain map function`);
   requireKind(`views.${name}.map`, map, [language === 'query' ? 'object' : 'string']);
@@ -86,13 +87,10 @@ function checkView(name: string, view: Members, language: unknown): ViewFunction
   if (typeof map !== 'string') return [];
   const functions: ViewFunction[] = [{ view: name, kind: 'map', source: map }];
   if (typeof reduce !== 'string') return functions;
-  if (!reduce.startsWith('_')) return [...functions, { view: name, kind: 'reduce', source: reduce }];
-  if (builtIns.some((builtIn) => reduce.startsWith(builtIn))) return functions;
+  if (!namesBuiltin(reduce)) return [...functions, { view: name, kind: 'reduce', source: reduce }];
+  if (builtinFold(reduce) !== undefined && (moreReduces || !isRecentBuiltin(reduce))) return functions;
   throw invalid(`\`${reduce}\` is not a supported reduce function.`);
 }
-
-/** Whatever follows these names is not looked at. */
-const builtIns = ['_sum', '_count', '_stats', '_approx_count_distinct'];
 
 function requireKind(path: string, value: unknown, kinds: readonly Kind[]): void {
   if (kinds.some((kind) => isKind(value, kind))) return;

@@ -233,7 +233,7 @@ async function openStores(
     designGate,
     partitionedDesignGate,
     partitionSizeGate(() => config.number('couchdb/max_partition_size')),
-    designDocGate(scripting.host),
+    designDocGate(scripting.host, () => config.boolean('tuffet/more_reduces')),
     validationGate(scripting.host),
   );
   sweepOrphans(cluster).then(

@@ -1,16 +1,6 @@
 /** Scenarios that need what this version does not have, with what that is. */
 const byReason: Readonly<Record<string, readonly string[]>> = {
-  'the changes feed': [
-    'purge-a-document',
-    'purge-shows-in-replicated-order',
-    'conflicts-in-listings',
-    'local-not-counted-or-listed',
-    'listing-etags',
-    'head-mirrors-get',
-    'jsonp-when-allowed',
-  ],
   replication: ['conflict-through-real-replication', 'local-not-replicated'],
-  'declarative queries': ['wrong-content-type-on-other-endpoints'],
   sessions: [
     'admin-with-ready-made-pbkdf2-hash',
     'admin-with-ready-made-pbkdf2-sha256-hash',
