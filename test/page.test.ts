@@ -1,39 +1,9 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import fs from 'node:fs';
 import { test } from 'node:test';
-import { chromium, type Browser } from 'playwright-core';
 import { createServer } from '../src/server/create-server.js';
-
-const executablePath = '/usr/bin/chromium';
-
-/** Why there is no browser to look with, or undefined where there is one. Installs it where that is possible. */
-function missingBrowser(): string | undefined {
-  if (fs.existsSync(executablePath)) return undefined;
-  if (process.getuid?.() !== 0) return 'Chromium is not installed, and only root may install it';
-  try {
-    execFileSync('apt-get', ['update'], { stdio: 'ignore', timeout: 120_000 });
-    execFileSync('apt-get', ['install', '-y', 'chromium'], { stdio: 'ignore', timeout: 400_000 });
-  } catch {
-    return 'Chromium is not installed, and could not be';
-  }
-  return fs.existsSync(executablePath) ? undefined : 'Chromium was installed somewhere else';
-}
+import { launchBrowser, missingBrowser } from './support/browser.js';
 
 const skip = missingBrowser() ?? false;
-
-function launch(): Promise<Browser> {
-  return chromium.launch({
-    executablePath,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-background-networking',
-      '--disable-sync',
-      '--no-first-run',
-    ],
-  });
-}
 
 test('the page asks for a login and then lists the databases', { skip }, async () => {
   const server = await createServer({
@@ -42,7 +12,7 @@ test('the page asks for a login and then lists the databases', { skip }, async (
     port: 0,
     logLevel: 'none',
   });
-  const browser = await launch();
+  const browser = await launchBrowser();
   try {
     const authorization = `Basic ${Buffer.from('admin:secret').toString('base64')}`;
     for (const name of ['pears', 'plums']) {

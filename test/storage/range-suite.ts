@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { u48 } from '../../src/base/bytes.js';
 import type { Bytes, Range } from '../../src/storage/store.js';
 import { allBytes, everything, keyOf, numbered, plain, put, type Holds } from './entries.js';
 
@@ -108,5 +109,25 @@ export function holdsForRanges(holds: Holds): void {
     const range = store.keys({ start: 'k010', end: 'k013' });
     assert.deepEqual([...range], ['k010', 'k011', 'k012']);
     assert.equal([...store.entries(everything)].length, 30);
+  });
+
+  holds('keys that end with a number are given as that number', async (store) => {
+    const numbers = [0, 1, 255, 256, 65_535, 2 ** 24, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 40 + 7, 2 ** 48 - 1];
+    await put(
+      store,
+      numbers.map((number) => ({ key: `n${u48(number)}`, value: String(number) })),
+    );
+    const range = { start: 'n', end: 'o' };
+    const read = (more: Partial<Range>): [number, string][] =>
+      [...store.numbered({ ...range, ...more })].map(({ key, value }) => [key, value]);
+    const expected = numbers.map((number) => [number, String(number)]);
+    assert.deepEqual(read({}), expected);
+    assert.deepEqual(read({ reverse: true }), expected.toReversed());
+    assert.deepEqual(read({ offset: 2, limit: 3 }), expected.slice(2, 5));
+    // Other reads in between see keys as they are.
+    for (const { key } of store.numbered(range)) {
+      assert.equal(typeof key, 'number');
+      assert.equal([...store.keys({ ...range, limit: 1 })][0], `n${u48(0)}`);
+    }
   });
 }
