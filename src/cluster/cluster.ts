@@ -25,6 +25,14 @@ const openDatabasesMax = 1_000;
 /** Keys of a removed database erased in one commit: few, so that writers hardly notice. */
 const eraseKeysMax = 2_000;
 
+/** Who is told of changes, after they are on disk. */
+export interface Watcher {
+  /** Documents of a database, by its instance number, have changed. */
+  committed(instance: number): void;
+  /** A database was made or removed, or its settings have changed. */
+  catalogued(name: string): void;
+}
+
 /** All databases of this node, which is a cluster of one. */
 export class Cluster {
   readonly tasks = new TaskList();
@@ -39,6 +47,7 @@ export class Cluster {
   readonly #open = new Map<string, Database>();
   readonly #byInstance = new Map<number, Database>();
   readonly #erasing = new Set<Promise<void>>();
+  readonly #watchers: Watcher[] = [];
   #closing = false;
 
   constructor(
@@ -63,11 +72,21 @@ export class Cluster {
 
   /** The database of that name; refuses where there is none. */
   database(name: string): Database {
+    const found = this.find(name);
+    if (found === undefined) throw notFound('Database does not exist.');
+    return found;
+  }
+
+  find(name: string): Database | undefined {
     const open = this.#open.get(name);
     if (open !== undefined) return open;
     const record = this.#catalogue.get(name);
-    if (record === undefined) throw notFound('Database does not exist.');
-    return this.#remember(name, record);
+    return record && this.#remember(name, record);
+  }
+
+  /** Tells of every change from now on. */
+  watch(watcher: Watcher): void {
+    this.#watchers.push(watcher);
   }
 
   /** What a user may see of the documents of a database; undefined where nothing is hidden. */
@@ -86,6 +105,10 @@ export class Cluster {
 
   get isClosing(): boolean {
     return this.#closing;
+  }
+
+  get isNew(): boolean {
+    return this.#catalogue.isNew;
   }
 
   exists(name: string): boolean {
@@ -156,6 +179,7 @@ export class Cluster {
 
   /** The catalogue has something new on a name. */
   #changed(name: string): void {
+    for (const watcher of this.#watchers) watcher.catalogued(name);
     const database = this.#open.get(name);
     if (database === undefined) return;
     const record = this.#catalogue.get(name);
@@ -168,6 +192,7 @@ export class Cluster {
 
   #publish(touched: readonly Touched[]): void {
     for (const each of touched) {
+      for (const watcher of this.#watchers) watcher.committed(each.instance);
       const database = this.#byInstance.get(each.instance);
       try {
         database?.collection.publish(each);

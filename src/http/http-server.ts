@@ -5,9 +5,9 @@ import { Refusal } from '../base/errors.js';
 import { answerClientError, answerRaw, type ClientError } from './client-error.js';
 import { Exchange } from './exchange.js';
 import { expectationFailed, HeadChecks } from './head-checks.js';
-import { headerOf } from './header.js';
 import { callbackOf } from './jsonp.js';
 import { limitConnections, listenOn } from './listen.js';
+import { askToLogIn } from './login-request.js';
 import { splitPath, targetOf } from './path.js';
 import { emptyQuery, Query } from './query.js';
 import { MethodNotAllowed, route } from './router.js';
@@ -107,13 +107,13 @@ export class HttpServer {
     try {
       exchange = this.#exchange(request, response, id);
       if (answerPreflight(exchange)) return;
-      const user = this.services.authenticator.authenticate(headerOf(request, 'authorization'));
-      if (user instanceof Promise) {
+      const identity = this.services.authenticator.authenticate(exchange);
+      if (identity instanceof Promise) {
         const pending = exchange;
-        user
+        identity
           .then((known) => this.#serve(pending, known))
           .catch((error: unknown) => this.#fail(pending, error));
-      } else this.#serve(exchange, user);
+      } else this.#serve(exchange, identity);
     } catch (error) {
       this.#fail(exchange ?? this.#emptyExchange(request, response, id), error);
     }
@@ -149,8 +149,8 @@ export class HttpServer {
     return exchange;
   }
 
-  #serve(exchange: Exchange, user: Exchange['user']): void {
-    exchange.user = user;
+  #serve(exchange: Exchange, identity: Exchange['identity']): void {
+    exchange.identify(identity);
     checkLogin(exchange);
     const work = route(exchange);
     if (work instanceof Promise) work.catch((error: unknown) => this.#fail(exchange, error));
@@ -173,7 +173,8 @@ export class HttpServer {
     const headers = refusal instanceof MethodNotAllowed ? { Allow: refusal.allow } : {};
     // What the client is still sending will not be read: the connection cannot be used again.
     const unread = request.complete || !hasBody(request) ? {} : { Connection: 'close' };
-    exchange.text(statusOf(refusal), text, { ...headers, ...unread });
+    const asked = refusal.error === 'unauthorized' ? askToLogIn(exchange, refusal) : undefined;
+    exchange.text(asked?.status ?? statusOf(refusal), text, { ...headers, ...asked?.headers, ...unread });
     if (!request.complete) request.resume();
   }
 
@@ -196,7 +197,7 @@ export class HttpServer {
     const method = request.method ?? 'GET';
     metrics.request(method, response.statusCode, ms);
     if (!logger.logsRequests) return;
-    const user = exchange?.user?.name ?? null;
+    const user = exchange?.user.name ?? null;
     const complete = response.writableEnded && response.writableFinished;
     logger.request({
       id,
@@ -252,8 +253,8 @@ function answerPreflight(exchange: Exchange): boolean {
   return true;
 }
 
-function checkLogin({ services: { config }, user, parts }: Exchange): void {
-  if (user.name !== null) return;
+function checkLogin({ services: { config }, user, parts, method }: Exchange): void {
+  if (user.name !== null || (parts[0] === '_session' && method === 'POST')) return;
   const exceptUp = config.boolean('chttpd/require_valid_user_except_for_up');
   if (!exceptUp && !config.boolean('chttpd/require_valid_user')) return;
   if (exceptUp && parts[0] === '_up') return;
