@@ -11,6 +11,7 @@ test('the page asks for a login and then lists the databases', { skip }, async (
     admins: { admin: 'secret' },
     port: 0,
     logLevel: 'none',
+    config: { tuffet: { auto_setup: 'false' } },
   });
   const browser = await launchBrowser();
   try {

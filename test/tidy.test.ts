@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
-import { allDatabaseRoutes, allServerRoutes } from '../src/http/router.js';
-import { attachmentMethods } from '../src/http/routes/attachment-routes.js';
-import { documentMethods } from '../src/http/routes/document-routes.js';
+import { allDatabaseRoutes, allServerRoutes, documentRoutes } from '../src/http/router.js';
 import { statuses } from '../src/http/statuses.js';
 import { brokenReferences, difference, tableRows, unknownFunctions } from './tidy/docs.js';
 import { barrels, importCycles, layers, misplacedImports } from './tidy/layers.js';
@@ -36,8 +34,10 @@ const exportsForTests = [
   'src/base/bytes.ts: readU48',
   'src/cluster/script-filter.ts: ScriptFilter',
   'src/config/schema.ts: openSections',
+  'src/http/route.ts: accesses',
   'src/http/router.ts: allDatabaseRoutes',
   'src/http/router.ts: allServerRoutes',
+  'src/http/router.ts: documentRoutes',
   'src/json/walker.ts: jsonDepthMax',
   'src/revisions/codec.ts: bodyRefMax',
   'src/revisions/varint.ts: varintMax',
@@ -127,16 +127,12 @@ describe('the pages', () => {
       path,
       methods: Object.keys(methods),
     }));
-    const documents = ['/{db}/{docid}', '/{db}/_design/{ddoc}', '/{db}/_local/{docid}'];
-    const attachments = ['/{db}/{docid}/{attname}', '/{db}/_design/{ddoc}/{attname}'];
     // POST to a document is a form of old browsers: it is understood only to be refused.
-    const ofDocuments = Object.keys(documentMethods).filter((method) => method !== 'POST');
-    const routes = [
-      ...tables,
-      { path: '/{db}', methods: ['GET', 'PUT', 'POST', 'DELETE'] },
-      ...documents.map((path) => ({ path, methods: ofDocuments })),
-      ...attachments.map((path) => ({ path, methods: Object.keys(attachmentMethods) })),
-    ];
+    const documents = documentRoutes.map(({ path, methods }) => ({
+      path,
+      methods: Object.keys(methods).filter((method) => path === '/{db}' || method !== 'POST'),
+    }));
+    const routes = [...tables, ...documents];
     const expected = routes.flatMap(({ path, methods }) => methods.map((method) => `${method} ${path}`));
     const rows = tableRows(pageOf('docs/api.md'), /^(?:[A-Z]{3,}(?:, )?)+$/);
     const found = rows.flatMap(([methods = '', path = '']) =>

@@ -3,72 +3,90 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { createLogger } from '../base/logger.js';
 import { Config } from '../config/config.js';
+import { Accounts } from './accounts.js';
 import { hashPlainAdmins, hasAdmin, reloadConfig, setAdmin } from './admins.js';
-import { Authenticator } from './authenticator.js';
-import { anonymous } from '../base/user-context.js';
+import type { Asker } from './asker.js';
+import { Authenticator, nobody, type Identity } from './authenticator.js';
 
 const basic = (credentials: string) => `Basic ${Buffer.from(credentials).toString('base64')}`;
+const asking = (authorization: string | undefined, sender = 'here'): Asker => ({
+  header: (name) => (name === 'authorization' ? authorization : undefined),
+  headers: () => [],
+  sender,
+});
+const logger = createLogger({ level: 'none', format: 'text' });
+const admin = (name: string): Identity => ({ user: { name, roles: ['_admin'] }, handler: 'default' });
+
+function authenticatorOf(config: Config): Authenticator {
+  const withoutUsers = { find: () => undefined };
+  return new Authenticator(config, new Accounts(config, () => withoutUsers), logger);
+}
+
 const quick = { chttpd_auth: { iterations: '10' } };
 const wrong = { error: 'unauthorized', reason: 'Name or password is incorrect.' };
 
 async function withAdmin(): Promise<{ config: Config; authenticator: Authenticator }> {
   const config = new Config({ overrides: { ...quick, admins: { ann: 'se:crét' } } });
   await hashPlainAdmins(config);
-  return { config, authenticator: new Authenticator(config) };
+  return { config, authenticator: authenticatorOf(config) };
 }
 
 test('a server admin is known by name and password, the second time without a promise', async () => {
   const { authenticator } = await withAdmin();
-  const first = authenticator.authenticate(basic('ann:se:crét'));
+  const first = authenticator.authenticate(asking(basic('ann:se:crét')));
+  const second = authenticator.authenticate(asking(basic('ann:se:crét')));
   assert.ok(first instanceof Promise);
-  assert.equal(authenticator.authenticate(basic('ann:se:crét')), first, 'the same login is checked once');
-  assert.deepEqual(await first, { name: 'ann', roles: ['_admin'] });
-  assert.deepEqual(authenticator.authenticate(basic('ann:se:crét')), { name: 'ann', roles: ['_admin'] });
+  assert.equal(await first, await second, 'the same login is checked once');
+  assert.deepEqual(await first, admin('ann'));
+  assert.deepEqual(authenticator.authenticate(asking(basic('ann:se:crét'))), admin('ann'));
 });
 
 test('wrong names and passwords are refused, again and again', async () => {
   const { authenticator } = await withAdmin();
   for (const credentials of ['ann:x', 'ann:', ':', 'bob:se:crét', 'constructor:x', '__proto__:x', 'ann:x']) {
-    await assert.rejects(async () => authenticator.authenticate(basic(credentials)), wrong);
+    await assert.rejects(async () => authenticator.authenticate(asking(basic(credentials))), wrong);
   }
 });
 
 test('headers that name no login are anonymous, and what is not base64 is refused', async () => {
   const { authenticator } = await withAdmin();
   for (const header of [undefined, '', 'Basic', 'Basic ', 'Bearer abc', basic('nocolon'), basic('_:_')]) {
-    assert.equal(authenticator.authenticate(header), anonymous);
+    assert.equal(authenticator.authenticate(asking(header)), nobody);
   }
   const lowerCase = basic('ann:se:crét').replace('Basic', 'basic');
-  assert.equal(authenticator.authenticate(lowerCase), anonymous, 'as CouchDB does');
-  assert.throws(() => authenticator.authenticate('Basic !!!!'), { error: 'bad_request' });
+  assert.equal(authenticator.authenticate(asking(lowerCase)), nobody, 'as CouchDB does');
+  assert.throws(() => authenticator.authenticate(asking('Basic !!!!')), { error: 'bad_request' });
 });
 
 test('a changed or deleted admin is not let in by what was known before', async () => {
   const { config, authenticator } = await withAdmin();
-  await authenticator.authenticate(basic('ann:se:crét'));
-  const running = authenticator.authenticate(basic('ann:se:crét'));
+  await authenticator.authenticate(asking(basic('ann:se:crét')));
+  const running = authenticator.authenticate(asking(basic('ann:se:crét')));
   assert.match(await setAdmin(config, 'ann', 'new'), /^-pbkdf2-/);
   await running;
-  await assert.rejects(async () => authenticator.authenticate(basic('ann:se:crét')), wrong);
-  assert.deepEqual(await authenticator.authenticate(basic('ann:new')), { name: 'ann', roles: ['_admin'] });
+  await assert.rejects(async () => authenticator.authenticate(asking(basic('ann:se:crét'))), wrong);
+  assert.deepEqual(await authenticator.authenticate(asking(basic('ann:new'))), admin('ann'));
   config.delete('admins', 'ann');
-  await assert.rejects(async () => authenticator.authenticate(basic('ann:new')), wrong);
+  await assert.rejects(async () => authenticator.authenticate(asking(basic('ann:new'))), wrong);
 });
 
 test('the number of remembered logins is bounded', async () => {
   const { config, authenticator } = await withAdmin();
   config.set('chttpd_auth', 'auth_cache_size', '1');
   await setAdmin(config, 'bob', 'b');
-  await authenticator.authenticate(basic('ann:se:crét'));
-  await authenticator.authenticate(basic('bob:b'));
-  assert.ok(authenticator.authenticate(basic('ann:se:crét')) instanceof Promise);
+  await authenticator.authenticate(asking(basic('ann:se:crét')));
+  await authenticator.authenticate(asking(basic('bob:b')));
+  assert.ok(authenticator.authenticate(asking(basic('ann:se:crét'))) instanceof Promise);
 });
 
 test('hashes outside the allowed iterations are refused', async () => {
   const { config, authenticator } = await withAdmin();
   config.set('chttpd_auth', 'min_iterations', '11');
-  await assert.rejects(async () => authenticator.authenticate(basic('ann:se:crét')), { error: 'forbidden' });
+  await assert.rejects(async () => authenticator.authenticate(asking(basic('ann:se:crét'))), {
+    error: 'forbidden',
+  });
 });
 
 test('a ready hash is stored as it is, and a password that was called one is hashed', async () => {
@@ -91,11 +109,11 @@ test('passwords in files are replaced in place by their hashes, at start and at 
   const hashed = config.get('admins', 'ann')!;
   assert.equal(fs.readFileSync(file, 'utf8'), `; mine\n[admins]\nann = ${hashed}\n\n[x]\nann = p#ss;x\n`);
   assert.equal(fs.statSync(file).mode & 0o777, 0o640);
-  const authenticator = new Authenticator(config);
-  assert.equal((await authenticator.authenticate(basic('ann:p#ss;x'))).name, 'ann');
+  const authenticator = authenticatorOf(config);
+  assert.equal((await authenticator.authenticate(asking(basic('ann:p#ss;x')))).user.name, 'ann');
 
   fs.appendFileSync(file, '[admins]\nbob = later\n');
   await reloadConfig(config);
-  assert.equal((await authenticator.authenticate(basic('bob:later'))).name, 'bob');
+  assert.equal((await authenticator.authenticate(asking(basic('bob:later')))).user.name, 'bob');
   assert.doesNotMatch(fs.readFileSync(file, 'utf8'), /later/);
 });

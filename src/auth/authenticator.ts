@@ -1,86 +1,244 @@
-import { badRequest, Refusal } from '../base/errors.js';
+import { badRequest } from '../base/errors.js';
+import type { Logger } from '../base/logger.js';
+import { anonymous, type UserContext } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
+import type { Account, Accounts } from './accounts.js';
+import type { Asker } from './asker.js';
 import { CredentialCache } from './credential-cache.js';
-import { parseHash, verifyPassword, type PasswordHash } from './passwords.js';
-import { anonymous, serverAdmin, type UserContext } from '../base/user-context.js';
+import { readHandlers, type HandlerName } from './handlers.js';
+import { JsonWebTokens } from './json-web-tokens.js';
+import { Lockout } from './lockout.js';
+import { Logins } from './logins.js';
+import { ProxyHeaders } from './proxy-headers.js';
+import { SessionCookies, sessionValue } from './session-cookies.js';
 
-/** Passwords being verified at once, waiting ones included; each costs milliseconds of a processor. */
-const pendingMax = 1000;
+/** Who is asking, and by which way that is known. */
+export interface Identity {
+  readonly user: UserContext;
+  /** Undefined for who is not known. */
+  readonly handler: HandlerName | undefined;
+  /** With a session cookie: from when on it is to be renewed, in milliseconds. */
+  readonly renewFrom?: number;
+}
+
+export const nobody: Identity = Object.freeze({ user: anonymous, handler: undefined });
+
+/** Credentials that were verified. */
+interface Known {
+  identity: Identity;
+  /** Beyond this moment they count no longer, in milliseconds. */
+  until: number;
+  /** The account behind them, and when it was looked at last; undefined for users of a token. */
+  account: { fingerprint: string; generation: number } | undefined;
+}
+
+type Found = Identity | undefined | Promise<Identity | undefined>;
+
+/** Sessions and tokens remembered; without it they are verified again, which takes microseconds. */
+const tokensMax = 10_000;
+/** A token is looked at again after this time, since its key may have been taken back elsewhere. */
+const tokenMs = 60_000;
+/** A session cookie is renewed when this part of its time is over. */
+const renewAfter = 0.1;
+const renewalMs = 1_000;
 
 /**
- * Tells from the `Authorization` header who is asking. Known credentials are answered at once and without a promise;
- * others are verified off the serving thread, several requests with the same credentials together.
+ * Tells from the headers of a request who is asking. Known credentials are answered at once and without a promise;
+ * passwords are verified off the serving thread, several requests with the same ones together.
  */
 export class Authenticator {
-  private readonly cache: CredentialCache<UserContext>;
-  private readonly pending = new Map<string, Promise<UserContext>>();
-  /** Raised by each change of what credentials are worth: a verification that began before is not kept. */
-  private generation = 0;
-  private readonly stopListening: (() => void)[];
+  readonly sessions: SessionCookies;
+  #handlers: readonly HandlerName[] = [];
+  readonly #logins: Logins;
+  readonly #proxy: ProxyHeaders;
+  readonly #tokens: JsonWebTokens;
+  readonly #passwords: CredentialCache<Known>;
+  readonly #signed = new CredentialCache<Known>(() => tokensMax);
+  readonly #renewals = new WeakMap<
+    Identity,
+    { header: string | undefined; secure: boolean; until: number }
+  >();
+  readonly #pending = new Map<string, Promise<Identity>>();
+  /** Raised by each change of the configuration: a verification that began before is not kept. */
+  #generation = 0;
+  readonly #stopListening: (() => void)[];
 
-  constructor(private readonly config: Config) {
-    this.cache = new CredentialCache(() => config.number('chttpd_auth/auth_cache_size'));
-    this.stopListening = ['admins', 'chttpd_auth'].map((section) =>
-      config.onChange(section, undefined, () => this.forget()),
-    );
+  constructor(
+    private readonly config: Config,
+    private readonly accounts: Accounts,
+    private readonly logger: Logger,
+    private readonly now: () => number = Date.now,
+  ) {
+    this.sessions = new SessionCookies(config, accounts, now);
+    this.#logins = new Logins(config, accounts, new Lockout(config, logger, now));
+    this.#proxy = new ProxyHeaders(config);
+    this.#tokens = new JsonWebTokens(config, now);
+    this.#passwords = new CredentialCache(() => config.number('chttpd_auth/auth_cache_size'));
+    this.#readHandlers();
+    this.#stopListening = [
+      ...['chttpd_auth', 'jwt_auth', 'jwt_keys'].map((section) =>
+        config.onChange(section, undefined, () => this.#forget()),
+      ),
+      config.onChange('chttpd', 'authentication_handlers', () => this.#readHandlers()),
+    ];
   }
 
-  /** Refuses wrong credentials. Without a header, or with a scheme that isn't known, the user is anonymous. */
-  authenticate(header: string | undefined): UserContext | Promise<UserContext> {
-    if (header === undefined || !header.startsWith('Basic ')) return anonymous;
-    const digest = this.cache.digest(header);
-    return this.cache.get(digest) ?? this.pending.get(digest) ?? this.begin(header, digest);
+  get handlers(): readonly HandlerName[] {
+    return this.#handlers;
   }
 
-  forget(): void {
-    this.generation++;
-    this.cache.clear();
-    this.pending.clear();
+  /** Refuses wrong credentials. Who brings none that an open way in knows is anonymous. */
+  authenticate(asker: Asker): Identity | Promise<Identity> {
+    return this.#try(asker, 0);
+  }
+
+  /** Checks a name and a password that came in a body. */
+  login(name: string, password: string, sender: string): Promise<Account> {
+    return this.#logins.verify(name, password, sender);
+  }
+
+  /** Whether a session cookie is to be renewed with this answer. */
+  isDue({ renewFrom }: Identity): boolean {
+    return renewFrom !== undefined && this.now() >= renewFrom;
+  }
+
+  /** The header that keeps a session going. Who does not take it gets the same for a while: it costs a look-up. */
+  renewal(identity: Identity, secure: boolean): string | undefined {
+    const known = this.#renewals.get(identity);
+    if (known !== undefined && known.secure === secure && this.now() < known.until) return known.header;
+    const account = identity.user.name === null ? undefined : this.accounts.find(identity.user.name);
+    const value = account && this.sessions.seal(account);
+    const header = value && this.sessions.header(value, secure);
+    this.#renewals.set(identity, { header, secure, until: this.now() + renewalMs });
+    return header;
   }
 
   close(): void {
-    for (const stop of this.stopListening) stop();
-    this.forget();
+    for (const stop of this.#stopListening) stop();
+    this.#forget();
+    this.#passwords.clear();
   }
 
-  private begin(header: string, digest: string): UserContext | Promise<UserContext> {
+  #try(asker: Asker, from: number): Identity | Promise<Identity> {
+    for (let i = from; i < this.#handlers.length; i++) {
+      const found = this.#ask(this.#handlers[i]!, asker);
+      if (found instanceof Promise) return found.then((identity) => identity ?? this.#try(asker, i + 1));
+      if (found !== undefined) return found;
+    }
+    return nobody;
+  }
+
+  #ask(handler: HandlerName, asker: Asker): Found {
+    if (handler === 'cookie') return this.#byCookie(asker);
+    if (handler === 'default') return this.#byPassword(asker);
+    if (handler === 'jwt') return this.#byToken(asker);
+    const user = this.#proxy.user(asker);
+    return user && { user, handler };
+  }
+
+  #byCookie(asker: Asker): Identity | undefined {
+    const header = asker.header('cookie');
+    const value = header === undefined ? undefined : sessionValue(header);
+    if (value === undefined) return undefined;
+    const digest = this.#signed.digest(value);
+    const known = this.#known(this.#signed, digest);
+    if (known !== undefined) return known;
+    const session = this.sessions.open(value);
+    if (session === undefined) return undefined;
+    const { account, issued } = session;
+    const { timeoutMs } = this.sessions;
+    const renewFrom = issued + timeoutMs * renewAfter;
+    const identity: Identity = { user: account.user, handler: 'cookie', renewFrom };
+    this.#signed.put(digest, { identity, until: issued + timeoutMs, account: this.#seen(account) });
+    return identity;
+  }
+
+  #byPassword(asker: Asker): Found {
+    const header = asker.header('authorization');
+    if (header === undefined || !header.startsWith('Basic ')) return undefined;
+    const digest = this.#passwords.digest(header);
+    const known = this.#known(this.#passwords, digest);
+    // Also where the name is locked: others who fail must not stop those who are known to know the password.
+    if (known !== undefined) return known;
     const credentials = decodeBasic(header.slice('Basic '.length).trim());
-    if (credentials === undefined) return anonymous;
-    if (this.pending.size >= pendingMax) {
-      throw new Refusal('service_unavailable', 'Too many logins are being checked; try again later.');
-    }
-    const verification = this.verify(credentials.name, credentials.password, digest).finally(() => {
-      if (this.pending.get(digest) === verification) this.pending.delete(digest);
+    if (credentials === undefined) return undefined;
+    return this.#once(`${digest} ${asker.sender}`, async (isCurrent) => {
+      const account = await this.login(credentials.name, credentials.password, asker.sender);
+      const identity: Identity = { user: account.user, handler: 'default' };
+      // The account may have changed while the password was verified: it is compared when it is used next.
+      if (isCurrent()) {
+        const seen = { fingerprint: account.fingerprint, generation: -1 };
+        this.#passwords.put(digest, { identity, until: Infinity, account: seen });
+      }
+      return identity;
     });
-    this.pending.set(digest, verification);
-    return verification;
   }
 
-  private async verify(name: string, password: string, digest: string): Promise<UserContext> {
-    const { generation } = this;
-    const stored = parseHash(this.config.get('admins', name) ?? '');
-    if (stored) this.checkIterations(stored);
-    // An unknown name takes as long as a known one, so that the time of an answer doesn't give names away.
-    const matches = await verifyPassword(password, stored ?? this.decoy());
-    if (!stored || !matches) throw new Refusal('unauthorized', 'Name or password is incorrect.');
-    const user = serverAdmin(name);
-    if (generation === this.generation) this.cache.put(digest, user);
-    return user;
+  #byToken(asker: Asker): Found {
+    const header = asker.header('authorization');
+    if (header === undefined || !header.startsWith('Bearer ')) return undefined;
+    const digest = this.#signed.digest(header);
+    const known = this.#known(this.#signed, digest);
+    if (known !== undefined) return known;
+    return this.#once(digest, async (isCurrent) => {
+      const { user, until } = await this.#tokens.user(header.slice('Bearer '.length).trim());
+      const identity: Identity = { user, handler: 'jwt' };
+      const kept = Math.min(until, this.now() + tokenMs);
+      if (isCurrent()) this.#signed.put(digest, { identity, until: kept, account: undefined });
+      return identity;
+    });
   }
 
-  private checkIterations({ pbkdf2Digest, iterations }: PasswordHash): void {
-    if (pbkdf2Digest === null) return;
-    if (iterations < this.config.number('chttpd_auth/min_iterations')) {
-      throw new Refusal('forbidden', 'Iteration count is too low for this server');
-    }
-    if (iterations > this.config.number('chttpd_auth/max_iterations')) {
-      throw new Refusal('forbidden', 'Iteration count is too high for this server');
-    }
+  /** What was found before, if it still holds. */
+  #known(cache: CredentialCache<Known>, digest: string): Identity | undefined {
+    const known = cache.get(digest);
+    if (known === undefined) return undefined;
+    const { account } = known;
+    const current = account === undefined || account.generation === this.accounts.generation;
+    if (known.until > this.now() && (current || this.#refresh(known))) return known.identity;
+    cache.delete(digest);
+    return undefined;
   }
 
-  private decoy(): PasswordHash {
-    const iterations = this.config.number('chttpd_auth/iterations');
-    return { pbkdf2Digest: 'sha1', hash: Buffer.alloc(20), salt: 'decoy', iterations };
+  /** Accounts have changed: the roles may be others, and the password may be a new one. */
+  #refresh(known: Known): boolean {
+    const account = this.accounts.find(known.identity.user.name!);
+    if (account === undefined || account.fingerprint !== known.account!.fingerprint) return false;
+    if (account.hash) this.#logins.checkIterations(account.hash);
+    known.identity = { ...known.identity, user: account.user };
+    known.account = this.#seen(account);
+    return true;
+  }
+
+  #seen({ fingerprint }: Account): NonNullable<Known['account']> {
+    return { fingerprint, generation: this.accounts.generation };
+  }
+
+  /** Several requests that bring the same credentials at once wait for one verification. */
+  #once(key: string, verify: (isCurrent: () => boolean) => Promise<Identity>): Promise<Identity> {
+    const running = this.#pending.get(key);
+    if (running !== undefined) return running;
+    const generation = this.#generation;
+    const work = verify(() => generation === this.#generation).finally(() => {
+      if (this.#pending.get(key) === work) this.#pending.delete(key);
+    });
+    this.#pending.set(key, work);
+    return work;
+  }
+
+  #readHandlers(): void {
+    const { handlers, unknown } = readHandlers(this.config.text('chttpd/authentication_handlers'));
+    this.#handlers = handlers;
+    if (unknown.length > 0) this.logger.warn({ unknown }, 'authentication handlers that are not known');
+    this.#forget();
+  }
+
+  /** Passwords stay known: the account behind each is looked at again when anything has changed. */
+  #forget(): void {
+    this.#generation++;
+    this.#signed.clear();
+    this.#pending.clear();
+    this.#tokens.forget();
   }
 }
 

@@ -1,13 +1,15 @@
 import { hash, randomBytes } from 'node:crypto';
 
 /**
- * Who stands behind credentials that were verified before, so that only the first request of a client pays for the
- * slow hash. Credentials are kept as digests under a key of this process alone: a dump of the memory or the map gives
- * nobody's password away. The least recently used entry leaves first.
+ * Who stands behind credentials that were verified before, so that only the first request of a client pays for it.
+ * Credentials are kept as digests under a key of this process alone: a dump of the memory or the map gives nobody's
+ * password away. The least recently used entry leaves first.
  */
-export class CredentialCache<User> {
+export class CredentialCache<Entry> {
   private readonly processKey = randomBytes(32).toString('base64');
-  private readonly users = new Map<string, User>();
+  private readonly entries = new Map<string, Entry>();
+  /** The one that was used last is found without touching the order. */
+  private latest: string | undefined;
 
   constructor(private readonly sizeMax: () => number) {}
 
@@ -15,24 +17,30 @@ export class CredentialCache<User> {
     return hash('sha256', this.processKey + credentials, 'base64');
   }
 
-  get(digest: string): User | undefined {
-    const user = this.users.get(digest);
-    if (user === undefined) return undefined;
-    this.users.delete(digest);
-    this.users.set(digest, user);
-    return user;
+  get(digest: string): Entry | undefined {
+    const entry = this.entries.get(digest);
+    if (entry === undefined || digest === this.latest) return entry;
+    this.entries.delete(digest);
+    this.entries.set(digest, entry);
+    this.latest = digest;
+    return entry;
   }
 
-  put(digest: string, user: User): void {
-    this.users.delete(digest);
-    this.users.set(digest, user);
-    for (const oldest of this.users.keys()) {
-      if (this.users.size <= this.sizeMax()) break;
-      this.users.delete(oldest);
+  put(digest: string, entry: Entry): void {
+    this.entries.delete(digest);
+    this.entries.set(digest, entry);
+    this.latest = digest;
+    for (const oldest of this.entries.keys()) {
+      if (this.entries.size <= this.sizeMax()) break;
+      this.entries.delete(oldest);
     }
   }
 
+  delete(digest: string): void {
+    this.entries.delete(digest);
+  }
+
   clear(): void {
-    this.users.clear();
+    this.entries.clear();
   }
 }

@@ -7,9 +7,9 @@ import {
   requireServerAdmin,
   type SecurityObject,
 } from './rights.js';
-import { anonymous, serverAdmin, type UserContext } from '../base/user-context.js';
+import { anonymous, serverAdminRole, type UserContext } from '../base/user-context.js';
 
-const root = serverAdmin('root');
+const root: UserContext = { name: 'root', roles: [serverAdminRole] };
 const ann: UserContext = { name: 'ann', roles: ['boss'] };
 const bob: UserContext = { name: 'bob', roles: ['crew'] };
 const eve: UserContext = { name: 'eve', roles: ['x'] };

@@ -9,7 +9,7 @@ export function isServerAdmin(user: UserContext): boolean {
 }
 
 /** A database admin, or a server admin, who is one everywhere. */
-function isDbAdmin(user: UserContext, security: SecurityObject): boolean {
+export function isDbAdmin(user: UserContext, security: SecurityObject): boolean {
   return isServerAdmin(user) || isListed(user, groupOf(security['admins']));
 }
 

@@ -8,7 +8,3 @@ export interface UserContext {
 export const serverAdminRole = '_admin';
 
 export const anonymous: UserContext = Object.freeze({ name: null, roles: Object.freeze([]) });
-
-export function serverAdmin(name: string): UserContext {
-  return Object.freeze({ name, roles: Object.freeze([serverAdminRole]) });
-}

@@ -74,6 +74,11 @@ export class Catalogue {
       yield fromBytes(key.slice(1));
   }
 
+  /** Whether no database was ever made. */
+  get isNew(): boolean {
+    return this.#meta(this.store).next_instance === 1;
+  }
+
   erasures(): Erasure[] {
     return [...this.store.entries({ start: 'x', end: prefixEnd('x') })].map(({ value }) =>
       decode<Erasure>(value)!,

@@ -29,6 +29,14 @@ const forgottenMax = 1_000;
 /** Keys of a removed database erased in one commit: few, so that writers hardly notice. */
 const eraseKeysMax = 2_000;
 
+/** Who is told of changes, after they are on disk. */
+export interface Watcher {
+  /** Documents of a database, by its instance number, have changed. */
+  committed(instance: number): void;
+  /** A database was made or removed, or its settings have changed. */
+  catalogued(name: string): void;
+}
+
 /** All databases of this node, which is a cluster of one. */
 export class Cluster implements EventTarget {
   readonly tasks = new TaskList();
@@ -46,6 +54,7 @@ export class Cluster implements EventTarget {
   /** Names of databases that are open no longer, by instance. */
   readonly #forgotten = new Map<number, string>();
   readonly #events = new DbEvents(this);
+  readonly #watchers: Watcher[] = [];
   #closing = false;
   #feedsEnded = false;
 
@@ -71,11 +80,21 @@ export class Cluster implements EventTarget {
 
   /** The database of that name; refuses where there is none. */
   database(name: string): Database {
+    const found = this.find(name);
+    if (found === undefined) throw notFound('Database does not exist.');
+    return found;
+  }
+
+  find(name: string): Database | undefined {
     const open = this.#open.get(name);
     if (open !== undefined) return open;
     const record = this.#catalogue.get(name);
-    if (record === undefined) throw notFound('Database does not exist.');
-    return this.#remember(name, record);
+    return record && this.#remember(name, record);
+  }
+
+  /** Tells of every change from now on. */
+  watch(watcher: Watcher): void {
+    this.#watchers.push(watcher);
   }
 
   /** What a user may see of the documents of a database; undefined where nothing is hidden. */
@@ -94,6 +113,10 @@ export class Cluster implements EventTarget {
 
   get isClosing(): boolean {
     return this.#closing;
+  }
+
+  get isNew(): boolean {
+    return this.#catalogue.isNew;
   }
 
   exists(name: string): boolean {
@@ -205,6 +228,7 @@ export class Cluster implements EventTarget {
 
   /** The catalogue has something new on a name. */
   #changed(name: string): void {
+    for (const watcher of this.#watchers) watcher.catalogued(name);
     const database = this.#open.get(name);
     if (database === undefined) return;
     const record = this.#catalogue.get(name);
@@ -219,6 +243,7 @@ export class Cluster implements EventTarget {
 
   #publish(touched: readonly Touched[]): void {
     for (const each of touched) {
+      for (const watcher of this.#watchers) watcher.committed(each.instance);
       const database = this.#byInstance.get(each.instance);
       const name = database?.name ?? this.#forgotten.get(each.instance);
       try {

@@ -48,10 +48,13 @@ export function openDoc(database: Database, id: Bytes, options: DocOptions): Ope
   const { collection } = database;
   const found = collection.winner(id);
   if (found === undefined) throw notFound('missing');
-  if (found.deleted) throw notFound('deleted');
+  if (found.deleted) throw notFound(absence(options));
   const body = found.body ?? collection.winnerBody(database.shardOf(id), found);
   return { id, rev: found, content: shown(options.show, id, body), extra: '', plain: true };
 }
+
+/** Who sees only some documents does not learn which there were. */
+const absence = ({ show }: DocOptions): string => (show === undefined ? 'deleted' : 'missing');
 
 /** The text of a document that is known to be kept, for listings; `null` where the user must not see it. */
 export function winnerText(
@@ -71,7 +74,7 @@ export function winnerText(
 function openWithMeta(database: Database, id: Bytes, options: DocOptions): OpenedDoc {
   const doc = database.collection.doc(id);
   if (doc === undefined) throw notFound('missing');
-  if (doc.deleted) throw notFound('deleted');
+  if (doc.deleted) throw notFound(absence(options));
   const best = winner(doc.tree);
   const path = options.revs || options.revsInfo ? pathOf(doc.tree, best).slice(0, database.revsLimit) : [];
   let meta = '';

@@ -13,6 +13,8 @@ import { isLocalId, type NamedInput } from './document-input.js';
 export interface SaveGate {
   /** Whether it has a say in a document; asked for each, so it has to be quick. Local documents pass no gate. */
   concerns(database: Database, id: Bytes): boolean;
+  /** A refusal for who may not even learn whether the document is in conflict. Asked before it is looked up. */
+  admit?(database: Database, input: NamedInput, user: UserContext): Refusal | undefined;
   /**
    * Gives the document as it is to be saved, changed or not, or throws a `Refusal` for it. Never asked for a document
    * that is in conflict, nor for a replicated revision that is there already. Attachments are in their place by now:
@@ -101,7 +103,7 @@ async function passOnce(
     for (let bytes = 0; group.length < groupLength && bytes < groupBytes;) {
       const input = inputs[passed.length + group.length];
       if (input === undefined) break;
-      const passing = begin(gates, database, input, settings.newEdits);
+      const passing = begin(gates, database, input, settings);
       bytes += input.body.length + (passing.previous?.content.length ?? 0);
       group.push(passing);
     }
@@ -122,10 +124,14 @@ function begin(
   gates: readonly SaveGate[],
   database: Database,
   input: NamedInput,
-  newEdits: boolean,
+  { user, newEdits }: Pick<GateContext, 'user' | 'newEdits'>,
 ): Passing {
-  const concerned = !isLocalId(input.id) && gates.some((gate) => gate.concerns(database, input.id));
-  if (!concerned) return { result: input, gated: false, previous: undefined };
+  const concerned = isLocalId(input.id) ? [] : gates.filter((gate) => gate.concerns(database, input.id));
+  if (concerned.length === 0) return { result: input, gated: false, previous: undefined };
+  for (const gate of concerned) {
+    const refusal = gate.admit?.(database, input, user);
+    if (refusal !== undefined) return { result: refusal, gated: false, previous: undefined };
+  }
   const previous = newEdits ? continuedLeaf(database, input) : knownAncestor(database, input);
   if (previous === 'conflict') return { result: documentConflict, gated: false, previous: undefined };
   if (previous === 'kept') return { result: input, gated: false, previous: undefined };

@@ -110,6 +110,11 @@ export class Config {
     return old;
   }
 
+  /** A change that the server makes of its own accord, and keeps: what clients may write does not bind it. */
+  adopt(section: string, key: string, value: string): void {
+    this.change(section, key, value, true);
+  }
+
   /** Takes an option back, whatever its source, and gives the value it had. Its default, if any, counts again. */
   delete(section: string, key: string, { persist = true }: ChangeOptions = {}): string {
     checkWritable(section, key, this.whitelist());

@@ -1,3 +1,4 @@
+import { authOptions, chttpdAuthOptions, couchdbAuthOptions } from './auth-options.js';
 import { chttpdEdgeOptions, edgeOptions } from './edge-options.js';
 import {
   boolean,
@@ -44,6 +45,7 @@ export const schema = {
     'Who may use a database whose security object was never set. `admin_local` closes only the port of a single ' +
       'node, which this server does not have, and so means `everyone`.',
   ),
+  ...couchdbAuthOptions,
   'couchdb/maintenance_mode': choice(
     'false',
     ['false', 'true', 'nolb'],
@@ -77,15 +79,8 @@ export const schema = {
     millions,
     'Most documents that the filter `_doc_ids` looks up one by one; longer lists are compared with every change.',
   ),
-  'chttpd_auth/iterations': integer(10_000, 1, 1000 * millions, 'PBKDF2 iterations of new password hashes.'),
-  'chttpd_auth/min_iterations': integer(1, 1, 1000 * millions, 'Hashes with fewer iterations are refused.'),
-  'chttpd_auth/max_iterations': integer(
-    1000 * millions,
-    1,
-    1000 * millions,
-    'Hashes with more iterations are refused.',
-  ),
-  'chttpd_auth/auth_cache_size': integer(50, 0, millions, 'Verified credentials kept in memory, as digests.'),
+  ...chttpdAuthOptions,
+  ...authOptions,
   'purge/max_document_id_number': limit(100, 1, 'Most documents in one `_purge`.'),
   'purge/max_revisions_number': limit(Infinity, 1, 'Most revisions in one `_purge`.'),
   'mango/default_limit': integer(
@@ -157,6 +152,10 @@ export const schema = {
     'Allow the built-in reduces `_first`, `_last`, `_top_N` and `_bottom_N`, which CouchDB 3.4 does not know.',
   ),
   'tuffet/bulk_docs_max': integer(100_000, 1, 100 * millions, 'Most documents in one bulk request.'),
+  'tuffet/auto_setup': boolean(
+    true,
+    'Make the databases `_users`, `_replicator` and `_global_changes` when a data folder is first used.',
+  ),
   'tuffet/batch_save_size': integer(
     1000,
     1,
@@ -217,6 +216,8 @@ export const schema = {
 /** Sections whose keys are names that the user chooses. */
 export const openSections = {
   admins: 'Server admins: the key is the name, the value the hash of the password.',
+  jwt_keys:
+    'Keys that JSON Web Tokens are signed with: the key is `hmac:`, `rsa:`, `ec:` or `eddsa:` and the `kid`.',
 } as const;
 
 type Schema = typeof schema;

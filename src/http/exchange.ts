@@ -1,11 +1,13 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { WebSocket } from 'ws';
+import type { Asker } from '../auth/asker.js';
+import { nobody, type Identity } from '../auth/authenticator.js';
 import type { UserContext } from '../base/user-context.js';
 import { toBytes, type Bytes } from '../base/bytes.js';
 import { invalidJson, notAnObject } from '../base/errors.js';
 import { parseJson } from '../json/scan.js';
 import { readBody, requireJson } from './body.js';
-import { headerOf } from './header.js';
+import { headerOf, headersOf } from './header.js';
 import { jsonpClosing, jsonpOpening, jsonpType } from './jsonp.js';
 import { contentTypeFor } from './negotiate.js';
 import type { Query } from './query.js';
@@ -15,8 +17,11 @@ import type { Services } from './services.js';
 const bodyInMemoryBytesMax = 64 * 1024 * 1024;
 
 /** One request and its answer. Handlers read from it and answer through it, once. */
-export class Exchange {
-  user!: UserContext;
+export class Exchange implements Asker {
+  identity: Identity = nobody;
+  user: UserContext = nobody.user;
+  /** Sent with the answer, to begin, renew or end a session. */
+  setCookie: string | undefined;
   /** The function that JSON is handed to in the answer, where the client asked for that and may. */
   callback: string | undefined;
   /** What the client asked for, where rules of a design document led elsewhere. */
@@ -41,6 +46,22 @@ export class Exchange {
 
   header(name: string): string | undefined {
     return headerOf(this.request, name);
+  }
+
+  headers(name: string): string[] {
+    return headersOf(this.request, name);
+  }
+
+  get sender(): string {
+    return this.request.socket.remoteAddress ?? '';
+  }
+
+  /** Takes note of who is asking. */
+  identify(identity: Identity): void {
+    this.identity = identity;
+    this.user = identity.user;
+    const { authenticator } = this.services;
+    if (authenticator.isDue(identity)) this.setCookie = authenticator.renewal(identity, this.secure);
   }
 
   get bodyBytesMax(): number {
@@ -121,6 +142,7 @@ export class Exchange {
       if (name === 'Cache-Control') cached = true;
     }
     if (!cached) list.push('Cache-Control', 'must-revalidate');
+    if (this.setCookie !== undefined) list.push('Set-Cookie', this.setCookie);
     list.push('Server', this.services.serverName, 'X-Request-ID', this.id);
     const { edge } = this.services;
     if (edge.marks) edge.mark(this.request, list);

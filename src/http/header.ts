@@ -11,3 +11,8 @@ export function headerOf({ rawHeaders }: IncomingMessage, name: string): string 
   }
   return undefined;
 }
+
+/** All values of a header, by its name in lower case. */
+export function headersOf({ rawHeaders }: IncomingMessage, name: string): string[] {
+  return rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === name);
+}

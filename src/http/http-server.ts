@@ -9,6 +9,7 @@ import { expectationFailed, HeadChecks } from './head-checks.js';
 import { callbackOf } from './jsonp.js';
 import { limitConnections, listenOn } from './listen.js';
 import { checkLogin, login } from './login.js';
+import { askToLogIn } from './login-request.js';
 import { splitPath, targetOf } from './path.js';
 import { emptyQuery, Query } from './query.js';
 import { MethodNotAllowed, route } from './router.js';
@@ -139,13 +140,13 @@ export class HttpServer {
       exchange = this.#exchange(request, response, id);
       if (answerPreflight(exchange)) return;
       if (upgrade !== undefined) exchange.upgrade = (open) => this.#sockets.accept(upgrade, response, open);
-      const user = login(exchange);
-      if (user instanceof Promise) {
+      const identity = login(exchange);
+      if (identity instanceof Promise) {
         const pending = exchange;
-        user
+        identity
           .then((known) => this.#serve(pending, known))
           .catch((error: unknown) => this.#fail(pending, error));
-      } else this.#serve(exchange, user);
+      } else this.#serve(exchange, identity);
     } catch (error) {
       this.#fail(exchange ?? this.#emptyExchange(request, response, id), error);
     }
@@ -181,9 +182,9 @@ export class HttpServer {
     return exchange;
   }
 
-  #serve(exchange: Exchange, user: Exchange['user']): void {
-    exchange.user = user;
-    checkLogin(exchange, user);
+  #serve(exchange: Exchange, identity: Exchange['identity']): void {
+    exchange.identify(identity);
+    checkLogin(exchange, exchange.user);
     const work = route(exchange);
     if (work instanceof Promise) work.catch((error: unknown) => this.#fail(exchange, error));
   }
@@ -205,7 +206,8 @@ export class HttpServer {
     const headers = refusal instanceof MethodNotAllowed ? { Allow: refusal.allow } : {};
     // What the client is still sending will not be read: the connection cannot be used again.
     const unread = request.complete || !hasBody(request) ? {} : { Connection: 'close' };
-    exchange.text(statusOf(refusal), text, { ...headers, ...unread });
+    const asked = refusal.error === 'unauthorized' ? askToLogIn(exchange, refusal) : undefined;
+    exchange.text(asked?.status ?? statusOf(refusal), text, { ...headers, ...asked?.headers, ...unread });
     if (!request.complete) request.resume();
   }
 
@@ -228,7 +230,7 @@ export class HttpServer {
     const method = request.method ?? 'GET';
     metrics.request(method, response.statusCode, ms);
     if (!logger.logsRequests) return;
-    const user = exchange?.user?.name ?? null;
+    const user = exchange?.user.name ?? null;
     const complete = response.writableEnded && response.writableFinished;
     logger.request({
       id,

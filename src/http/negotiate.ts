@@ -2,14 +2,14 @@ const json = 'application/json';
 const plain = 'text/plain; charset=utf-8';
 
 /**
- * The type of a JSON answer. The interface has `text/plain` for whoever asks for it or takes anything, as `curl` and
- * browsers do; everybody else gets `application/json`.
+ * The type of a JSON answer. The interface has `text/plain` for whoever asks for it, or for nothing in particular as
+ * `curl` does; everybody else gets `application/json`.
  */
 export function contentTypeFor(accept: string | undefined): string {
   if (accept === undefined || accept === json) return json;
   if (accept === '*/*' || accept === 'text/plain') return plain;
   if (accept.includes(json) || accept.includes('application/*')) return json;
-  return accept.includes('text/plain') || accept.includes('*/*') ? plain : json;
+  return accept.includes('text/plain') ? plain : json;
 }
 
 /** Whether a header of the `If-None-Match` kind names this tag. */

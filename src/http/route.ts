@@ -1,12 +1,19 @@
 import type { Database } from '../cluster/database.js';
 import type { Exchange } from './exchange.js';
 
-/**
- * Who may call a route. `public`: everybody; `server_admin`: server admins; `metrics`: server admins and those with the
- * role `_metrics`; `member`: whoever may read the database; `db_admin`: its admins; `maintenance`: the same, refused
- * in other words.
- */
-export type Access = 'public' | 'server_admin' | 'metrics' | 'member' | 'db_admin' | 'maintenance';
+/** Who may call a route, and what `docs/access.md` says of it. `access.ts` checks it. */
+export const accesses = {
+  public: 'everybody',
+  server_admin: 'server admins',
+  all_dbs: 'server admins; everybody if `[chttpd] admin_only_all_dbs` is false',
+  metrics: 'server admins and users with the role `_metrics`',
+  member: 'members of the database',
+  listing: 'members of the database; of databases with users or replications, server admins',
+  db_admin: 'admins of the database',
+  maintenance: 'admins of the database; others get 401, whoever they are',
+} as const;
+
+export type Access = keyof typeof accesses;
 
 /**
  * Routes are data: a path, the methods it takes, and who may call it. `{name}` stands for one part of the path, `*` at
@@ -16,7 +23,8 @@ export interface Route<Handler> {
   path: string;
   /** As the `Allow` header has it. HEAD is answered like GET, without the body. */
   allow: string;
-  access: Access;
+  /** For all its methods, or for each. */
+  access: Access | Readonly<Record<string, Access>>;
   methods: Readonly<Record<string, Handler>>;
 }
 
@@ -24,6 +32,13 @@ export type ServerHandler = (exchange: Exchange) => void | Promise<void>;
 export type DatabaseHandler = (exchange: Exchange, database: Database) => void | Promise<void>;
 export type ServerRoute = Route<ServerHandler>;
 export type DatabaseRoute = Route<DatabaseHandler>;
+
+/** Who may call a method of a route; HEAD is as GET. */
+export function accessOf({ access }: Pick<Route<unknown>, 'access'>, method: string): Access {
+  if (typeof access === 'string') return access;
+  // What is not said is not allowed.
+  return access[method === 'HEAD' ? 'GET' : method] ?? 'server_admin';
+}
 
 /** Whether a route's path fits the parts of a request's. */
 function fits(pattern: readonly string[], parts: readonly string[]): boolean {

@@ -1,24 +1,23 @@
 import { fromBytes, type Bytes } from '../base/bytes.js';
 import { badRequest, Refusal } from '../base/errors.js';
-import {
-  checkDbAdmin,
-  checkMaintenance,
-  checkMember,
-  isServerAdmin,
-  requireServerAdmin,
-} from '../auth/rights.js';
 import type { Database } from '../cluster/database.js';
+import { checkDatabaseAccess, checkServerAccess } from './access.js';
 import type { Exchange } from './exchange.js';
 import { encodePart } from './path.js';
-import { RouteTable, type Access, type Route } from './route.js';
-import { attachmentAllow, attachmentMethods, attachmentName } from './routes/attachment-routes.js';
+import { accessOf, RouteTable, type Route } from './route.js';
+import { attachmentName, attachmentRoute, designAttachmentRoute } from './routes/attachment-routes.js';
 import { bulkGetRoutes } from './routes/bulk-get-routes.js';
 import { bulkRoutes } from './routes/bulk-routes.js';
 import { changesRoutes, feedRoutes } from './routes/changes-routes.js';
 import { createDatabase, databaseRoutes, deleteDatabase, getDatabase } from './routes/database-routes.js';
-import { findRoutes } from './routes/find-routes.js';
 import { designRoutes } from './routes/design-routes.js';
-import { documentAllow, documentMethods, postDocument } from './routes/document-routes.js';
+import {
+  designDocumentRoute,
+  documentRoute,
+  localDocumentRoute,
+  postDocument,
+} from './routes/document-routes.js';
+import { findRoutes } from './routes/find-routes.js';
 import { indexRoutes } from './routes/index-routes.js';
 import { listingRoutes } from './routes/listing-routes.js';
 import { listRoutes } from './routes/list-routes.js';
@@ -28,6 +27,8 @@ import { pageRoutes } from './routes/page-routes.js';
 import { revisionRoutes } from './routes/revision-routes.js';
 import { rewriteRoutes } from './routes/rewrite-routes.js';
 import { serverRoutes } from './routes/server-routes.js';
+import { sessionRoutes } from './routes/session-routes.js';
+import { setupRoutes } from './routes/setup-routes.js';
 import { viewRoutes } from './routes/view-routes.js';
 import { unbuiltServerRoutes } from './routes/unbuilt-routes.js';
 
@@ -35,6 +36,8 @@ import { unbuiltServerRoutes } from './routes/unbuilt-routes.js';
 export const allServerRoutes = [
   ...serverRoutes,
   ...feedRoutes,
+  ...sessionRoutes,
+  ...setupRoutes,
   ...nodeRoutes,
   ...pageRoutes,
   ...unbuiltServerRoutes,
@@ -57,7 +60,41 @@ export const allDatabaseRoutes = [
 
 const serverTable = new RouteTable(allServerRoutes, 0);
 const databaseTable = new RouteTable(allDatabaseRoutes, 1);
-const databaseAllow = 'DELETE,GET,HEAD,POST';
+
+/** A database itself. */
+const databaseRoute: Route<(exchange: Exchange) => void | Promise<void>> = {
+  path: '/{db}',
+  allow: 'DELETE,GET,HEAD,POST',
+  access: { GET: 'member', POST: 'member', PUT: 'server_admin', DELETE: 'server_admin' },
+  methods: {
+    GET: (exchange) => getDatabase(exchange, openDatabase(exchange, 'GET')),
+    POST: (exchange) => postDocument(exchange, openDatabase(exchange, 'POST')),
+    PUT: (exchange) => {
+      checkServerAccess(accessOf(databaseRoute, 'PUT'), exchange);
+      return createDatabase(exchange);
+    },
+    DELETE: (exchange) => {
+      checkServerAccess(accessOf(databaseRoute, 'DELETE'), exchange);
+      return deleteDatabase(exchange);
+    },
+  },
+};
+
+function openDatabase(exchange: Exchange, method: string): Database {
+  const database = exchange.services.cluster.database(fromBytes(exchange.parts[0]!));
+  checkDatabaseAccess(accessOf(databaseRoute, method), exchange, database);
+  return database;
+}
+
+/** A database and its documents: the routes that are told by the form of the path and not by a name in it. */
+export const documentRoutes = [
+  databaseRoute,
+  documentRoute,
+  designDocumentRoute,
+  localDocumentRoute,
+  attachmentRoute,
+  designAttachmentRoute,
+];
 
 /** Finds what answers a request and lets it. */
 export function route(exchange: Exchange): void | Promise<void> {
@@ -65,41 +102,29 @@ export function route(exchange: Exchange): void | Promise<void> {
   const found = serverTable.find(parts);
   if (found !== undefined) {
     const handler = handlerOf(found, exchange.method);
-    checkServerAccess(found.access, exchange);
+    checkServerAccess(accessOf(found, exchange.method), exchange);
     return handler(exchange);
   }
-  if (parts.length === 1) return routeDatabase(exchange);
+  if (parts.length === 1) return handlerOf(databaseRoute, exchange.method)(exchange);
   const database = exchange.services.cluster.database(fromBytes(parts[0]!));
   return routeBelow(exchange, database);
-}
-
-function routeDatabase(exchange: Exchange): void | Promise<void> {
-  const { method, services, parts } = exchange;
-  if (method === 'PUT') return createDatabase(exchange);
-  if (method === 'DELETE') return deleteDatabase(exchange);
-  const database = services.cluster.database(fromBytes(parts[0]!));
-  checkMember(exchange.user, database.security);
-  if (method === 'GET' || method === 'HEAD') return getDatabase(exchange, database);
-  if (method === 'POST') return postDocument(exchange, database);
-  throw methodNotAllowed(databaseAllow);
 }
 
 function routeBelow(exchange: Exchange, database: Database): void | Promise<void> {
   const { parts } = exchange;
   const second = parts[1]!;
   if (second.charCodeAt(0) !== underscore) {
-    checkMember(exchange.user, database.security);
+    checkDatabaseAccess('member', exchange, database);
     database.checkId(second);
-    if (parts.length === 2) return callDocument(exchange, database, second);
-    return callAttachment(exchange, database, second, 2);
+    if (parts.length === 2) return callDocument(documentRoute, exchange, database, second);
+    return callAttachment(attachmentRoute, exchange, database, second, 2);
   }
   const found = databaseTable.find(parts);
   if (found !== undefined) {
     const handler = handlerOf(found, exchange.method);
-    checkDatabaseAccess(found.access, exchange, database);
+    checkDatabaseAccess(accessOf(found, exchange.method), exchange, database);
     return handler(exchange, database);
   }
-  checkMember(exchange.user, database.security);
   return routeReserved(exchange, database);
 }
 
@@ -109,19 +134,23 @@ const underscore = 0x5f;
 function routeReserved(exchange: Exchange, database: Database): void | Promise<void> {
   const { parts, method } = exchange;
   const [, second = '', third] = parts;
+  checkDatabaseAccess('member', exchange, database);
   if (second === '_local' && third !== undefined) {
     if (parts.length > 3) throw badRequest('_local documents do not accept attachments.');
-    return callDocument(exchange, database, `_local/${third}`);
+    return callDocument(localDocumentRoute, exchange, database, `_local/${third}`);
   }
   if (second === '_design' && third !== undefined) {
-    if (parts.length > 3) return callAttachment(exchange, database, `_design/${third}`, 3);
-    return callDocument(exchange, database, `_design/${third}`);
+    if (parts.length > 3)
+      return callAttachment(designAttachmentRoute, exchange, database, `_design/${third}`, 3);
+    return callDocument(designDocumentRoute, exchange, database, `_design/${third}`);
   }
   const isRead = method === 'GET' || method === 'HEAD';
-  if (isRead && second.startsWith('_design/') && (third === undefined || third.startsWith('_')))
+  const isDesign = second.startsWith('_design/');
+  if (isRead && isDesign && (third === undefined || third.startsWith('_')))
     return redirectDesign(exchange, second);
-  if (parts.length > 2) return callAttachment(exchange, database, second, 2);
-  return callDocument(exchange, database, second);
+  if (parts.length > 2)
+    return callAttachment(isDesign ? designAttachmentRoute : attachmentRoute, exchange, database, second, 2);
+  return callDocument(isDesign ? designDocumentRoute : documentRoute, exchange, database, second);
 }
 
 /** The address of a design document has a plain slash. */
@@ -134,20 +163,32 @@ function redirectDesign(exchange: Exchange, id: Bytes): void {
 
 /** What is left of the path behind the document is the attachment's name. */
 function callAttachment(
+  route: typeof attachmentRoute,
   exchange: Exchange,
   database: Database,
   id: Bytes,
   nameFrom: number,
 ): void | Promise<void> {
-  const handler = attachmentMethods[exchange.method === 'HEAD' ? 'GET' : exchange.method];
-  if (handler === undefined) throw methodNotAllowed(attachmentAllow);
+  const handler = permittedHandler(route, exchange, database);
   return handler(exchange, database, id, attachmentName(exchange.parts.slice(nameFrom)));
 }
 
-function callDocument(exchange: Exchange, database: Database, id: Bytes): void | Promise<void> {
-  const handler = documentMethods[exchange.method === 'HEAD' ? 'GET' : exchange.method];
-  if (handler === undefined) throw methodNotAllowed(documentAllow);
-  return handler(exchange, database, id);
+function callDocument(
+  route: typeof documentRoute,
+  exchange: Exchange,
+  database: Database,
+  id: Bytes,
+): void | Promise<void> {
+  return permittedHandler(route, exchange, database)(exchange, database, id);
+}
+
+/** Strangers don't learn which methods there are. */
+function permittedHandler<Handler>(route: Route<Handler>, exchange: Exchange, database: Database): Handler {
+  const handler = route.methods[exchange.method === 'HEAD' ? 'GET' : exchange.method];
+  const access = handler === undefined ? 'member' : accessOf(route, exchange.method);
+  checkDatabaseAccess(access, exchange, database);
+  if (handler === undefined) throw methodNotAllowed(route.allow);
+  return handler;
 }
 
 function handlerOf<Handler>({ methods, allow }: Route<Handler>, method: string): Handler {
@@ -164,17 +205,3 @@ export class MethodNotAllowed extends Refusal {
 }
 
 const methodNotAllowed = (allow: string): Refusal => new MethodNotAllowed(allow);
-
-function checkServerAccess(access: Access, { user }: Exchange): void {
-  if (access === 'server_admin') requireServerAdmin(user);
-  if (access === 'metrics' && !isServerAdmin(user) && !user.roles.includes('_metrics')) {
-    throw new Refusal('unauthorized', 'You are not a server admin or read-only metrics user');
-  }
-}
-
-function checkDatabaseAccess(access: Access, { user }: Exchange, { security }: Database): void {
-  if (access === 'member') checkMember(user, security);
-  else if (access === 'db_admin') checkDbAdmin(user, security);
-  else if (access === 'maintenance') checkMaintenance(user, security);
-  else if (access === 'server_admin') requireServerAdmin(user);
-}

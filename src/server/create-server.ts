@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import os from 'node:os';
+import { Accounts } from '../auth/accounts.js';
 import { hashPlainAdmins, hasAdmin, reloadConfig } from '../auth/admins.js';
 import { Authenticator } from '../auth/authenticator.js';
 import { designGate } from '../auth/design-gate.js';
+import { ensureSecret } from '../auth/session-cookies.js';
+import { setUp } from '../auth/system-databases.js';
+import { UsersGate } from '../auth/users-gate.js';
 import { Refusal } from '../base/errors.js';
 import { createLogger, type Logger } from '../base/logger.js';
 import { StartupError } from '../base/startup-error.js';
@@ -134,8 +138,9 @@ async function start(
   const stopListening = [config.onChange('log', 'level', (level) => logger.setLevel(level ?? 'notice'))];
   await prepareConfig(config, logger);
   const scripting = new Scripting(config, logger);
-  const openCluster = (): Promise<Cluster> => openStores(config, logger, folder, scripting);
-  const authenticator = new Authenticator(config);
+  const users = { accounts: new Accounts(config, () => services.cluster), gate: new UsersGate(config) };
+  const openCluster = (): Promise<Cluster> => openStores(config, logger, folder, scripting, users);
+  const authenticator = new Authenticator(config, users.accounts, logger);
   const version = packageVersion();
   const batches = new BatchWrites(() => services.cluster, config, logger);
   const services: Services = {
@@ -154,13 +159,8 @@ async function start(
     version,
     spoolFolder: folder?.folder ?? os.tmpdir(),
     serverName: `Tuffet/${version}`,
-    restart: async () => {
-      await batches.flush();
-      // What is only in memory has nothing to be opened again from.
-      if (folder === undefined) return;
-      await services.cluster.close();
-      services.cluster = await openCluster();
-    },
+    // What is only in memory has nothing to be opened again from.
+    restart: () => (folder === undefined ? batches.flush() : reopen(services, openCluster)),
   };
   // Accounts are asked for again when the authenticator has heard of it too.
   stopListening.push(
@@ -174,6 +174,8 @@ async function start(
     await scripting.close();
     authenticator.close();
     services.edge.close();
+    users.accounts.close();
+    users.gate.close();
     for (const stop of stopListening) stop();
     folder?.release();
   };
@@ -193,6 +195,12 @@ async function start(
   };
 }
 
+async function reopen(services: Services, openCluster: () => Promise<Cluster>): Promise<void> {
+  await services.batches.flush();
+  await services.cluster.close();
+  services.cluster = await openCluster();
+}
+
 const newLogger = (config: Config): Logger =>
   createLogger({ level: config.choice('log/level'), format: config.choice('log/format') });
 
@@ -204,6 +212,7 @@ function reportConfig(config: Config, logger: Logger, { unwritable }: { unwritab
   for (const file of unwritable) {
     logger.warn({ file }, 'a password in clear text could not be replaced in its file');
   }
+  ensureSecret(config);
   for (const problem of config.problems()) logger.warn({}, problem);
   for (const hint of config.hints()) logger.notice({}, hint);
 }
@@ -225,6 +234,7 @@ async function openStores(
   logger: Logger,
   folder: DataFolder | undefined,
   scripting: Scripting,
+  users: { accounts: Accounts; gate: UsersGate },
 ): Promise<Cluster> {
   const blobs =
     folder === undefined ? new MemoryBlobStore() : await FileBlobStore.open(folder.path('attachments'));
@@ -232,10 +242,14 @@ async function openStores(
   cluster.saveGates.push(
     designGate,
     partitionedDesignGate,
+    users.gate,
     partitionSizeGate(() => config.number('couchdb/max_partition_size')),
     designDocGate(scripting.host, () => config.boolean('tuffet/more_reduces')),
     validationGate(scripting.host),
   );
+  cluster.readGates.push(users.gate);
+  users.accounts.watch(cluster);
+  await setUp(cluster, config);
   sweepOrphans(cluster).then(
     (removed) => removed > 0 && logger.info({ removed }, 'removed attachments that no document names'),
     (error: unknown) => logger.error({ err: error }, 'looking for attachments that no document names failed'),

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { toBytes } from '../../src/base/bytes.js';
 import { createLogger } from '../../src/base/logger.js';
-import { serverAdmin } from '../../src/base/user-context.js';
 import { MemoryBlobStore } from '../../src/blobs/memory-blob-store.js';
 import { Cluster } from '../../src/cluster/cluster.js';
 import { saveDoc } from '../../src/cluster/save-docs.js';
@@ -27,7 +26,10 @@ async function saveDesign(name: string, ddoc: object): Promise<void> {
     attachments: undefined,
     body: toBytes(JSON.stringify(ddoc)),
   };
-  await saveDoc(cluster, database, input, { user: serverAdmin('admin'), newEdits: true });
+  await saveDoc(cluster, database, input, {
+    user: { name: 'admin', roles: ['_admin'] },
+    newEdits: true,
+  });
 }
 
 await saveDesign('dé', {

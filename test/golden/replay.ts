@@ -24,8 +24,11 @@ export async function replay(scenario: Scenario, target: Target): Promise<string
   }
 }
 
+/** Longer pauses are what the reference needs to read its configuration again. */
+const reloadMs = 3_000;
+
 async function perform(step: Step, target: Target, variables: Variables): Promise<string[]> {
-  if (step.sleep_ms !== undefined) await sleep(step.sleep_ms);
+  if (step.sleep_ms !== undefined && step.sleep_ms < reloadMs) await sleep(step.sleep_ms);
   if (step.do === undefined) return [];
   const observed = await observeStep(step, target, variables);
   return [

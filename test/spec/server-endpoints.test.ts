@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { assertOk, assertRefused, assertTypes } from '../support/expect.js';
 import { newDb, startServer } from '../support/server.js';
 
-const client = await startServer();
+const client = await startServer({ config: { tuffet: { auto_setup: 'false' } } });
 const names = ['alpha', 'beta', 'delta', 'gamma'];
 for (const name of names) await client.put(`/${name}`);
 
@@ -141,9 +141,9 @@ describe('What demands a server admin', () => {
       ['PUT', '/somewhere'],
       ['PUT', `${db}/_security`, {}],
     ];
-    for (const [method, path, json] of requests) {
+    for (const [i, [method, path, json]] of requests.entries()) {
       assertRefused(await client.anonymous.send(method, path, { json }), 401, 'unauthorized');
-      const stranger = client.as('admin:wrong');
+      const stranger = client.as(`admin${i}:wrong`);
       assertRefused(await stranger.send(method, path, { json }), 401, 'unauthorized');
     }
     assertOk(await client.get(db), 200);

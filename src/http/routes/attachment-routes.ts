@@ -1,10 +1,9 @@
 import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, conflict, notFound, Refusal } from '../../base/errors.js';
-import { checkDbAdmin } from '../../auth/rights.js';
 import { checkAttachmentName } from '../../cluster/attachment-input.js';
 import { NewBlobs } from '../../cluster/new-blobs.js';
 import type { Database } from '../../cluster/database.js';
-import { isDesignId, type NamedInput } from '../../cluster/document-input.js';
+import type { NamedInput } from '../../cluster/document-input.js';
 import { quoteId, quoteRev } from '../../shard/doc-text.js';
 import { contentOf, findAttachment } from '../../cluster/read-attachment.js';
 import { saveDoc } from '../../cluster/save-docs.js';
@@ -22,6 +21,7 @@ import { etagOf } from '../document-answer.js';
 import { ifMatchRev, namedRev } from '../edit-request.js';
 import type { Exchange } from '../exchange.js';
 import { encodePart, isText } from '../path.js';
+import type { Route } from '../route.js';
 import { checkWritableId } from './document-routes.js';
 
 type AttachmentHandler = (
@@ -32,13 +32,18 @@ type AttachmentHandler = (
 ) => void | Promise<void>;
 
 /** HEAD, GET, PUT and DELETE of one attachment. */
-export const attachmentMethods: Readonly<Record<string, AttachmentHandler>> = {
-  GET: getAttachment,
-  PUT: putAttachment,
-  DELETE: deleteAttachment,
+export const attachmentRoute: Route<AttachmentHandler> = {
+  path: '/{db}/{docid}/{attname}',
+  allow: 'DELETE,GET,HEAD,PUT',
+  access: 'member',
+  methods: { GET: getAttachment, PUT: putAttachment, DELETE: deleteAttachment },
 };
 
-export const attachmentAllow = 'DELETE,GET,HEAD,PUT';
+export const designAttachmentRoute: typeof attachmentRoute = {
+  ...attachmentRoute,
+  path: '/{db}/_design/{ddoc}/{attname}',
+  access: { GET: 'member', PUT: 'db_admin', DELETE: 'db_admin' },
+};
 
 /** Node reads headers as latin1; what is UTF-8 is meant as such. */
 const headerText = (header: string): string => (isText(header) ? fromBytes(header) : header);
@@ -60,7 +65,6 @@ async function getAttachment(exchange: Exchange, database: Database, id: Bytes, 
 async function putAttachment(exchange: Exchange, database: Database, id: Bytes, name: string): Promise<void> {
   checkWritableId(exchange, id);
   checkAttachmentName(name);
-  if (isDesignId(id)) checkDbAdmin(exchange.user, database.security);
   const rev = namedRev(exchange, undefined);
   const parent = parentOf(database, id, rev);
   if (parent === 'missing_rev') return exchange.json(409, { error: 'not_found', reason: 'missing_rev' });
@@ -164,7 +168,6 @@ async function deleteAttachment(
   id: Bytes,
   name: string,
 ): Promise<void> {
-  if (isDesignId(id)) checkDbAdmin(exchange.user, database.security);
   const rev = namedRev(exchange, undefined);
   const found = database.collection.winner(id);
   if (found === undefined) throw notFound('missing');

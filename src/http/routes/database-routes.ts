@@ -1,10 +1,11 @@
 import { fromBytes } from '../../base/bytes.js';
 import { badRequest, notAnObject, Refusal, invalidJson } from '../../base/errors.js';
-import { checkDbAdmin, requireServerAdmin } from '../../auth/rights.js';
+import { checkSecurityChange, isSystemName, securityOfNew } from '../../auth/system-databases.js';
 import { compact } from '../../cluster/compact.js';
 import type { Database } from '../../cluster/database.js';
 import { databaseInfo } from '../../cluster/database-info.js';
 import { rangeName } from '../../cluster/shard-ranges.js';
+import type { Config } from '../../config/config.js';
 import { parseJson } from '../../json/scan.js';
 import { requireJson } from '../body.js';
 import type { Exchange } from '../exchange.js';
@@ -16,34 +17,34 @@ export const databaseRoutes: readonly DatabaseRoute[] = [
   {
     path: '/{db}/_security',
     allow: 'PUT,GET',
-    access: 'member',
+    access: { GET: 'member', PUT: 'db_admin' },
     methods: { GET: getSecurity, PUT: putSecurity },
   },
   {
     path: '/{db}/_revs_limit',
     allow: 'PUT,GET',
-    access: 'member',
+    access: { GET: 'member', PUT: 'db_admin' },
     methods: { GET: getRevsLimit, PUT: putRevsLimit },
   },
   {
     path: '/{db}/_purged_infos_limit',
     allow: 'PUT,GET',
-    access: 'member',
+    access: 'server_admin',
     methods: { GET: getPurgedInfosLimit, PUT: putPurgedInfosLimit },
   },
   { path: '/{db}/_shards', allow: 'GET', access: 'member', methods: { GET: shards } },
   { path: '/{db}/_shards/{docid}', allow: 'GET', access: 'member', methods: { GET: shardOfDoc } },
-  { path: '/{db}/_sync_shards', allow: 'POST', access: 'db_admin', methods: { POST: syncShards } },
+  { path: '/{db}/_sync_shards', allow: 'POST', access: 'server_admin', methods: { POST: syncShards } },
   { path: '/{db}/_compact', allow: 'POST', access: 'maintenance', methods: { POST: compactDatabase } },
   { path: '/{db}/_ensure_full_commit', allow: 'POST', access: 'member', methods: { POST: ensureFullCommit } },
 ];
 
 const nameRule = /^[a-z][a-z0-9_$()+/-]*$/;
-const systemNames = new Set(['_users', '_replicator', '_global_changes']);
 const nameBytesMax = 238;
 
-function checkDatabaseName(name: string): void {
-  if ((nameRule.test(name) && name.length <= nameBytesMax) || systemNames.has(name)) return;
+export function checkDatabaseName(config: Config, name: string): void {
+  if (nameRule.test(name) && name.length <= nameBytesMax) return;
+  if (isSystemName(config, name) && nameRule.test(name.slice(1))) return;
   throw new Refusal(
     'illegal_database_name',
     `Name: '${name}'. Only lowercase characters (a-z), digits (0-9), and any of the characters _, $, (, ), +, -, and / are allowed. Must begin with a letter.` +
@@ -53,10 +54,9 @@ function checkDatabaseName(name: string): void {
 
 /** PUT /{db} */
 export async function createDatabase(exchange: Exchange): Promise<void> {
-  requireServerAdmin(exchange.user);
   const { cluster, config } = exchange.services;
   const name = fromBytes(exchange.parts[0]!);
-  checkDatabaseName(name);
+  checkDatabaseName(config, name);
   const q = positiveInteger(exchange, 'q') ?? config.number('cluster/q');
   positiveInteger(exchange, 'n');
   if (q > shardsMax) throw badRequest(`The \`q\` value must not be greater than ${shardsMax}.`);
@@ -64,13 +64,13 @@ export async function createDatabase(exchange: Exchange): Promise<void> {
   if (partitioned !== undefined && partitioned !== 'true' && partitioned !== 'false') {
     throw badRequest('Invalid `partitioned` parameter');
   }
-  if (partitioned === 'true' && systemNames.has(name.slice(name.lastIndexOf('/') + 1)))
+  if (partitioned === 'true' && isSystemName(config, name.slice(name.lastIndexOf('/') + 1)))
     throw badRequest('Cannot partition a system database');
-  const closed = config.choice('couchdb/default_security') === 'admin_only';
+  const security = securityOfNew(config, name);
   await cluster.createDatabase(name, {
     q,
     ...(partitioned === 'true' ? { partitioned: true, placement: 'partition' } : {}),
-    ...(closed ? { security: { members: { roles: ['_admin'] }, admins: { roles: ['_admin'] } } } : {}),
+    ...(security && { security }),
   });
   exchange.json(201, { ok: true }, { Location: exchange.location(`/${encodePart(exchange.parts[0]!)}`) });
 }
@@ -87,7 +87,6 @@ function positiveInteger(exchange: Exchange, name: string): number | undefined {
 
 /** DELETE /{db} */
 export async function deleteDatabase(exchange: Exchange): Promise<void> {
-  requireServerAdmin(exchange.user);
   if (exchange.query.has('rev')) {
     throw badRequest(
       'You tried to DELETE a database with a ?=rev parameter. Did you mean to DELETE a document instead?',
@@ -95,7 +94,7 @@ export async function deleteDatabase(exchange: Exchange): Promise<void> {
   }
   const name = fromBytes(exchange.parts[0]!);
   // Names that begin with an underscore are the server's own: such a database may just not be there.
-  if (!name.startsWith('_')) checkDatabaseName(name);
+  if (!name.startsWith('_')) checkDatabaseName(exchange.services.config, name);
   await exchange.services.cluster.deleteDatabase(name);
   exchange.json(200, { ok: true });
 }
@@ -110,7 +109,7 @@ function getSecurity(exchange: Exchange, database: Database): void {
 }
 
 async function putSecurity(exchange: Exchange, database: Database): Promise<void> {
-  checkDbAdmin(exchange.user, database.security);
+  checkSecurityChange(exchange.services.config, database);
   const value = await jsonBody(exchange);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
   checkSecurity(value as Record<string, unknown>);
@@ -144,7 +143,7 @@ function getRevsLimit(exchange: Exchange, database: Database): void {
 }
 
 async function putRevsLimit(exchange: Exchange, database: Database): Promise<void> {
-  const limit = await limitBody(exchange, database, '_revs_limit');
+  const limit = await limitBody(exchange, '_revs_limit');
   await exchange.services.cluster.setDatabase(database, { revs_limit: limit });
   exchange.json(200, { ok: true });
 }
@@ -154,13 +153,12 @@ function getPurgedInfosLimit(exchange: Exchange, database: Database): void {
 }
 
 async function putPurgedInfosLimit(exchange: Exchange, database: Database): Promise<void> {
-  const limit = await limitBody(exchange, database, '_purged_infos_limit');
+  const limit = await limitBody(exchange, '_purged_infos_limit');
   await exchange.services.cluster.setDatabase(database, { purged_infos_limit: limit });
   exchange.json(200, { ok: true });
 }
 
-async function limitBody(exchange: Exchange, database: Database, name: string): Promise<number> {
-  checkDbAdmin(exchange.user, database.security);
+async function limitBody(exchange: Exchange, name: string): Promise<number> {
   const limit = await jsonBody(exchange);
   if (typeof limit !== 'number' || !Number.isSafeInteger(limit) || limit < 1) {
     throw badRequest(`\`${name}\` must be a positive integer.`);

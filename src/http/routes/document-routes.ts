@@ -13,6 +13,7 @@ import {
 import { docText, quoteId, quoteRev } from '../../shard/doc-text.js';
 import { openDoc, openRevs, type OpenedDoc } from '../../cluster/open-doc.js';
 import { contentOf } from '../../cluster/read-attachment.js';
+import type { Show } from '../../cluster/read-gates.js';
 import { saveDoc } from '../../cluster/save-docs.js';
 import type { Follower } from '../../cluster/attach.js';
 import { scanDocument } from '../../json/scan.js';
@@ -27,22 +28,34 @@ import { namesTag } from '../negotiate.js';
 import { answerOpenRevs, parseOpenRevs, parseRevs } from '../open-revs-answer.js';
 import { decodeComponent, encodePart, isText } from '../path.js';
 import { parseJsonText, type Query } from '../query.js';
-import type { DatabaseHandler } from '../route.js';
+import type { DatabaseHandler, Route } from '../route.js';
 
 type DocumentHandler = (exchange: Exchange, database: Database, id: Bytes) => void | Promise<void>;
 
 /** GET, PUT, DELETE and COPY of one document; `id` is the whole id, `_design/` and `_local/` included. */
-export const documentMethods: Readonly<Record<string, DocumentHandler>> = {
-  GET: getDocument,
-  PUT: putDocument,
-  DELETE: deleteDocument,
-  COPY: copyDocument,
-  POST: () => {
-    throw badRequest('Referer header required.');
+export const documentRoute: Route<DocumentHandler> = {
+  path: '/{db}/{docid}',
+  allow: 'DELETE,GET,HEAD,POST,PUT,COPY',
+  access: 'member',
+  methods: {
+    GET: getDocument,
+    PUT: putDocument,
+    DELETE: deleteDocument,
+    COPY: copyDocument,
+    POST: () => {
+      throw badRequest('Referer header required.');
+    },
   },
 };
 
-export const documentAllow = 'DELETE,GET,HEAD,POST,PUT,COPY';
+/** What is copied from a design document may be an ordinary one: the target decides who may. */
+export const designDocumentRoute: typeof documentRoute = {
+  ...documentRoute,
+  path: '/{db}/_design/{ddoc}',
+  access: { GET: 'member', POST: 'member', COPY: 'member', PUT: 'db_admin', DELETE: 'db_admin' },
+};
+
+export const localDocumentRoute: typeof documentRoute = { ...documentRoute, path: '/{db}/_local/{docid}' };
 
 function getDocument(exchange: Exchange, database: Database, id: Bytes): void | Promise<void> {
   exchange.services.metrics.documentReads++;
@@ -191,7 +204,8 @@ function answerSaved(
 /** A deletion is an edit that leaves nothing but the mark; whatever body the request has is not looked at. */
 async function deleteDocument(exchange: Exchange, database: Database, id: Bytes): Promise<void> {
   const rev = namedRev(exchange, undefined);
-  checkDeletable(exchange, database, id);
+  const show = exchange.services.cluster.showFor(database, exchange.user);
+  checkDeletable(database, id, show);
   const input: NamedInput = {
     id,
     rev,
@@ -212,15 +226,14 @@ async function deleteDocument(exchange: Exchange, database: Database, id: Bytes)
   exchange.text(200, `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(saved)}}`, { ETag: etagOf(saved) });
 }
 
-function checkDeletable(exchange: Exchange, database: Database, id: Bytes): void {
+function checkDeletable(database: Database, id: Bytes, show: Show | undefined): void {
   if (isLocalId(id)) {
     if (database.collection.local(id) === undefined) throw notFound('missing');
     return;
   }
   const found = database.collection.winner(id);
   if (found === undefined) throw notFound('missing');
-  if (found.deleted) throw notFound('deleted');
-  if (isDesignId(id)) checkDbAdmin(exchange.user, database.security);
+  if (found.deleted) throw notFound(show === undefined ? 'deleted' : 'missing');
 }
 
 /** The target stands in the `Destination` header, with its revision where it exists: `id?rev=…`. */

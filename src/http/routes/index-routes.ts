@@ -10,12 +10,17 @@ import { positive } from '../parameters.js';
 import { checkWritableId } from './document-routes.js';
 import type { DatabaseRoute } from '../route.js';
 
-const deletion = { allow: 'DELETE', access: 'member', methods: { DELETE: remove } } as const;
+const deletion = { allow: 'DELETE', access: 'db_admin', methods: { DELETE: remove } } as const;
 
 /** The indexes of declarative queries. Each stands in a design document, which only database admins write. */
 export const indexRoutes: readonly DatabaseRoute[] = [
-  { path: '/{db}/_index', allow: 'GET,POST', access: 'member', methods: { GET: list, POST: create } },
-  { path: '/{db}/_index/_bulk_delete', allow: 'POST', access: 'member', methods: { POST: removeAll } },
+  {
+    path: '/{db}/_index',
+    allow: 'GET,POST',
+    access: { GET: 'member', POST: 'db_admin' },
+    methods: { GET: list, POST: create },
+  },
+  { path: '/{db}/_index/_bulk_delete', allow: 'POST', access: 'db_admin', methods: { POST: removeAll } },
   { path: '/{db}/_index/_design/{ddoc}/{type}/{name}', ...deletion },
   { path: '/{db}/_index/{ddoc}/{type}/{name}', ...deletion },
   {

@@ -15,10 +15,10 @@ const listingRoutesOf = (name: string, kind: ListingKind): DatabaseRoute[] => [
   {
     path: `/{db}/${name}`,
     allow: 'GET,HEAD,POST',
-    access: 'member',
+    access: 'listing',
     methods: { GET: list(kind), POST: listByBody(kind) },
   },
-  { path: `/{db}/${name}/queries`, allow: 'POST', access: 'member', methods: { POST: listQueries(kind) } },
+  { path: `/{db}/${name}/queries`, allow: 'POST', access: 'listing', methods: { POST: listQueries(kind) } },
 ];
 
 /** Documents in the order of their ids. */

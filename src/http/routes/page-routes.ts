@@ -7,6 +7,7 @@ import type { ServerRoute } from '../route.js';
 /** The built-in page and its icon. */
 export const pageRoutes: readonly ServerRoute[] = [
   { path: '/_utils', allow: 'GET,HEAD', access: 'public', methods: { GET: page } },
+  { path: '/_utils/session.html', allow: 'GET,HEAD', access: 'public', methods: { GET: sendPage } },
   { path: '/favicon.ico', allow: 'GET,HEAD', access: 'public', methods: { GET: favicon } },
 ];
 
@@ -32,8 +33,11 @@ function asset(name: string): Asset {
 function page(exchange: Exchange): void {
   if (!exchange.rawPath.split('?')[0]!.endsWith('/')) {
     exchange.empty(301, { Location: exchange.location('/_utils/') });
-    return;
-  }
+  } else sendPage(exchange);
+}
+
+/** It asks for a login where one is needed: browsers are sent to it then. */
+function sendPage(exchange: Exchange): void {
   const { text, modified } = asset('index.html');
   exchange.send(200, 'text/html; charset=utf-8', text, {
     'Last-Modified': modified,

@@ -1,6 +1,5 @@
 import { fromBytes, toBytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
-import { requireServerAdmin } from '../../auth/rights.js';
 import type { Database } from '../../cluster/database.js';
 import { purgeDocs, purgedInfos } from '../../cluster/purge-docs.js';
 import { revsDiff } from '../../cluster/revs-diff.js';
@@ -13,7 +12,7 @@ import type { DatabaseRoute } from '../route.js';
 export const revisionRoutes: readonly DatabaseRoute[] = [
   { path: '/{db}/_revs_diff', allow: 'POST', access: 'member', methods: { POST: postRevsDiff } },
   { path: '/{db}/_missing_revs', allow: 'POST', access: 'member', methods: { POST: missingRevs } },
-  { path: '/{db}/_purge', allow: 'POST', access: 'member', methods: { POST: purge } },
+  { path: '/{db}/_purge', allow: 'POST', access: 'server_admin', methods: { POST: purge } },
   { path: '/{db}/_purged_infos', allow: 'GET', access: 'member', methods: { GET: getPurgedInfos } },
 ];
 
@@ -59,7 +58,6 @@ async function missingRevs(exchange: Exchange, database: Database): Promise<void
 }
 
 async function purge(exchange: Exchange, database: Database): Promise<void> {
-  requireServerAdmin(exchange.user);
   const { config } = exchange.services;
   const named = await revsById(exchange, database);
   if (named.length > config.number('purge/max_document_id_number'))

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { toBytes } from '../../base/bytes.js';
 import { badRequest, Refusal } from '../../base/errors.js';
-import { requireServerAdmin } from '../../auth/rights.js';
 import { databaseInfo } from '../../cluster/database-info.js';
 import { requireJson } from '../body.js';
 import type { Exchange } from '../exchange.js';
@@ -14,11 +13,11 @@ export const serverRoutes: readonly ServerRoute[] = [
   { path: '/', allow: 'GET,HEAD', access: 'public', methods: { GET: welcome } },
   { path: '/_up', allow: 'GET,HEAD', access: 'public', methods: { GET: up } },
   { path: '/_uuids', allow: 'GET,HEAD', access: 'public', methods: { GET: uuids } },
-  { path: '/_all_dbs', allow: 'GET,HEAD', access: 'public', methods: { GET: allDbs } },
+  { path: '/_all_dbs', allow: 'GET,HEAD', access: 'all_dbs', methods: { GET: allDbs } },
   {
     path: '/_dbs_info',
     allow: 'GET,HEAD,POST',
-    access: 'public',
+    access: 'all_dbs',
     methods: { GET: dbsInfo, POST: dbsInfoOf },
   },
   { path: '/_active_tasks', allow: 'GET,HEAD', access: 'server_admin', methods: { GET: activeTasks } },
@@ -65,13 +64,7 @@ function uuids(exchange: Exchange): void {
   );
 }
 
-/** Listing databases is for server admins unless the configuration opens it. */
-function checkListing(exchange: Exchange): void {
-  if (exchange.services.config.boolean('chttpd/admin_only_all_dbs')) requireServerAdmin(exchange.user);
-}
-
 function allDbs(exchange: Exchange): void {
-  checkListing(exchange);
   tagged(exchange, JSON.stringify(listNames(exchange)));
 }
 
@@ -90,7 +83,6 @@ function tagged(exchange: Exchange, json: string): void {
 }
 
 function dbsInfo(exchange: Exchange): void {
-  checkListing(exchange);
   const { cluster } = exchange.services;
   tagged(
     exchange,
@@ -99,7 +91,6 @@ function dbsInfo(exchange: Exchange): void {
 }
 
 async function dbsInfoOf(exchange: Exchange): Promise<void> {
-  checkListing(exchange);
   const { cluster, config } = exchange.services;
   const { keys } = await exchange.jsonObject();
   if (keys === undefined) throw badRequest('`keys` member must exist.');

@@ -7,13 +7,11 @@ function unbuilt(path: string, allow: string, what: string): ServerRoute {
     throw new Refusal('not_implemented', `This version has no ${what} yet.`);
   };
   const methods = Object.fromEntries(allow.split(',').map((method) => [method, refuse]));
-  return { path, allow, access: 'public', methods };
+  return { path, allow, access: path.startsWith('/{db}') ? 'listing' : 'server_admin', methods };
 }
 
 export const unbuiltServerRoutes: readonly ServerRoute[] = [
-  unbuilt('/_session', 'GET,HEAD,POST,DELETE', 'sessions'),
   unbuilt('/_replicate', 'POST', 'replication'),
   unbuilt('/_scheduler/*', 'GET,HEAD', 'replication'),
-  unbuilt('/_cluster_setup', 'GET,POST', 'cluster setup'),
   unbuilt('/_reshard/*', 'GET,HEAD,PUT,POST,DELETE', 'resharding'),
 ];

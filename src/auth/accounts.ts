@@ -1,0 +1,100 @@
+import { fromBytes } from '../base/bytes.js';
+import { Refusal } from '../base/errors.js';
+import { serverAdminRole, type UserContext } from '../base/user-context.js';
+import type { Cluster } from '../cluster/cluster.js';
+import type { Config } from '../config/config.js';
+import { splitContent } from '../shard/content.js';
+import { parseHash, type PasswordHash } from './passwords.js';
+import { userHash } from './user-hash.js';
+import { userIdOf, usersDatabase } from './users-database.js';
+
+/** What is known of a user by name. */
+export interface Account {
+  user: UserContext;
+  /** Undefined where nobody can log in by a password. */
+  hash: PasswordHash | undefined;
+  /** The same for as long as the password is. */
+  fingerprint: string;
+}
+
+/** Looks users up by name: server admins in the configuration, all others in the users database. */
+export class Accounts {
+  /** Raised by everything that may change an account: what was found before has to be looked up again. */
+  generation = 0;
+  #instance: number | undefined;
+  readonly #stopListening: (() => void)[];
+
+  constructor(
+    private readonly config: Config,
+    private readonly cluster: () => Pick<Cluster, 'find'>,
+  ) {
+    this.#stopListening = ['admins', 'chttpd_auth'].map((section) =>
+      config.onChange(section, undefined, () => this.#changed()),
+    );
+  }
+
+  /** Heeds the changes of a cluster's databases. To be called for each that is opened. */
+  watch(cluster: Cluster): void {
+    this.#changed();
+    cluster.watch({
+      committed: (instance) => {
+        if (instance === this.#instance) this.generation++;
+      },
+      catalogued: (name) => {
+        if (name === usersDatabase(this.config)) this.#changed();
+      },
+    });
+  }
+
+  close(): void {
+    for (const stop of this.#stopListening) stop();
+  }
+
+  /** Refuses an account whose document is in conflict: nobody can say which of its passwords counts. */
+  find(name: string): Account | undefined {
+    const admin = this.config.get('admins', name) ?? '';
+    const { doc, conflicted } = this.#document(name);
+    const roles = doc === undefined ? [] : rolesOf(doc);
+    if (admin !== '') {
+      const all = [serverAdminRole, ...roles.filter((role) => role !== serverAdminRole)];
+      return { user: userContext(name, all), hash: parseHash(admin), fingerprint: `admin ${admin}` };
+    }
+    if (doc === undefined) return undefined;
+    if (conflicted) {
+      throw new Refusal('unauthorized', 'The user document has conflicts, which must be resolved first.');
+    }
+    const { password_scheme, pbkdf2_prf, salt, iterations, derived_key, password_sha } = doc;
+    return {
+      user: userContext(name, roles),
+      hash: userHash(doc),
+      fingerprint: JSON.stringify([password_scheme, pbkdf2_prf, salt, iterations, derived_key, password_sha]),
+    };
+  }
+
+  #document(name: string): { doc?: Record<string, unknown>; conflicted?: boolean } {
+    const database = this.cluster().find(usersDatabase(this.config));
+    if (database === undefined) return {};
+    this.#instance = database.record.instance;
+    const { collection } = database;
+    const id = userIdOf(name);
+    const found = collection.winner(id);
+    if (found === undefined || found.deleted) return {};
+    const { body } = splitContent(collection.winnerBody(database.shardOf(id), found));
+    const live = found.conflicted
+      ? collection.doc(id)!.tree.filter(({ leaf, deleted }) => leaf && !deleted)
+      : [];
+    return { doc: JSON.parse(fromBytes(body)) as Record<string, unknown>, conflicted: live.length > 1 };
+  }
+
+  #changed(): void {
+    this.generation++;
+    this.#instance = undefined;
+  }
+}
+
+function rolesOf({ roles }: Record<string, unknown>): string[] {
+  return Array.isArray(roles) ? roles.filter((role): role is string => typeof role === 'string') : [];
+}
+
+const userContext = (name: string, roles: string[]): UserContext =>
+  Object.freeze({ name, roles: Object.freeze(roles) });

@@ -1,0 +1,74 @@
+import { hash, randomBytes } from 'node:crypto';
+import { Refusal } from '../base/errors.js';
+import type { Logger } from '../base/logger.js';
+import type { Config } from '../config/config.js';
+
+interface Failures {
+  count: number;
+  /** In milliseconds. */
+  until: number;
+}
+
+/**
+ * Failed logins, counted for each sender and name: who fails too often has to wait, and cannot keep others, who come
+ * from elsewhere, from logging in. Names that don't exist are counted too, so that nobody learns which do.
+ */
+export class Lockout {
+  /** By digest, since names are as long as a client likes; the oldest first. */
+  readonly #failures = new Map<string, Failures>();
+  readonly #key = randomBytes(16).toString('base64');
+
+  constructor(
+    private readonly config: Config,
+    private readonly logger: Logger,
+    private readonly now: () => number,
+  ) {}
+
+  /** Refuses who has failed too often. */
+  check(sender: string, name: string): void {
+    if (!this.#isLocked(this.#digest(sender, name))) return;
+    throw new Refusal('forbidden', 'Account is temporarily locked due to multiple authentication failures');
+  }
+
+  failed(sender: string, name: string): void {
+    const mode = this.config.choice('chttpd_auth_lockout/mode');
+    if (mode === 'off') return;
+    const digest = this.#digest(sender, name);
+    const threshold = this.config.number('chttpd_auth_lockout/threshold');
+    const before = this.#current(digest);
+    const until = before?.until ?? this.now() + this.config.number('chttpd_auth_lockout/max_lifetime');
+    const count = (before?.count ?? 0) + 1;
+    this.#failures.delete(digest);
+    this.#failures.set(digest, { count, until });
+    if (count === threshold) {
+      this.logger.warn({ sender, name: name.slice(0, nameCharsLogged), mode }, 'too many failed logins');
+    }
+    this.#makeRoom();
+  }
+
+  #isLocked(digest: string): boolean {
+    if (this.config.choice('chttpd_auth_lockout/mode') !== 'enforce') return false;
+    const failures = this.#current(digest);
+    return failures !== undefined && failures.count >= this.config.number('chttpd_auth_lockout/threshold');
+  }
+
+  #current(digest: string): Failures | undefined {
+    const failures = this.#failures.get(digest);
+    if (failures === undefined || failures.until > this.now()) return failures;
+    this.#failures.delete(digest);
+    return undefined;
+  }
+
+  #makeRoom(): void {
+    for (const digest of this.#failures.keys()) {
+      if (this.#failures.size <= this.config.number('chttpd_auth_lockout/max_objects')) return;
+      this.#failures.delete(digest);
+    }
+  }
+
+  #digest(sender: string, name: string): string {
+    return hash('sha256', `${this.#key}${sender} ${name}`, 'base64');
+  }
+}
+
+const nameCharsLogged = 100;

@@ -1,0 +1,56 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { isUtf8 } from 'node:buffer';
+import { fromBytes } from '../base/bytes.js';
+import { badRequest } from '../base/errors.js';
+import type { UserContext } from '../base/user-context.js';
+import type { Config } from '../config/config.js';
+import type { Asker } from './asker.js';
+import { signingDigests } from './session-cookies.js';
+
+/**
+ * The user whom a proxy in front of this server has recognised. Whoever reaches the server without the proxy could
+ * say the same, unless a token is demanded; therefore this way in has to be opened by the configuration.
+ */
+export class ProxyHeaders {
+  constructor(private readonly config: Config) {}
+
+  /** Undefined where the headers name nobody, or the token they need is missing or wrong. */
+  user(asker: Asker): UserContext | undefined {
+    const name = this.#value(asker, 'username', 'X-Auth-Svc-UserName', 'X-Auth-CouchDB-UserName');
+    if (name === undefined || name === '') return undefined;
+    if (this.config.boolean('chttpd_auth/proxy_use_secret')) {
+      const token = this.#value(asker, 'token', 'X-Auth-Svc-Token', 'X-Auth-CouchDB-Token');
+      if (token === undefined || !this.#isToken(name, token)) return undefined;
+    }
+    const roles = this.#value(asker, 'roles', 'X-Auth-Svc-Roles', 'X-Auth-CouchDB-Roles');
+    const list = roles === undefined ? [] : text(roles).split(/\s*,\s*/);
+    return Object.freeze({ name: text(name), roles: Object.freeze(list) });
+  }
+
+  /** Where nobody gave the header a name of its own, CouchDB's is understood too. Two that differ are a trick. */
+  #value(
+    asker: Asker,
+    option: 'username' | 'roles' | 'token',
+    standard: string,
+    couchdb: string,
+  ): string | undefined {
+    const configured = this.config.text(`chttpd_auth/x_auth_${option}`);
+    const names = configured === standard ? [standard, couchdb] : [configured];
+    const values = new Set(names.flatMap((name) => (name === '' ? [] : asker.headers(name.toLowerCase()))));
+    if (values.size > 1) throw badRequest(`The headers of the proxy name more than one ${option}.`);
+    return [...values][0]?.trim();
+  }
+
+  #isToken(name: string, token: string): boolean {
+    return signingDigests(this.config).some((digest) => {
+      const expected = createHmac(digest, this.config.text('chttpd_auth/secret'))
+        .update(name, 'latin1')
+        .digest();
+      const given = Buffer.from(/^[0-9a-f]+$/i.test(token) ? token : '', 'hex');
+      return given.length === expected.length && timingSafeEqual(given, expected);
+    });
+  }
+}
+
+/** Node reads headers as latin1; what is UTF-8 is meant as such. */
+const text = (header: string): string => (isUtf8(Buffer.from(header, 'latin1')) ? fromBytes(header) : header);

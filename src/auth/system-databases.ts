@@ -1,0 +1,71 @@
+import { Refusal } from '../base/errors.js';
+import { serverAdminRole, type UserContext } from '../base/user-context.js';
+import type { Cluster } from '../cluster/cluster.js';
+import type { Database } from '../cluster/database.js';
+import type { Config } from '../config/config.js';
+import { checkMember, isServerAdmin, requireServerAdmin } from './rights.js';
+import { holdsUsers, publicFields, usersDatabase } from './users-database.js';
+
+/** Databases that the server itself works with. */
+const systemDatabases: readonly string[] = ['_users', '_replicator', '_global_changes'];
+
+const lastPart = (name: string): string => name.slice(name.lastIndexOf('/') + 1);
+
+/** Whether a name that the rule for names does not allow is one of the server's own. */
+export function isSystemName(config: Config, name: string): boolean {
+  return systemDatabases.includes(name) || name === usersDatabase(config);
+}
+
+const adminsOnly = { members: { roles: [serverAdminRole] }, admins: { roles: [serverAdminRole] } };
+
+/** The security object that a new database begins with; undefined where it is left unset, which lets everybody in. */
+export function securityOfNew(config: Config, name: string): Record<string, unknown> | undefined {
+  const closed =
+    config.choice('couchdb/default_security') === 'admin_only' ||
+    systemDatabases.includes(lastPart(name)) ||
+    holdsUsers(config, name);
+  return closed ? adminsOnly : undefined;
+}
+
+/** Makes those of the databases that are missing. */
+export async function ensureDatabases(
+  cluster: Cluster,
+  config: Config,
+  names: readonly string[],
+): Promise<void> {
+  const missing = [...new Set(names)].filter((name) => !cluster.exists(name));
+  await Promise.all(
+    missing.map(async (name) => {
+      const security = securityOfNew(config, name);
+      const settings = { q: config.number('cluster/q'), ...(security && { security }) };
+      await cluster.createDatabase(name, settings).catch((error: unknown) => {
+        // Somebody else was faster.
+        if (!(error instanceof Refusal && error.error === 'file_exists')) throw error;
+      });
+    }),
+  );
+}
+
+/** Gives a data folder that was never used before the databases that clients expect to find. */
+export async function setUp(cluster: Cluster, config: Config): Promise<void> {
+  if (!cluster.isNew || !config.boolean('tuffet/auto_setup')) return;
+  await ensureDatabases(cluster, config, [
+    usersDatabase(config),
+    ...systemDatabases.filter((name) => name !== '_users'),
+  ]);
+}
+
+/** Whoever lists a database sees who else there is: of users and replications only server admins do. */
+export function checkListing(config: Config, user: UserContext, { name, security }: Database): void {
+  if (isServerAdmin(user)) return;
+  if (holdsUsers(config, name)) {
+    if (user.name === null || publicFields(config).size === 0) requireServerAdmin(user);
+  } else if (lastPart(name) === '_replicator') requireServerAdmin(user);
+  checkMember(user, security);
+}
+
+/** The security object of the users database decides who sees accounts: it stays as it is unless it is unlocked. */
+export function checkSecurityChange(config: Config, { name }: Database): void {
+  if (name !== usersDatabase(config) || config.boolean('couchdb/users_db_security_editable')) return;
+  throw new Refusal('forbidden', "You can't edit the security object of the user database.");
+}

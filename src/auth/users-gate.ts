@@ -1,0 +1,133 @@
+import { fromBytes, type Bytes } from '../base/bytes.js';
+import { badRequest, notFound, Refusal } from '../base/errors.js';
+import type { UserContext } from '../base/user-context.js';
+import type { Database } from '../cluster/database.js';
+import { isDesignId, type NamedInput } from '../cluster/document-input.js';
+import type { ReadGate, Show } from '../cluster/read-gates.js';
+import type { GateContext, SaveGate } from '../cluster/save-gates.js';
+import type { Config } from '../config/config.js';
+import { membersOf, objectOf } from '../json/members.js';
+import { encodeContent, splitContent } from '../shard/content.js';
+import { cannotHash, checkPassword, readPasswordRules } from './password-rules.js';
+import { derivePassword, digestOf } from './passwords.js';
+import { isDbAdmin } from './rights.js';
+import { checkUserDeletion, checkUserDoc, type UserDoc } from './user-rules.js';
+import { holdsUsers, publicFields, userIdOf } from './users-database.js';
+
+/** Stands before databases of users: keeps their rules, turns passwords into hashes, and hides what is not public. */
+export class UsersGate implements SaveGate, ReadGate {
+  /** Whether databases hold users, by name: it is asked with every read and write of a document. */
+  readonly #holds = new Map<string, boolean>();
+  readonly #stopListening: () => void;
+
+  constructor(private readonly config: Config) {
+    this.#stopListening = config.onChange('chttpd_auth', undefined, () => this.#holds.clear());
+  }
+
+  close(): void {
+    this.#stopListening();
+  }
+
+  concerns({ name }: Database, id: Bytes): boolean {
+    return this.#holdsUsers(name) && !isDesignId(id);
+  }
+
+  /** Others' documents are as if they were not there. Who is not logged in may be about to sign up. */
+  admit({ security }: Database, { id }: NamedInput, user: UserContext): Refusal | undefined {
+    if (user.name === null || id === userIdOf(user.name) || isDbAdmin(user, security)) return undefined;
+    return notFound('missing');
+  }
+
+  async check(database: Database, input: NamedInput, context: GateContext): Promise<NamedInput> {
+    const { attachments, body } = splitContent(input.body);
+    const { security } = database;
+    const { user } = context;
+    const before = isDbAdmin(user, security)
+      ? context.previous?.content
+      : judgedBy(database, input.id, context);
+    const previous = before === undefined ? undefined : parse(splitContent(before).body);
+    const hashed = await this.#hashed(body, input.deleted);
+    const change = { id: fromBytes(input.id), doc: parse(hashed), previous, user, security };
+    if (input.deleted) checkUserDeletion(change);
+    else checkUserDoc(change);
+    return { ...input, body: encodeContent(attachments, hashed) };
+  }
+
+  showFor({ name, security }: Database, user: UserContext): Show | undefined {
+    if (!this.#holdsUsers(name) || isDbAdmin(user, security)) return undefined;
+    const own = user.name === null ? undefined : userIdOf(user.name);
+    const visible = publicFields(this.config);
+    return (id, content) => {
+      if (isDesignId(id)) {
+        return new Refusal('forbidden', 'Only administrators can view design docs in the users database.');
+      }
+      if (id === own) return content;
+      const { attachments, body } = splitContent(content);
+      const shown = membersOf(body).filter((member) => visible.has(member.name));
+      if (shown.length === 0) return notFound('missing');
+      return encodeContent(attachments, objectOf(shown.map(({ text }) => text)));
+    };
+  }
+
+  #holdsUsers(name: string): boolean {
+    let holds = this.#holds.get(name);
+    if (holds !== undefined) return holds;
+    if (this.#holds.size >= namesMax) this.#holds.clear();
+    this.#holds.set(name, (holds = holdsUsers(this.config, name)));
+    return holds;
+  }
+
+  /** The body with the password's hash in the place of the password, which is kept nowhere. */
+  async #hashed(body: Bytes, deleted: boolean): Promise<Bytes> {
+    const members = membersOf(body);
+    const password = (parse(body) as { password?: unknown }).password;
+    if (password === undefined || password === null) return body;
+    if (typeof password !== 'string') throw badRequest('The password must be a string.');
+    const replaced = deleted ? new Set(['password']) : hashMembers;
+    const others = members.filter(({ name }) => !replaced.has(name)).map(({ text }) => text);
+    return objectOf(deleted ? others : [...(await this.#hash(password)), ...others]);
+  }
+
+  async #hash(password: string): Promise<Bytes[]> {
+    const prf = this.config.text('chttpd_auth/pbkdf2_prf');
+    const scheme = this.config.text('chttpd_auth/password_scheme');
+    if (scheme !== 'pbkdf2' || digestOf(prf) === undefined) throw cannotHash();
+    checkPassword(password, readPasswordRules(this.config.text('chttpd_auth/password_regexp')));
+    const iterations = this.config.number('chttpd_auth/iterations');
+    const { hex, salt } = await derivePassword(password, prf, iterations);
+    return [
+      '"password_scheme":"pbkdf2"',
+      `"pbkdf2_prf":"${prf}"`,
+      `"salt":"${salt}"`,
+      `"iterations":${iterations}`,
+      `"derived_key":"${hex}"`,
+    ];
+  }
+}
+
+/**
+ * What the change of somebody who is no admin is measured by. A replicated revision may continue any older one, and so
+ * bring back roles that were taken away since: there it is the document as it stands today.
+ */
+function judgedBy(database: Database, id: Bytes, context: GateContext): Bytes | undefined {
+  if (context.newEdits) return context.previous?.content;
+  const winner = database.collection.winner(id);
+  if (winner === undefined || winner.deleted) return undefined;
+  return database.collection.winnerBody(database.shardOf(id), winner);
+}
+
+/** Names of databases that are remembered. */
+const namesMax = 1_000;
+
+/** What a new hash takes the place of. */
+const hashMembers: ReadonlySet<string> = new Set([
+  'password',
+  'password_sha',
+  'password_scheme',
+  'pbkdf2_prf',
+  'salt',
+  'iterations',
+  'derived_key',
+]);
+
+const parse = (body: Bytes): UserDoc => JSON.parse(fromBytes(body)) as UserDoc;
