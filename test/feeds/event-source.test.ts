@@ -11,7 +11,13 @@ const skip = missingBrowser() ?? false;
 test('a browser that loses the connection goes on where it was', { skip }, async () => {
   const dataDir = temporaryFolder();
   const start = (port: number): Promise<TuffetServer> =>
-    createServer({ dataDir, admins: { admin: 'secret' }, port, logLevel: 'none', config: { chttpd_auth: { iterations: '10' } } });
+    createServer({
+      dataDir,
+      admins: { admin: 'secret' },
+      port,
+      logLevel: 'none',
+      config: { chttpd_auth: { iterations: '10' } },
+    });
   let server = await start(0);
   const client = new HttpClient(server.url);
   const browser = await launchBrowser();
@@ -24,9 +30,11 @@ test('a browser that loses the connection goes on where it was', { skip }, async
       const seen: string[] = [];
       Object.assign(globalThis, { seen });
       const source = new EventSource('/watched/_changes?feed=eventsource&since=0&heartbeat=500');
-      source.onmessage = ({ data }) => data !== '' && seen.push((JSON.parse(data as string) as { id: string }).id);
+      source.onmessage = ({ data }) =>
+        data !== '' && seen.push((JSON.parse(data as string) as { id: string }).id);
     });
-    const seen = (): Promise<string[]> => page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen);
+    const seen = (): Promise<string[]> =>
+      page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen);
     const until = async (id: string): Promise<void> => {
       for (let tries = 0; !(await seen()).includes(id); tries++) {
         assert.ok(tries < 150, `${id} did not come`);

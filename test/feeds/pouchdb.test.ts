@@ -36,7 +36,10 @@ interface Replicated {
 interface Replicating {
   changes(options: Record<string, unknown>): Following;
   replicate: {
-    from(source: unknown, options?: Record<string, unknown>): Promise<Replicated> & {
+    from(
+      source: unknown,
+      options?: Record<string, unknown>,
+    ): Promise<Replicated> & {
       on(event: string, listener: (info: unknown) => void): unknown;
       cancel(): void;
     };
@@ -57,7 +60,13 @@ async function until(what: string, holds: () => boolean): Promise<void> {
 test('a PouchDB follows a database live, across a restart of the server', async () => {
   const dataDir = temporaryFolder();
   const start = (port: number): Promise<TuffetServer> =>
-    createServer({ dataDir, admins: { admin: 'secret' }, port, logLevel: 'none', config: { chttpd_auth: { iterations: '10' } } });
+    createServer({
+      dataDir,
+      admins: { admin: 'secret' },
+      port,
+      logLevel: 'none',
+      config: { chttpd_auth: { iterations: '10' } },
+    });
   let server = await start(0);
   const client = new HttpClient(server.url);
   await client.put('/followed');
@@ -95,7 +104,10 @@ test('a PouchDB replicates documents, conflicts, deletions and attachments from 
   await client.put('/pulled');
   const docs = Array.from({ length: 300 }, (_, n) => ({ _id: `doc${n}`, n }));
   await client.post('/pulled/_bulk_docs', { docs });
-  await client.post('/pulled/_bulk_docs', { docs: [{ _id: 'doc0', _rev: '1-other', n: 'other' }], new_edits: false });
+  await client.post('/pulled/_bulk_docs', {
+    docs: [{ _id: 'doc0', _rev: '1-other', n: 'other' }],
+    new_edits: false,
+  });
   const { body: gone } = await client.get('/pulled/doc1');
   await client.delete(`/pulled/doc1?rev=${gone._rev}`);
   const bytes = noise(70_000);
@@ -111,7 +123,12 @@ test('a PouchDB replicates documents, conflicts, deletions and attachments from 
   assert.equal((await target.info()).doc_count, 300);
   const with_ = await target.get('with', { attachments: true });
   assert.deepEqual(
-    Object.fromEntries(Object.entries(with_['_attachments'] as Record<string, { data: string }>).map(([name, { data }]) => [name, data])),
+    Object.fromEntries(
+      Object.entries(with_['_attachments'] as Record<string, { data: string }>).map(([name, { data }]) => [
+        name,
+        data,
+      ]),
+    ),
     { 'a.bin': attachments['a.bin'].data, 't.txt': attachments['t.txt'].data },
   );
   const doc0 = await target.get('doc0', { conflicts: true });
@@ -124,7 +141,10 @@ test('a PouchDB replicates documents, conflicts, deletions and attachments from 
   const some = open('some', { adapter: 'memory' });
   assert.equal((await some.replicate.from(source, { doc_ids: ['doc5', 'doc6', 'none'] })).docs_written, 2);
   const chosen = open('chosen', { adapter: 'memory' });
-  assert.equal((await chosen.replicate.from(source, { selector: { n: { $lt: 10, $gt: 4 } } })).docs_written, 5);
+  assert.equal(
+    (await chosen.replicate.from(source, { selector: { n: { $lt: 10, $gt: 4 } } })).docs_written,
+    5,
+  );
 });
 
 test('a PouchDB that replicates live gets each write as it is made', async () => {

@@ -1,14 +1,5 @@
 /** Scenarios that need what this version does not have, with what that is. */
 const byReason: Readonly<Record<string, readonly string[]>> = {
-  'the changes feed': [
-    'purge-a-document',
-    'purge-shows-in-replicated-order',
-    'conflicts-in-listings',
-    'local-not-counted-or-listed',
-    'listing-etags',
-    'head-mirrors-get',
-    'jsonp-when-allowed',
-  ],
   replication: ['conflict-through-real-replication', 'local-not-replicated'],
   'declarative queries': ['wrong-content-type-on-other-endpoints'],
   sessions: [

@@ -39,7 +39,12 @@ test(`${writesPerSecond} writes a second reach ${listeners} listeners, each once
   await server.createDatabase('busy');
   const { hostname, port } = new URL(server.url);
   const script = path.join(import.meta.dirname, 'feed-listeners.js');
-  const clients = fork(script, [hostname, port, '/busy/_changes?feed=continuous&heartbeat=10000', String(listeners)]);
+  const clients = fork(script, [
+    hostname,
+    port,
+    '/busy/_changes?feed=continuous&heartbeat=10000',
+    String(listeners),
+  ]);
   t.after(() => {
     clients.kill();
     agent.destroy();

@@ -62,7 +62,9 @@ process.on('message', ({ shards }: { shards?: number[][] }) => {
     say({ heard: Math.min(...listeners.map(({ numbers }) => numbers.length)) });
     return;
   }
-  const faults = listeners.map(({ numbers }) => faultOf(numbers, shards)).filter((fault) => fault !== undefined);
+  const faults = listeners
+    .map(({ numbers }) => faultOf(numbers, shards))
+    .filter((fault) => fault !== undefined);
   say({ faults: faults.slice(0, 5), listeners: listeners.length });
 });
 process.on('disconnect', () => process.exit());

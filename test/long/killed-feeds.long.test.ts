@@ -14,7 +14,10 @@ async function write(client: HttpClient, name: string, revs: Map<string, string>
     const id = `${name}${Math.floor(Math.random() * documents)}`;
     try {
       const rev = revs.get(id);
-      const { status, body } = await client.put(`/killed/${id}`, { ...(rev === undefined ? {} : { _rev: rev }), n: written });
+      const { status, body } = await client.put(`/killed/${id}`, {
+        ...(rev === undefined ? {} : { _rev: rev }),
+        n: written,
+      });
       if (status === 201) revs.set(id, body.rev as string);
       // A write whose answer was lost may have been saved.
       else revs.set(id, (await client.get(`/killed/${id}`)).body._rev as string);
@@ -41,7 +44,10 @@ test(`a feed that is followed through ${restarts} kills of the server sees the l
     }
   };
   const follow = (client: HttpClient): FeedClient =>
-    new FeedClient(client, `/killed/_changes?feed=continuous&heartbeat=5000&since=${encodeURIComponent(last)}`);
+    new FeedClient(
+      client,
+      `/killed/_changes?feed=continuous&heartbeat=5000&since=${encodeURIComponent(last)}`,
+    );
   for (let round = 0; round < restarts; round++) {
     const client = new HttpClient(server.url);
     const feed = await follow(client).begun();
@@ -57,7 +63,9 @@ test(`a feed that is followed through ${restarts} kills of the server sees the l
   const client = new HttpClient(server.url);
   const feed = follow(client);
   const { body } = await client.get('/killed/_all_docs');
-  const current = new Map((body.rows as { id: string; value: { rev: string } }[]).map(({ id, value }) => [id, value.rev]));
+  const current = new Map(
+    (body.rows as { id: string; value: { rev: string } }[]).map(({ id, value }) => [id, value.rev]),
+  );
   const isComplete = (): boolean => {
     const now = new Map(seen);
     for (const { id, changes } of feed.rows) now.set(id!, changes![0]!.rev);

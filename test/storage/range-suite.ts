@@ -112,7 +112,19 @@ export function holdsForRanges(holds: Holds): void {
   });
 
   holds('keys that end with a number are given as that number', async (store) => {
-    const numbers = [0, 1, 255, 256, 65_535, 2 ** 24, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 40 + 7, 2 ** 48 - 1];
+    const numbers = [
+      0,
+      1,
+      255,
+      256,
+      65_535,
+      2 ** 24,
+      2 ** 31,
+      2 ** 32 - 1,
+      2 ** 32,
+      2 ** 40 + 7,
+      2 ** 48 - 1,
+    ];
     await put(
       store,
       numbers.map((number) => ({ key: `n${u48(number)}`, value: String(number) })),
