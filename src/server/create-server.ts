@@ -162,10 +162,7 @@ async function start(
     // What is only in memory has nothing to be opened again from.
     restart: () => (folder === undefined ? batches.flush() : reopen(services, openCluster)),
   };
-  // Accounts are asked for again when the authenticator has heard of it too.
-  stopListening.push(
-    config.onChange('admins', undefined, () => setImmediate(() => services.cluster.recheckFeeds())),
-  );
+  stopListening.push(onAccountChange(config, () => services.cluster.recheckFeeds()));
   const server = new HttpServer(services);
 
   const shutDown = async (): Promise<void> => {
@@ -184,14 +181,13 @@ async function start(
     throw error;
   });
   logger.notice({ ...urls, data: folder?.folder ?? null }, 'listening');
-  let closing: Promise<void> | undefined;
   return {
     ...urls,
     ...(folder === undefined ? {} : { dataDir: folder.folder }),
-    close: () => {
+    close: once(() => {
       services.cluster.endFeeds('server_closing');
-      return (closing ??= server.close().then(shutDown));
-    },
+      return server.close().then(shutDown);
+    }),
   };
 }
 
@@ -200,6 +196,16 @@ async function reopen(services: Services, openCluster: () => Promise<Cluster>): 
   await services.cluster.close();
   services.cluster = await openCluster();
 }
+
+/** Does the work when it is first asked for, and never again. */
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined;
+  return () => (done ??= work());
+}
+
+/** Accounts are asked for again when the authenticator has heard of it too. */
+const onAccountChange = (config: Config, recheck: () => void): (() => void) =>
+  config.onChange('admins', undefined, () => setImmediate(recheck));
 
 const newLogger = (config: Config): Logger =>
   createLogger({ level: config.choice('log/level'), format: config.choice('log/format') });

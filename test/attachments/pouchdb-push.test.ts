@@ -1,4 +1,4 @@
-/** PouchDB replicates to the server, attachments and conflicts included. The other direction needs a changes feed. */
+/** PouchDB replicates to the server, attachments and conflicts included. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import httpAdapter from 'pouchdb-adapter-http';
