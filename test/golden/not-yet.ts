@@ -1,6 +1,10 @@
 /** Scenarios that need what this version does not have, with what that is. */
 const byReason: Readonly<Record<string, readonly string[]>> = {
-  replication: ['conflict-through-real-replication', 'local-not-replicated'],
+  replication: [
+    'conflict-through-real-replication',
+    'local-not-replicated',
+    'partition-changes-and-replication',
+  ],
   sessions: [
     'admin-with-ready-made-pbkdf2-hash',
     'admin-with-ready-made-pbkdf2-sha256-hash',
@@ -10,6 +14,9 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'cors-does-not-replace-authorization',
   ],
   'user accounts': [
+    'find-permissions',
+    'find-users-database',
+    'index-database-admin-may-create',
     'validate-user-context',
     'admin-wins-over-user-document-of-the-same-name',
     'create-needs-server-admin',
@@ -20,6 +27,7 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'node-endpoints-refuse-anonymous-and-plain-users',
   ],
   'system databases': ['all-dbs-contains-the-system-databases'],
+  'the 500 that CouchDB gives where conditions contradict each other': ['explain-impossible-range'],
   'cluster setup': ['cluster-setup-state-of-a-finished-single-node', 'cluster-setup-state'],
 };
 
