@@ -6,7 +6,7 @@ import { Refusal } from '../base/errors.js';
 import { parseField } from '../selectors/field-path.js';
 import { shown } from '../selectors/refusals.js';
 
-export const aggregateOperators = ['$count', '$sum', '$min', '$max', '$avg'] as const;
+const aggregateOperators = ['$count', '$sum', '$min', '$max', '$avg'] as const;
 export type AggregateOperator = (typeof aggregateOperators)[number];
 
 export interface AggregateValue {

@@ -6,6 +6,9 @@ import { prefixEnd, type Store } from '../storage/store.js';
 import type { IndexReader, IndexRow, Place } from './index-reader.js';
 import type { KeyBound, KeyRange } from './key-ranges.js';
 
+/** A store may gather all that is asked for before it gives the first; most queries end after a few. */
+const rowsAtOnce = 200;
+
 /** The documents themselves, in the order of their ids: the index that every database has. */
 export class PrimaryReader implements IndexReader {
   readonly #store: Store;
@@ -30,10 +33,18 @@ export class PrimaryReader implements IndexReader {
       if (descending && key < end) end = key;
       if (!descending && key >= start) start = `${key}\0`;
     }
-    if (start >= end) return;
-    for (const { key, value } of this.#store.entries({ start, end, reverse: descending })) {
-      const id = hasLongId(value) ? decodeWinner(value).longId! : key.slice(this.#prefix.length);
-      yield { id, keyText: '[]', record: value };
+    for (let rows = rowsAtOnce; rows === rowsAtOnce && start < end;) {
+      let last = '';
+      rows = 0;
+      const range = { start, end, reverse: descending, limit: rowsAtOnce };
+      for (const { key, value } of this.#store.entries(range)) {
+        rows++;
+        last = key;
+        const id = hasLongId(value) ? decodeWinner(value).longId! : key.slice(this.#prefix.length);
+        yield { id, keyText: '[]', record: value };
+      }
+      if (descending) end = last;
+      else start = `${last}\0`;
     }
   }
 

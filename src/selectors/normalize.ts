@@ -112,8 +112,9 @@ const argumentChecks: Readonly<Record<ConditionOperator, ArgumentCheck>> = {
   $size: mustBe((value) => Number.isInteger(value) && (value as number) >= 0),
   $mod: (value) => {
     const [divisor, remainder, ...more] = Array.isArray(value) ? (value as unknown[]) : [];
-    if (!Number.isInteger(divisor) || !Number.isInteger(remainder) || more.length > 0 || divisor === 0)
+    if (!Number.isInteger(divisor) || !Number.isInteger(remainder) || more.length > 0)
       throw new BadModulus(value);
+    if (divisor === 0) throw badArgument('$mod', value);
   },
   $regex: (value) => {
     if (!isText(value)) throw invalidOperator('$regex');

@@ -1,7 +1,12 @@
 /** Scenarios that need what this version does not have, with what that is. */
 const byReason: Readonly<Record<string, readonly string[]>> = {
-  replication: ['conflict-through-real-replication', 'local-not-replicated'],
+  replication: [
+    'conflict-through-real-replication',
+    'local-not-replicated',
+    'partition-changes-and-replication',
+  ],
   'the form of a purge that the written interface does not have': ['purge-is-for-server-admins'],
+  'the 500 that CouchDB gives where conditions contradict each other': ['explain-impossible-range'],
 };
 
 export const notYet: ReadonlyMap<string, string> = new Map(

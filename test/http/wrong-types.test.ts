@@ -68,6 +68,44 @@ const listingMembers = [
   'attachments',
 ];
 
+const queryMembers = [
+  'selector',
+  'limit',
+  'skip',
+  'sort',
+  'fields',
+  'use_index',
+  'r',
+  'bookmark',
+  'update',
+  'stable',
+  'stale',
+  'execution_stats',
+  'conflicts',
+  'partition',
+  'allow_fallback',
+  'count',
+  'aggregate',
+];
+const operators = [
+  ...['$and', '$or', '$nor', '$not', '$all', '$elemMatch', '$allMatch', '$keyMapMatch', '$lt', '$eq', '$gte'],
+  ...[
+    '$exists',
+    '$type',
+    '$in',
+    '$nin',
+    '$size',
+    '$mod',
+    '$regex',
+    '$beginsWith',
+    '$text',
+    '$where',
+    '$',
+    '',
+  ],
+];
+const aggregateOf = (aggregate: object): object => ({ selector: {}, aggregate });
+
 type Shape = (name: string, value: unknown) => unknown;
 const plain: Shape = (name, value) => ({ [name]: value });
 const inList =
@@ -110,6 +148,21 @@ const bodies: [method: string, path: string, members: string[], shape: Shape][] 
   ['POST', '{db}/_sync_shards', [], plain],
   ['PUT', '/_node/_local/_config/strange/key', [], plain],
   ['POST', '/_node/_local/_config/_reload', [], plain],
+  ...['_find', '_explain'].flatMap((name): typeof bodies => [
+    ['POST', `{db}/${name}`, queryMembers, (member, value) => ({ selector: {}, [member]: value })],
+    ['POST', `{db}/${name}`, operators, inside('selector')],
+    ['POST', `{db}/${name}`, operators, (member, value) => ({ selector: { a: { [member]: value } } })],
+  ]),
+  ['POST', '{db}/_find', ['group_by', 'values'], (member, value) => aggregateOf({ [member]: value })],
+  [
+    'POST',
+    '{db}/_find',
+    ['$sum', '$count', '$max'],
+    (member, value) => aggregateOf({ values: { a: { [member]: value } } }),
+  ],
+  ['POST', '{db}/_index', ['index', 'ddoc', 'name', 'type', 'w', 'partitioned'], plain],
+  ['POST', '{db}/_index', ['fields', 'partial_filter_selector'], inside('index')],
+  ['POST', '{db}/_index/_bulk_delete', ['docids', 'w'], plain],
   ['POST', '/_dbs_info', ['keys'], plain],
   ['POST', '/_search_analyze', ['analyzer', 'text'], plain],
 ];

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import test from 'node:test';
+import { newDb, startServer } from '../support/server.js';
+
+const client = await startServer();
+const db = await newDb(client);
+for (let from = 0; from < 40_000; from += 10_000) {
+  const docs = Array.from({ length: 10_000 }, (_, n) => ({ _id: `d${from + n}`, n, text: 'x'.repeat(150) }));
+  await client.post(`${db}/_bulk_docs`, { docs });
+}
+
+test('a long scan lets others on', async () => {
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  const answer = await client.post(`${db}/_find`, { selector: { n: -1 }, execution_stats: true });
+  delay.disable();
+  assert.equal(answer.body.execution_stats.total_docs_examined, 40_000);
+  // A turn is about six milliseconds; the machine may be busy with other things, too.
+  assert.ok(delay.percentile(90) / 1e6 < 40, `nine of ten waits within ${delay.percentile(90) / 1e6} ms`);
+});
+
+test('nothing is looked for when the client has hung up', async () => {
+  const body = JSON.stringify({ selector: { $or: Array.from({ length: 300 }, (_, n) => ({ n: -n - 1 })) } });
+  const request = http.request(`${client.url}${db}/_find`, {
+    method: 'POST',
+    auth: 'admin:secret',
+    headers: { 'content-type': 'application/json', 'content-length': body.length },
+  });
+  request.on('error', () => {});
+  request.end(body);
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  request.destroy();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const before = performance.eventLoopUtilization();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const { utilization } = performance.eventLoopUtilization(before);
+  assert.ok(utilization < 0.5, `still ${Math.round(utilization * 100)} % busy`);
+});
+
+test('a long answer comes piece by piece and whole', async () => {
+  const answer = await client.post(`${db}/_find`, { selector: {}, limit: 40_000, fields: ['_id', 'text'] });
+  assert.equal(answer.headers['transfer-encoding'], 'chunked');
+  assert.equal(answer.body.docs.length, 40_000);
+  assert.equal(typeof answer.body.bookmark, 'string');
+});
