@@ -2,7 +2,7 @@ import { fromBytes, type Bytes } from '../base/bytes.js';
 import { planMaps, type MapGroup } from './map-plan.js';
 import type { MapPart, MapTask, Program } from './messages.js';
 import { joinDocs } from './project.js';
-import { chunks, idOf, MissingProgram, prepare, type SandboxPlace } from './run-task.js';
+import { chunks, idOf, MissingProgram, prepare, ResultMeter, type SandboxPlace } from './run-task.js';
 import { Exhausted } from './sandbox.js';
 
 /** Runs map functions. What they throw costs the rows of that document, and is noted. */
@@ -13,14 +13,19 @@ export async function runMap(
 ): Promise<MapPart[]> {
   const groups = planOf(program);
   const parts: MapPart[] = [];
+  const meter = new ResultMeter(place.resultBytesMax);
+  const add = (part: MapPart): void => {
+    meter.add(part.text);
+    parts.push(part);
+  };
   for (const chunk of chunks(docs)) {
     for (const group of groups) {
       try {
-        parts.push(runGroup(place, program, group, chunk, false, notes));
+        add(runGroup(place, program, group, chunk, false, notes));
       } catch (error) {
         if (!(error instanceof Exhausted)) throw error;
         // Some document needs all the memory, or more; which one shows when each has it for itself.
-        for (const doc of chunk) parts.push(await runAlone(place, program, group, doc, notes));
+        for (const doc of chunk) add(await runAlone(place, program, group, doc, notes));
       }
     }
   }

@@ -16,6 +16,8 @@ export class MissingProgram extends Error {}
 /** Where tasks find the sandbox of their database. */
 export interface SandboxPlace {
   sandbox: Sandbox;
+  /** What functions may give back in one task. */
+  resultBytesMax: number;
   /** Puts a sandbox as new in its place, when it is used up. */
   renew: () => Promise<void>;
 }
@@ -23,6 +25,20 @@ export interface SandboxPlace {
 /** What is handed over to a sandbox at a time. */
 const chunkBytes = 256 * 1024;
 const chunkLength = 500;
+
+/** Counts what comes back, and refuses more than this thread can hold. */
+export class ResultMeter {
+  #bytes = 0;
+
+  constructor(private readonly bytesMax: number) {}
+
+  add(text: Bytes): Bytes {
+    this.#bytes += text.length;
+    if (this.#bytes > this.bytesMax)
+      throw new FunctionFailed('os_process_error', 'Functions gave back more than can be taken at a time.');
+    return text;
+  }
+}
 
 /** Sees to it that the sandbox has the program. */
 export function prepare(sandbox: Sandbox, id: string, operation: Operation, { texts }: Program): void {
@@ -72,13 +88,14 @@ async function lineForEach(
   parts: readonly Bytes[],
   run: (sandbox: Sandbox, parts: readonly Bytes[]) => Bytes,
 ): Promise<Bytes> {
+  const meter = new ResultMeter(place.resultBytesMax);
   let lines = '';
   for (const chunk of chunks(parts)) {
     try {
-      lines += run(place.sandbox, chunk);
+      lines += meter.add(run(place.sandbox, chunk));
     } catch (error) {
       if (!(error instanceof Exhausted)) throw error;
-      for (const part of chunk) lines += await aloneLine(place, part, run);
+      for (const part of chunk) lines += meter.add(await aloneLine(place, part, run));
     }
   }
   return lines;

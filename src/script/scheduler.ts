@@ -30,7 +30,7 @@ interface Waiting {
 }
 
 interface Running {
-  space: string;
+  queue: string;
   since: number;
 }
 
@@ -41,12 +41,18 @@ interface Idle {
   timer: NodeJS.Timeout;
 }
 
+/** What waits together: the tasks of a space, and its lists apart from them. */
+const queueOf = ({ kind, space }: Task): string => (kind === 'list' ? listMark : '') + space;
+const listMark = 'list ';
+const isList = (queue: string): boolean => queue.startsWith(listMark);
+
 /**
  * Shares a few threads among the functions of many databases, which may be slow or hostile:
  *
  * - spaces take turns, however many tasks each has waiting;
  * - one space never has all threads, and those whose functions had to be stopped lately have all but one together, and
  *   one each;
+ * - lists, which wait for their clients, have half of the threads together;
  * - when all threads have been busy for a while, a space that has nothing running is given a thread beyond their number,
  *   up to as many again.
  */
@@ -69,7 +75,8 @@ export class Scheduler {
 
   submit(task: Task, bytes: number, peer?: ListPeer): Promise<FinalReply> {
     return new Promise((resolve, reject) => {
-      const queue = this.#waiting.get(task.space) ?? [];
+      const name = queueOf(task);
+      const queue = this.#waiting.get(name) ?? [];
       const full =
         queue.length >= waitingOfSpaceMax ||
         this.#waitingCount >= waitingMax ||
@@ -79,7 +86,7 @@ export class Scheduler {
         return reject(new Refusal('service_unavailable', reason));
       }
       queue.push({ task, peer, bytes, since: performance.now(), resolve, reject });
-      this.#waiting.set(task.space, queue);
+      this.#waiting.set(name, queue);
       this.#waitingCount++;
       this.#waitingBytes += bytes;
       this.#dispatch();
@@ -98,7 +105,7 @@ export class Scheduler {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#retry);
-    for (const space of [...this.#waiting.keys()]) this.#refuseWaiting(space, Infinity);
+    for (const name of [...this.#waiting.keys()]) this.#refuseWaiting(name, Infinity);
     for (const { timer } of this.#idle) clearTimeout(timer);
     const threads = [...this.#running.keys(), ...this.#idle.map(({ thread }) => thread)];
     this.#idle = [];
@@ -106,12 +113,12 @@ export class Scheduler {
   }
 
   #dispatch(): void {
-    for (const [space, queue] of this.#waiting) {
-      if (!this.#mayRun(space)) continue;
+    for (const [name, queue] of this.#waiting) {
+      if (!this.#mayRun(name)) continue;
       const next = queue.shift()!;
       // To the end of the turn.
-      this.#waiting.delete(space);
-      if (queue.length > 0) this.#waiting.set(space, queue);
+      this.#waiting.delete(name);
+      if (queue.length > 0) this.#waiting.set(name, queue);
       this.#waitingCount--;
       this.#waitingBytes -= next.bytes;
       this.#start(next);
@@ -126,12 +133,14 @@ export class Scheduler {
     }
   }
 
-  #mayRun(space: string): boolean {
-    const own = this.#countRunning((each) => each.space === space);
+  #mayRun(name: string): boolean {
+    const own = this.#countRunning((each) => each.queue === name);
     const share = Math.max(1, this.threads - 1);
-    const suspect = this.#isSuspect(space);
+    const suspect = this.#isSuspect(name);
     if (own >= (suspect ? 1 : share)) return false;
-    if (suspect && this.#countRunning((each) => this.#isSuspect(each.space)) >= share) return false;
+    if (suspect && this.#countRunning((each) => this.#isSuspect(each.queue)) >= share) return false;
+    if (isList(name) && this.#countRunning((each) => isList(each.queue)) >= Math.max(1, this.threads >> 1))
+      return false;
     if (this.#running.size < this.threads) return true;
     if (own > 0 || suspect || this.#running.size >= 2 * this.threads) return false;
     const now = performance.now();
@@ -146,11 +155,11 @@ export class Scheduler {
 
   #start({ task, peer, resolve, reject }: Waiting): void {
     const thread = this.#takeThread(task.space);
-    this.#running.set(thread, { space: task.space, since: performance.now() });
+    this.#running.set(thread, { queue: queueOf(task), since: performance.now() });
     thread
       .run(task, peer)
       .then(resolve, (error: Error) => {
-        if (error instanceof ThreadEnded && error.timedOut) this.#suspect(task.space);
+        if (error instanceof ThreadEnded && error.timedOut) this.#suspect(queueOf(task));
         reject(error);
       })
       .finally(() => {
@@ -185,23 +194,23 @@ export class Scheduler {
   }
 
   /** A function of this space had to be stopped. What has waited behind it as long as it ran fails with it. */
-  #suspect(space: string): void {
-    this.#suspects.delete(space);
+  #suspect(name: string): void {
+    this.#suspects.delete(name);
     if (this.#suspects.size >= suspectsMax) this.#suspects.delete(this.#suspects.keys().next().value!);
-    this.#suspects.set(space, performance.now() + suspicionMs);
-    this.#refuseWaiting(space, performance.now() - this.options.timeoutMs());
+    this.#suspects.set(name, performance.now() + suspicionMs);
+    this.#refuseWaiting(name, performance.now() - this.options.timeoutMs());
   }
 
-  #isSuspect(space: string): boolean {
-    const until = this.#suspects.get(space);
+  #isSuspect(name: string): boolean {
+    const until = this.#suspects.get(name);
     if (until === undefined) return false;
     if (until > performance.now()) return true;
-    this.#suspects.delete(space);
+    this.#suspects.delete(name);
     return false;
   }
 
-  #refuseWaiting(space: string, since: number): void {
-    const queue = this.#waiting.get(space) ?? [];
+  #refuseWaiting(name: string, since: number): void {
+    const queue = this.#waiting.get(name) ?? [];
     const rest = queue.filter((each) => each.since > since);
     for (const each of queue) {
       if (each.since > since) continue;
@@ -209,7 +218,7 @@ export class Scheduler {
       this.#waitingBytes -= each.bytes;
       each.reject(new ThreadEnded(!this.#closed));
     }
-    if (rest.length === 0) this.#waiting.delete(space);
-    else this.#waiting.set(space, rest);
+    if (rest.length === 0) this.#waiting.delete(name);
+    else this.#waiting.set(name, rest);
   }
 }

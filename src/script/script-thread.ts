@@ -43,6 +43,9 @@ interface Work {
 /** Longer than any function needs that does nothing odd, on a machine that is busy. */
 const slowMs = 250;
 
+/** What a thread may hold beside the memory of functions: documents on their way in, rows on their way out. */
+const heapMegabytesMax = 1_024;
+
 /** Programs that a thread is taken to know; it says so when it has forgotten one. */
 const knownProgramsMax = 50;
 
@@ -66,6 +69,8 @@ export class ScriptThread {
     this.#worker = new Worker(new URL('./script-worker.js', import.meta.url), {
       name: 'tuffet-script',
       workerData: data,
+      // A thread that runs out of memory after all ends alone.
+      resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax },
       // Without the flags of the process, of which some keep a thread from starting.
       execArgv: [],
     });

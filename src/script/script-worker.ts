@@ -20,6 +20,8 @@ const port = parentPort!;
 /** Databases whose sandboxes a thread keeps, the longest unused first. */
 const sandboxesMax = 3;
 const sandboxes = new Map<string, Sandbox>();
+/** Four times what one call could ever give back. */
+const resultBytesMax = 4 * memory_bytes;
 
 /** A list was told that nobody wants the rest. */
 class Stopped extends Error {}
@@ -52,6 +54,7 @@ async function placeOf(space: string): Promise<SandboxPlace> {
   const make = (): Promise<Sandbox> => Sandbox.create(wasm, memory_bytes, hooks);
   const place = {
     sandbox: sandboxes.get(space) ?? (await make()),
+    resultBytesMax,
     renew: async () => {
       sandboxes.delete(space);
       place.sandbox = await make();

@@ -202,6 +202,16 @@ describe('design documents', () => {
     );
   });
 
+  test('may name reduces of later versions where that is allowed', async () => {
+    const db = await newDb(client);
+    const ddoc = { views: { v: { map: 'function(doc){}', reduce: '_top_5' } } };
+    const option = '/_node/_local/_config/tuffet/more_reduces';
+    assertRefused(await client.put(`${db}/_design/r`, ddoc), 400, 'invalid_design_doc');
+    await client.put(option, 'true');
+    assertOk(await client.put(`${db}/_design/r`, ddoc), 201);
+    await client.delete(option);
+  });
+
   test('whose views cannot be compiled are refused, in bulk and replicated too', async () => {
     const db = await newDb(client);
     const broken = { views: { v: { map: 'function(doc){' } } };

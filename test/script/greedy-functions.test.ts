@@ -68,6 +68,14 @@ describe('functions that take all they can get', () => {
     );
   });
 
+  test('rows of many documents are refused when they are too much together', async () => {
+    const { host: patient } = newHost({ timeoutMs: () => 10_000, memory_bytes: 20 * megabytes });
+    const docs = Array.from({ length: 45 }, (_, n) => ({ _id: `d${n}` }));
+    const large = 'function(doc){ emit(doc._id, "x".repeat(2e6)) }';
+    await assert.rejects(mapped(patient, [large], docs), { error: 'os_process_error' });
+    assert.equal((await mapped(patient, [large], docs.slice(0, 2))).length, 2);
+  });
+
   test('the memory of the process comes back', async () => {
     const before = process.memoryUsage().rss;
     for (let i = 0; i < 6; i++)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { toBytes } from '../../src/base/bytes.js';
 import type { ListHead } from '../../src/script/script-host.js';
-import { newHost } from './scene.js';
+import { mapped, newHost } from './scene.js';
 
 const { host } = newHost({ timeoutMs: () => 1_000 });
 
@@ -110,5 +110,21 @@ describe('list functions', () => {
       write: pause,
     });
     assert.equal(listed.text, 'ab');
+  });
+
+  test('that wait for their clients keep nobody else waiting', async () => {
+    let hold = true;
+    const slow = async () => {
+      while (hold) await new Promise((resolve) => setTimeout(resolve, 20));
+      return true;
+    };
+    const lists = Array.from({ length: 6 }, () =>
+      list('function(){ send("x"); getRow() }', [], { write: slow }),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const rows = await mapped(host, ['function(doc){ emit(doc._id) }'], [{ _id: 'a' }]);
+    hold = false;
+    assert.deepEqual(rows, [[[['a', null]]]]);
+    for (const { text } of await Promise.all(lists)) assert.equal(text, 'x');
   });
 });

@@ -76,6 +76,44 @@ describe('map functions', () => {
     assert.deepEqual(rows, [[seen, changed, changed, seen]]);
   });
 
+  test('emit the same whether they are given whole documents or the members they mention', async () => {
+    const bodies = [
+      'emit(doc.a, doc.b)',
+      'emit([doc.c, doc.missing], doc["d e"])',
+      'if (doc.a > 2 || doc?.b) emit(doc._id, null)',
+      'for (var i = 0; i < doc.l.length; i++) emit(doc.l[i], i)',
+      'doc.l.forEach(function(x) { emit(x, doc.c) })',
+      'var o = doc.o; for (var k in o) emit(k, o[k])',
+      'doc.a = 5; emit(doc.a, doc.o && doc.o.x)',
+      'delete doc.a; emit(typeof doc.a, doc.l.slice().sort())',
+      'emit(doc.o === undefined ? 0 : doc.o.x.y.z)',
+      'emit(Object.keys(doc), doc)',
+      'emit(doc.hasOwnProperty("o"), "b" in doc)',
+      'var d = doc; emit(d.a, d)',
+    ];
+    const docs = Array.from({ length: 40 }, (_, n) => ({
+      _id: `d${n}`,
+      a: n,
+      ...(n % 2 ? { b: 'é"\\' } : {}),
+      c: [{ x: 1 }],
+      'd e': null,
+      l: [n, 'y', 1.5, 'x'],
+      ...(n % 3 ? { o: { x: n % 5 ? { y: { z: n } } : 1, é: {} } } : {}),
+    }));
+    const whole = await mapped(
+      host,
+      bodies.map((body) => `function(doc, nothing){ ${body} }`),
+      docs,
+    );
+    const picked = await mapped(
+      host,
+      bodies.map((body) => `function(doc){ ${body} }`),
+      docs,
+    );
+    assert.deepEqual(picked, whole);
+    assert.ok(whole.flat(2).length > 500);
+  });
+
   test('that throw lose the rows of that document, and the log tells', async () => {
     logged.length = 0;
     const rows = await mapped(
