@@ -81,9 +81,9 @@ async function run(task: Task): Promise<Reply> {
     keep(task.space, place.sandbox);
     return 'notes' in reply ? { ...reply, notes: takeNotes() } : reply;
   } catch (error) {
+    if (error instanceof MissingProgram || error instanceof FunctionFailed) keep(task.space, place.sandbox);
     if (error instanceof MissingProgram) return { type: 'missing' };
     if (error instanceof FunctionFailed) {
-      keep(task.space, place.sandbox);
       return { type: 'failed', error: error.error, reason: error.reason, notes: takeNotes() };
     }
     sandboxes.delete(task.space);
