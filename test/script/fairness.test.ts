@@ -52,8 +52,8 @@ test('databases take turns', async () => {
   };
   await run('first');
   order.length = 0;
-  await Promise.all([...Array.from({ length: 6 }, () => run('busy')), run('other')]);
-  assert.ok(order.indexOf('other') <= 2, order.join());
+  await Promise.all([...Array.from({ length: 30 }, () => run('busy')), run('other')]);
+  assert.ok(order.indexOf('other') < 15, order.join());
 });
 
 test('what waits is bounded', async () => {
