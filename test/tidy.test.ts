@@ -31,7 +31,6 @@ const generators = new Set(['src/json/random-json.ts', 'src/json/random-keys.ts'
 /** Exports that only tests need: lists that they compare with pages, bounds that they go up to, readers of what is stored. */
 const exportsForTests = [
   'src/base/bytes.ts: readU16',
-  'src/cluster/script-filter.ts: ScriptFilter',
   'src/config/schema.ts: openSections',
   'src/http/route.ts: accesses',
   'src/http/router.ts: allDatabaseRoutes',

@@ -22,7 +22,7 @@ export function functionRequest(
   { id, body = 'undefined', query = exchange.query }: FunctionRequestOptions = {},
 ): Bytes {
   const { method, parts, rawPath, request, services, user } = exchange;
-  const headers = visibleHeaders(request.rawHeaders);
+  const headers = visibleHeaders(request.rawHeaders, services.config.text('chttpd_auth/x_auth_token'));
   const path = parts.map(fromBytes);
   const value = {
     info: databaseInfo(database),
@@ -65,11 +65,12 @@ const secretHeaders = new Set([
 const secretCookie = /(?:^|;\s*)AuthSession=[^;]*/gi;
 
 /** Headers under their usual spelling, however the client wrote them. */
-function visibleHeaders(rawHeaders: readonly string[]): Record<string, string> {
+function visibleHeaders(rawHeaders: readonly string[], tokenHeader: string): Record<string, string> {
   const headers: Record<string, string> = {};
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!;
-    if (name.startsWith(':') || secretHeaders.has(name.toLowerCase())) continue;
+    const lower = name.toLowerCase();
+    if (lower.startsWith(':') || secretHeaders.has(lower) || lower === tokenHeader.toLowerCase()) continue;
     const spelled = usualSpelling(name);
     const raw = rawHeaders[i + 1]!;
     const value = spelled === 'Cookie' ? raw.replace(secretCookie, '').replace(/^;\s*/, '') : raw;

@@ -4,6 +4,9 @@ import { leastMemoryBytes, Vm, VmException, type HostFunction } from './vm.js';
 
 /** What the sandbox calls on this side. */
 export interface SandboxHooks {
+  /** What follows is not a function's own time. */
+  pause: () => void;
+  /** A call of a function begins. */
   tick: () => void;
   pull: HostFunction;
   push: HostFunction;
@@ -60,7 +63,9 @@ export class Sandbox {
   /** Makes the scope of a program, and prepares it. */
   open(id: string, operation: Operation | undefined, texts: readonly Bytes[]): void {
     if (this.#scopes.size >= scopesMax) this.close(this.#scopes.keys().next().value!);
+    this.hooks.pause();
     const scope = this.#guarded(() => this.#newScope(), this.#scopes.size > 0);
+    this.hooks.tick();
     this.#scopes.set(id, scope);
     if (operation === undefined) return;
     try {

@@ -171,6 +171,7 @@ export class Scheduler {
 
   /** An idle thread that has the space's functions ready, or the one that is idle longest, or a new one. */
   #takeThread(space: string): ScriptThread {
+    this.#idle = this.#idle.filter(({ thread }) => thread.isUsable);
     const at = this.#idle.findIndex((idle) => idle.space === space);
     const idle = this.#idle.splice(Math.max(at, 0), 1)[0];
     clearTimeout(idle?.timer);

@@ -135,21 +135,24 @@ export class ScriptHost {
     sink: ListSink,
   ): Promise<void> {
     let broken: unknown;
+    /** What fails on this side ends the function, and is what the caller is told. */
+    const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
+      try {
+        return await work();
+      } catch (error) {
+        broken = error;
+        throw error;
+      }
+    };
     const peer: ListPeer = {
-      pull: async () => {
-        try {
-          return await source.next();
-        } catch (error) {
-          broken = error;
-          throw error;
-        }
-      },
-      push: async (text) => {
-        const [kind, value] = JSON.parse(fromBytes(text)) as ['start', ListHead] | ['chunk', string];
-        if (kind === 'chunk') return await sink.write(value);
-        sink.start(value);
-        return true;
-      },
+      pull: () => guarded(() => source.next()),
+      push: (text) =>
+        guarded(async () => {
+          const [kind, value] = JSON.parse(fromBytes(text)) as ['start', ListHead] | ['chunk', string];
+          if (kind === 'chunk') return await sink.write(value);
+          sink.start(value);
+          return true;
+        }),
     };
     const list = `[${given.head},${given.request}]`;
     try {

@@ -87,6 +87,7 @@ export class ScriptThread {
 
   /** Runs a task; fails by `ThreadEnded`, after which the thread is of no more use. */
   run(task: Task, peer?: ListPeer): Promise<FinalReply> {
+    if (this.#ended) return Promise.reject(new ThreadEnded(false));
     return new Promise((resolve, reject) => {
       // The thread may have to start first; its time counts from when it takes the task.
       Atomics.store(this.#state, shared.waiting, 1);

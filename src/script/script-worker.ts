@@ -27,7 +27,11 @@ const resultBytesMax = 4 * memory_bytes;
 class Stopped extends Error {}
 
 const hooks = {
-  tick: () => void Atomics.store(state, shared.since, clockMs()),
+  pause: () => void Atomics.store(state, shared.waiting, 1),
+  tick: () => {
+    Atomics.store(state, shared.since, clockMs());
+    Atomics.store(state, shared.waiting, 0);
+  },
   pull: () => {
     const answer = ask({ type: 'pull' });
     return 'rows' in answer ? answer.rows : '';
@@ -44,7 +48,7 @@ function ask(question: Reply): Continue {
   Atomics.store(state, shared.waiting, 1);
   port.postMessage(question);
   Atomics.wait(state, shared.said, heard);
-  begin();
+  hooks.tick();
   const answer = receiveMessageOnPort(port)?.message as Continue | undefined;
   if (answer === undefined || 'stop' in answer) throw new Stopped();
   return answer;
@@ -57,7 +61,9 @@ async function placeOf(space: string): Promise<SandboxPlace> {
     resultBytesMax,
     renew: async () => {
       sandboxes.delete(space);
+      hooks.pause();
       place.sandbox = await make();
+      hooks.tick();
     },
   };
   return place;
@@ -81,9 +87,9 @@ async function run(task: Task): Promise<Reply> {
     keep(task.space, place.sandbox);
     return 'notes' in reply ? { ...reply, notes: takeNotes() } : reply;
   } catch (error) {
+    if (error instanceof MissingProgram || error instanceof FunctionFailed) keep(task.space, place.sandbox);
     if (error instanceof MissingProgram) return { type: 'missing' };
     if (error instanceof FunctionFailed) {
-      keep(task.space, place.sandbox);
       return { type: 'failed', error: error.error, reason: error.reason, notes: takeNotes() };
     }
     sandboxes.delete(task.space);
@@ -108,12 +114,6 @@ async function perform(task: Task, place: SandboxPlace, notes: string[]): Promis
   }
 }
 
-/** From here on the function's time counts. */
-function begin(): void {
-  Atomics.store(state, shared.since, clockMs());
-  Atomics.store(state, shared.waiting, 0);
-}
-
 /** Threads of Linux have numbers and priorities of their own; those of other systems don't. */
 function threadNumber(): number {
   try {
@@ -127,7 +127,7 @@ Atomics.store(state, shared.thread, threadNumber());
 if (lowPriority) lowerPriority(threadNumber());
 
 port.on('message', (task: Task) => {
-  begin();
+  hooks.pause();
   run(task).then(
     (reply) => port.postMessage(reply),
     (error: unknown) => {

@@ -72,12 +72,17 @@ describe('the request that functions see', () => {
 
   test('holds no password and no session', async () => {
     const db = await designDb({ shows: { s: request } });
+    const login = await client.anonymous.post('/_session', { name: 'admin', password: 'secret' });
+    const session = login.headers['set-cookie']![0]!.split(';')[0]!;
     const { body } = await client.get(`${db}/_design/d/_show/s`, {
-      cookie: 'a=1; AuthSession=secret; b=2',
+      cookie: `a=1; ${session}; b=2`,
       'x-my-header': 'mine',
-      'x-auth-couchdb-token': 'secret',
+      'x-auth-svc-token': 'a token',
     });
-    assert.ok(!JSON.stringify(body).includes('secret'), JSON.stringify(body.headers));
+    const seen = JSON.stringify(body);
+    for (const secret of [session.split('=')[1]!, 'a token', 'Basic '])
+      assert.ok(!seen.includes(secret), seen);
+    assert.equal(body.userCtx.name, 'admin');
     assert.equal(body.headers.Authorization, undefined);
     assert.equal(body.headers['X-My-Header'], 'mine');
     assert.deepEqual(body.cookie, { a: '1', b: '2' });
@@ -128,6 +133,7 @@ describe('list functions', () => {
     keys: `function(head, req){ start({headers: {'Content-Type': 'text/plain'}}); var r; while (r = getRow()) send(r.key + ' ') }`,
     json: `function(head, req){ provides('json', function(){ var a = [], r; while (r = getRow()) a.push(r); return toJSON(a) });
       provides('html', function(){ return '<p>' }) }`,
+    head: `function(head, req){ start(JSON.parse(req.query.head)); return 'x' }`,
     late: `function(){ getRow(); send('x'); getRow(); throw new Error('too late') }`,
   };
 
@@ -169,6 +175,15 @@ describe('list functions', () => {
     assertOk(await client.get(`${path}?format=html`), 200);
     assert.equal((await client.get(`${path}?format=html`)).text, '<p>');
     assertRefused(await client.get(`${path}?format=pdf`), 406, 'not_acceptable');
+  });
+
+  test('cannot begin an answer that is none', async () => {
+    const db = await designDb({ lists, views });
+    for (const head of [{ code: 99 }, { headers: { 'X-A': 'a\r\nb' } }]) {
+      const path = `${db}/_design/d/_list/head/v?head=${encodeURIComponent(JSON.stringify(head))}`;
+      assertRefused(await client.get(path), 500, 'render_error');
+    }
+    assertOk(await client.get(`${db}/_design/d/_list/head/v?head={"code":203}`), 203);
   });
 
   test('that fail in the midst of an answer break it off', async () => {

