@@ -8,6 +8,7 @@ import { bulkInsert } from './figures/bulk-insert.js';
 import { changes, continuousChanges } from './figures/changes.js';
 import { listAll } from './figures/list-all.js';
 import { putDocument } from './figures/put-document.js';
+import { findIndexed, findScan } from './figures/queries.js';
 import { getDocument, listPage } from './figures/random-reads.js';
 import { getWhileBuilding, viewBuild, viewFresh, viewGroup, viewKey, viewReduce } from './figures/views.js';
 import { postAll } from './load/http-client.js';
@@ -37,6 +38,8 @@ const figures = [
   viewKey,
   viewFresh,
   getWhileBuilding,
+  findScan,
+  findIndexed,
 ];
 const database = 'bench';
 

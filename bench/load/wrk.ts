@@ -46,6 +46,17 @@ end
 function request() return requests[math.random(#requests)] end
 `;
 
+/** Posts at random the bodies in a file, one a line, to a path. */
+const randomBodies = `
+local requests = {}
+function init(args)
+  math.randomseed(tonumber(args[3]))
+  local headers = { ["Content-Type"] = "application/json" }
+  for body in io.lines(args[2]) do requests[#requests + 1] = wrk.format("POST", args[1], headers, body) end
+end
+function request() return requests[math.random(#requests)] end
+`;
+
 /** Saves new documents: the path before the id, the first part of the ids, a file with a body a line. */
 const newDocuments = `
 local tails, head, number = {}, nil, 0
@@ -92,7 +103,7 @@ end
 
 export function writeScripts(
   folder: string,
-): Record<'randomPaths' | 'newDocuments' | 'newAttachments', string> {
+): Record<'randomPaths' | 'randomBodies' | 'newDocuments' | 'newAttachments', string> {
   const write = (name: string, text: string): string => {
     const file = path.join(folder, name);
     fs.writeFileSync(file, text + printResult);
@@ -100,6 +111,7 @@ export function writeScripts(
   };
   return {
     randomPaths: write('random-paths.lua', randomPaths),
+    randomBodies: write('random-bodies.lua', randomBodies),
     newDocuments: write('new-documents.lua', newDocuments),
     newAttachments: write('new-attachments.lua', newAttachments),
   };

@@ -29,8 +29,6 @@ export interface CursorStats {
 }
 
 const turnMs = 6;
-/** The clock is looked at so often. */
-const rowsBetween = 16;
 const designPrefix = '_design/';
 
 export class Cursor {
@@ -39,7 +37,6 @@ export class Cursor {
   /** The last row that was read. */
   #behind: Place | undefined;
   #until = 0;
-  #sinceClock = 0;
 
   constructor(
     source: DocSource,
@@ -71,11 +68,10 @@ export class Cursor {
 
   #beginTurn(): void {
     this.#until = performance.now() + turnMs;
-    this.#sinceClock = 0;
   }
 
   #isTurnOver(): boolean {
-    return ++this.#sinceClock % rowsBetween === 0 && performance.now() > this.#until;
+    return performance.now() > this.#until;
   }
 
   /** Gives false where a range is not at its end, and goes on in the next turn. */

@@ -96,10 +96,13 @@ function rangesOf(selector: SelectorNode, index: QueryIndex): KeyRange[] {
   return keyRanges(reader.alternatives(selector), index.columns, isPrimary ? compareIds : compareJson);
 }
 
+/** Alternatives that are looked at for that; it is not worth more. */
+const contradictionsMax = 100;
+
 /** Whether what is said of one field can't be true at once, whatever index is taken. */
 function isContradiction(selector: SelectorNode): boolean {
   const orderOf = (field: string): typeof compareJson => (field === '_id' ? compareIds : compareJson);
-  return new RangeReader(allFields(selector), orderOf).alternatives(selector).length === 0;
+  return new RangeReader(allFields(selector), orderOf, contradictionsMax).alternatives(selector).length === 0;
 }
 
 function isCovering({ fields, selector, aggregate }: FindRequest, index: QueryIndex): boolean {

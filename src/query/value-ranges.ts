@@ -25,14 +25,19 @@ export type Compare = (a: unknown, b: unknown) => number;
 
 /** Beyond this number a part of the selector restricts nothing. */
 const alternativesMax = 10_000;
+/** Pairs that are looked at for one selector, for each alternative that it may have; beyond it the rest restricts nothing. */
+const pairsEach = 2;
 
 const anything: Alternative = new Map();
 
 export class RangeReader {
+  #pairs = 0;
+
   constructor(
     private readonly fields: ReadonlySet<string>,
     /** The order in which the values of a field stand; undefined where only equality can be told. */
     private readonly orderOf: (field: string) => Compare | undefined,
+    private readonly most = alternativesMax,
   ) {}
 
   /** The ways in which a document may match; none where no document can. */
@@ -45,7 +50,7 @@ export class RangeReader {
         );
       case 'or': {
         const all = node.args.flatMap((arg) => this.alternatives(arg));
-        return node.args.length === 0 || all.length > alternativesMax ? [anything] : all;
+        return node.args.length === 0 || all.length > this.most ? [anything] : all;
       }
       case 'field':
         return this.#field(node.field, node.condition);
@@ -66,7 +71,10 @@ export class RangeReader {
   }
 
   #both(all: readonly Alternative[], others: readonly Alternative[]): readonly Alternative[] {
-    if (all.length * others.length > alternativesMax) return all.length <= others.length ? all : others;
+    const pairs = all.length * others.length;
+    if (others.length === 1 && others[0]!.size === 0) return all;
+    if (pairs > this.most || (this.#pairs += pairs) > this.most * pairsEach)
+      return all.length <= others.length ? all : others;
     return all.flatMap((one) =>
       others.flatMap((other) => {
         const joined = this.#joined(one, other);

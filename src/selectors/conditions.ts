@@ -1,5 +1,8 @@
 /** One function for each condition, made once for a selector and called once for each document. */
+import type { Bytes } from '../base/bytes.js';
 import { compareJson, compareStrings } from '../json/collation.js';
+import { compareKeys } from '../json/compare-keys.js';
+import { encodeKey } from '../json/order-key.js';
 import type { ComparisonOperator, ConditionOperator } from './node.js';
 import { compileRegex } from './regex/regex.js';
 
@@ -124,25 +127,26 @@ const byCodePoint = (unit: number): number => (unit >= 0xd800 && unit < 0xe000 ?
 
 /** An array holds one of the choices, or the value is one. */
 function oneOf(choices: readonly unknown[], raw: boolean): Test {
-  const order = raw ? compareIds : compareJson;
   const same = new Set(choices.filter((choice) => typeof choice !== 'object' || choice === null));
-  const sorted = choices.toSorted(order);
+  const plain = choices.every((choice) => typeof choice !== 'string' || isPlain(choice));
+  // Only texts that collate as equal without being the same, arrays and objects need more than a look into the set.
+  let sorted: readonly Bytes[] | undefined;
   const isChoice = (value: unknown): boolean => {
     if (same.has(value)) return true;
     if (typeof value === 'number' || typeof value === 'boolean' || value === null) return false;
-    if (typeof value === 'string' && (raw || (isPlain(value) && plain))) return false;
-    return search(sorted, value, order);
+    if (typeof value === 'string' && (raw || (plain && isPlain(value)))) return false;
+    sorted ??= choices.map(encodeKey).sort(compareKeys);
+    return search(sorted, encodeKey(value));
   };
-  const plain = choices.every((choice) => typeof choice !== 'string' || isPlain(choice));
   return (value) => (Array.isArray(value) ? value.some(isChoice) : isChoice(value));
 }
 
-function search(sorted: readonly unknown[], value: unknown, order: Order): boolean {
+function search(sorted: readonly Bytes[], key: Bytes): boolean {
   let low = 0;
   let high = sorted.length - 1;
   while (low <= high) {
     const middle = (low + high) >> 1;
-    const found = order(value, sorted[middle]);
+    const found = compareKeys(key, sorted[middle]!);
     if (found === 0) return true;
     if (found < 0) high = middle - 1;
     else low = middle + 1;

@@ -4,6 +4,9 @@
  */
 import { Refusal } from '../base/errors.js';
 
+/** No document is nested deeper. */
+const partsMax = 1_000;
+
 const plainDots = /(?<!\\)\./;
 
 /** The names on the way to a field. */
@@ -11,7 +14,8 @@ export function parseField(field: string): string[] {
   const parts = field.includes('\\')
     ? field.split(plainDots).map((part) => part.replaceAll('\\', ''))
     : field.split('.');
-  if (parts.includes('')) throw new Refusal('invalid_field_name', `Invalid field name: ${field}`);
+  if (parts.includes('') || parts.length > partsMax)
+    throw new Refusal('invalid_field_name', `Invalid field name: ${field.slice(0, 200)}`);
   return parts;
 }
 

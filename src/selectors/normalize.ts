@@ -22,6 +22,7 @@ import {
 /** No selector anybody wrote by hand comes near; it keeps recursion and the time for one document bounded. */
 const depthMax = 200;
 const conditionsMax = 10_000;
+const listMax = 20_000;
 
 export function normalizeSelector(selector: unknown): SelectorNode {
   if (typeof selector !== 'object' || selector === null || Array.isArray(selector))
@@ -97,6 +98,11 @@ const mustBe =
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
+function isList(value: unknown, operator: string): void {
+  if (!Array.isArray(value)) throw badArgument(operator, value);
+  if (value.length > listMax) throw invalidSelector(`${operator} has more than ${listMax} elements.`);
+}
+
 const argumentChecks: Readonly<Record<ConditionOperator, ArgumentCheck>> = {
   $lt: undefined,
   $lte: undefined,
@@ -104,9 +110,9 @@ const argumentChecks: Readonly<Record<ConditionOperator, ArgumentCheck>> = {
   $ne: undefined,
   $gte: undefined,
   $gt: undefined,
-  $in: mustBe(Array.isArray),
-  $nin: mustBe(Array.isArray),
-  $all: mustBe(Array.isArray),
+  $in: isList,
+  $nin: isList,
+  $all: isList,
   $exists: mustBe((value) => typeof value === 'boolean'),
   $type: mustBe(isText),
   $size: mustBe((value) => Number.isInteger(value) && (value as number) >= 0),

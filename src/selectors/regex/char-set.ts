@@ -6,6 +6,8 @@ export type Ranges = readonly (readonly [number, number])[];
 const lastCodePoint = 0x10ffff;
 /** Ranges up to this size are made to ignore case letter by letter; larger ones hold both cases anyway. */
 const foldedMax = 2_000;
+/** The same for all ranges of a class together. */
+const classFoldedMax = 10_000;
 
 export class CharSet {
   readonly #ascii = new Uint8Array(128);
@@ -43,8 +45,9 @@ function inRanges(ranges: Ranges, code: number): boolean {
 /** The ranges with the other case of every letter. */
 export function ignoringCase(ranges: Ranges): Ranges {
   const folded = [...ranges];
+  let letters = 0;
   for (const [first, last] of ranges) {
-    if (last - first > foldedMax) continue;
+    if (last - first > foldedMax || (letters += last - first + 1) > classFoldedMax) continue;
     for (let code = first; code <= last; code++) {
       for (const other of otherCases(code)) folded.push([other, other]);
     }

@@ -5,6 +5,7 @@ import type { Pattern, Place } from './pattern.js';
 
 const depthMax = 100;
 const repeatMax = 65_535;
+const lengthMax = 10_000;
 
 interface Flags {
   readonly i: boolean;
@@ -14,6 +15,7 @@ interface Flags {
 }
 
 export function parsePattern(text: string): Pattern {
+  if (text.length > lengthMax) throw new PatternError(`longer than ${lengthMax} characters`);
   const reader = new PatternReader(text);
   return reader.read();
 }
