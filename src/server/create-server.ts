@@ -169,10 +169,7 @@ async function start(
     await batches.flush();
     await services.cluster.close();
     await scripting.close();
-    authenticator.close();
-    services.edge.close();
-    users.accounts.close();
-    users.gate.close();
+    for (const part of [authenticator, services.edge, users.accounts, users.gate]) part.close();
     for (const stop of stopListening) stop();
     folder?.release();
   };
