@@ -21,6 +21,8 @@ export interface Account {
 export class Accounts {
   /** Raised by everything that may change an account: what was found before has to be looked up again. */
   generation = 0;
+  /** Called when that happens. */
+  onChange: () => void = () => undefined;
   #instance: number | undefined;
   readonly #stopListening: (() => void)[];
 
@@ -38,7 +40,7 @@ export class Accounts {
     this.#changed();
     cluster.watch({
       committed: (instance) => {
-        if (instance === this.#instance) this.generation++;
+        if (instance === this.#instance) this.#raise();
       },
       catalogued: (name) => {
         if (name === usersDatabase(this.config)) this.#changed();
@@ -87,8 +89,13 @@ export class Accounts {
   }
 
   #changed(): void {
-    this.generation++;
     this.#instance = undefined;
+    this.#raise();
+  }
+
+  #raise(): void {
+    this.generation++;
+    this.onChange();
   }
 }
 

@@ -67,6 +67,7 @@ export const schema = {
   ),
   'chttpd/max_uri_length': limit(Infinity, 1, 'Longest address of a request, in bytes; beyond it 414.'),
   ...chttpdEdgeOptions,
+  ...chttpdAuthOptions,
   'chttpd/changes_timeout': integer(
     60_000,
     1,
@@ -79,7 +80,6 @@ export const schema = {
     millions,
     'Most documents that the filter `_doc_ids` looks up one by one; longer lists are compared with every change.',
   ),
-  ...chttpdAuthOptions,
   ...authOptions,
   'purge/max_document_id_number': limit(100, 1, 'Most documents in one `_purge`.'),
   'purge/max_revisions_number': limit(Infinity, 1, 'Most revisions in one `_purge`.'),

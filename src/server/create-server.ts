@@ -135,7 +135,7 @@ async function start(
   folder: DataFolder | undefined,
 ): Promise<TuffetServer> {
   const logger = options.logger ?? newLogger(config);
-  const stopListening = [config.onChange('log', 'level', (level) => logger.setLevel(level ?? 'notice'))];
+  const stopListening = config.onChange('log', 'level', (level) => logger.setLevel(level ?? 'notice'));
   await prepareConfig(config, logger);
   const scripting = new Scripting(config, logger);
   const users = { accounts: new Accounts(config, () => services.cluster), gate: new UsersGate(config) };
@@ -162,15 +162,14 @@ async function start(
     // What is only in memory has nothing to be opened again from.
     restart: () => (folder === undefined ? batches.flush() : reopen(services, openCluster)),
   };
-  stopListening.push(onAccountChange(config, () => services.cluster.recheckFeeds()));
+  users.accounts.onChange = soon(() => services.cluster.recheckFeeds());
   const server = new HttpServer(services);
-
   const shutDown = async (): Promise<void> => {
     await batches.flush();
     await services.cluster.close();
     await scripting.close();
     for (const part of [authenticator, services.edge, users.accounts, users.gate]) part.close();
-    for (const stop of stopListening) stop();
+    stopListening();
     folder?.release();
   };
   const urls = await server.listen().catch(async (error: unknown) => {
@@ -200,9 +199,18 @@ function once(work: () => Promise<void>): () => Promise<void> {
   return () => (done ??= work());
 }
 
-/** Accounts are asked for again when the authenticator has heard of it too. */
-const onAccountChange = (config: Config, recheck: () => void): (() => void) =>
-  config.onChange('admins', undefined, () => setImmediate(recheck));
+/** How long after a change of accounts feeds are looked at again; many changes are followed by one look. */
+const recheckAfterMs = 200;
+
+function soon(work: () => void): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  return () => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      work();
+    }, recheckAfterMs).unref();
+  };
+}
 
 const newLogger = (config: Config): Logger =>
   createLogger({ level: config.choice('log/level'), format: config.choice('log/format') });

@@ -208,7 +208,7 @@ describe('listeners', () => {
     const db = await newDb(client, '?q=1');
     const kinds = ['', '&include_docs=true', '&style=all_docs', '&seq_interval=3', '&filter=_selector'];
     const feeds = kinds.flatMap((query) =>
-      [1, 2, 3].map((_) => {
+      Array.from({ length: 3 }, () => {
         const json = query.includes('selector') ? { json: { selector: { n: { $gte: 0 } } } } : {};
         return new FeedClient(client, `${db}/_changes?feed=continuous${query}`, json);
       }),
@@ -290,6 +290,36 @@ describe('a feed ends, with the place to go on from,', () => {
     await client.delete('/_node/_local/_config/admins/second');
     await second.ended();
     assert.ok(second.lines.at(-1)!.last_seq);
+  });
+
+  test('when a user is removed, or loses a role that it needs', async () => {
+    const db = await newDb(client);
+    await client.put(`${db}/_security`, { members: { names: ['ann'], roles: ['reader'] } });
+    const account = { type: 'user', roles: [], password: 'pw' };
+    const ann = (await client.put('/_users/org.couchdb.user:ann', { ...account, name: 'ann' })).body;
+    const bob = (
+      await client.put('/_users/org.couchdb.user:bob', { ...account, name: 'bob', roles: ['reader'] })
+    ).body;
+    const feeds = await Promise.all(
+      ['ann:pw', 'bob:pw'].map((who) =>
+        new FeedClient(client.as(who), `${db}/_changes?feed=continuous`).begun(),
+      ),
+    );
+    assert.deepEqual(
+      feeds.map(({ status }) => status),
+      [200, 200],
+    );
+    // A change that takes nothing away ends nothing.
+    await client.put('/_users/org.couchdb.user:cid', { ...account, name: 'cid' });
+    await pause(400);
+    assert.ok(feeds.every(({ isOpen }) => isOpen));
+    await client.delete(`/_users/org.couchdb.user:ann?rev=${ann.rev}`);
+    await feeds[0]!.ended();
+    assert.equal(feeds[1]!.isOpen, true);
+    await client.put('/_users/org.couchdb.user:bob', { ...account, name: 'bob', _rev: bob.rev });
+    await feeds[1]!.ended();
+    assert.ok(feeds.every(({ complete }) => complete));
+    assert.equal((await client.as('cid:pw').get('/_users/_changes')).status, 401);
   });
 
   test('when the server closes, also where nobody reads', async () => {

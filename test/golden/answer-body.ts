@@ -2,8 +2,14 @@ import { createHash } from 'node:crypto';
 import type { RawAnswer } from './send-step.js';
 
 /** The body of an answer as a value: JSON parsed, multipart taken apart, binary content as its digest. */
-export function answerBody({ headers, raw }: RawAnswer, method: string): unknown {
+export function answerBody({ headers, raw }: RawAnswer, method: string, lines: boolean): unknown {
   if (method === 'HEAD') return undefined;
+  if (lines)
+    return raw
+      .toString('utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map(parsedOr);
   const type = headers['content-type'] ?? '';
   const boundary = boundaryOf(type);
   if (boundary !== undefined) return parseMultipart(raw, boundary);

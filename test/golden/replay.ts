@@ -26,9 +26,13 @@ export async function replay(scenario: Scenario, target: Target): Promise<string
 
 /** Longer pauses are what the reference needs to read its configuration again. */
 const reloadMs = 3_000;
+/** Events of databases are on disk after this; the reference takes longer. */
+const eventsMs = 500;
 
 async function perform(step: Step, target: Target, variables: Variables): Promise<string[]> {
-  if (step.sleep_ms !== undefined && step.sleep_ms < reloadMs) await sleep(step.sleep_ms);
+  if (step.sleep_ms !== undefined && step.sleep_ms < reloadMs) {
+    await sleep(step.do?.includes('/_db_updates') ? eventsMs : step.sleep_ms);
+  }
   if (step.do === undefined) return [];
   const observed = await observeStep(step, target, variables);
   return [
@@ -41,7 +45,7 @@ async function perform(step: Step, target: Target, variables: Variables): Promis
 async function observeStep(step: Step, target: Target, variables: Variables): Promise<Observed> {
   const method = step.do!.split(' ', 1)[0]!;
   for (let attempt = 1; ; attempt++) {
-    const observed = observe(await sendStep(target, step, variables), method);
+    const observed = observe(await sendStep(target, step, variables), method, step.lines);
     const { until } = step;
     if (until === undefined || attempt === retries) return observed;
     if (canonical(valueAt(observed, until.path)) === canonical(fill(until.equals, variables))) {

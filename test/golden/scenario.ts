@@ -12,6 +12,10 @@ export interface Step {
   save?: Record<string, string>;
   sleep_ms?: number;
   timeout_ms?: number;
+  /** Reads the answer for so long, and hangs up. */
+  for_ms?: number;
+  /** The body is one JSON value a line. */
+  lines?: boolean;
   until?: { path: string; equals: unknown };
   any?: string[];
   ignore?: string[];

@@ -34,18 +34,24 @@ export function sendStep(target: Target, step: Step, variables: Variables): Prom
   if (target.send !== undefined) return target.send({ method, path: rest.join(' '), headers, payload });
   const { hostname, port } = new URL(target.url);
   return new Promise((resolve, reject) => {
-    const options = { hostname, port, method, path: rest.join(' '), headers, agent: target.agent };
+    const agent = step.for_ms === undefined ? target.agent : false;
+    const options = { hostname, port, method, path: rest.join(' '), headers, agent };
     const request = http.request(options, (response) => {
       const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', reject);
-      response.on('end', () =>
+      const done = (): void =>
         resolve({
           status: response.statusCode ?? 0,
           headers: response.headers,
           raw: Buffer.concat(chunks),
-        }),
-      );
+        });
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', done);
+      if (step.for_ms === undefined) return;
+      setTimeout(() => {
+        done();
+        request.destroy();
+      }, step.for_ms);
     });
     request.on('error', reject);
     const timeoutMs = step.timeout_ms ?? answerWithinMs;

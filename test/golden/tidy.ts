@@ -32,13 +32,13 @@ const comparedHeaders = [
 ];
 
 /** An answer with the headers that count. */
-export function observe(answer: RawAnswer, method: string): Observed {
+export function observe(answer: RawAnswer, method: string, lines = false): Observed {
   const headers: Record<string, string> = {};
   for (const name of comparedHeaders) {
     const value = answer.headers[name];
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join('\n') : value;
   }
-  return { status: answer.status, headers, body: answerBody(answer, method) };
+  return { status: answer.status, headers, body: answerBody(answer, method, lines) };
 }
 
 /** The answer without what is different in each run, and with the step's own allowances made. */

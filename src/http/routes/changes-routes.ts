@@ -17,7 +17,7 @@ export const changesRoutes: readonly DatabaseRoute[] = [
   {
     path: '/{db}/_changes',
     allow: 'GET,POST,HEAD',
-    access: 'member',
+    access: 'listing',
     methods: { GET: getChanges, POST: postChanges },
   },
 ];
