@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertOk, assertRefused, revOf } from '../support/expect.js';
 import { newDb, startServer } from '../support/server.js';
-import { logIn } from '../support/users.js';
 
 const client = await startServer({ config: { couchdb: { os_process_timeout: '1000' } } });
 
