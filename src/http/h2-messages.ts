@@ -93,6 +93,9 @@ export class H2Response extends Writable {
     return this;
   }
 
+  /** Heads are sent as soon as they are written. */
+  flushHeaders(): void {}
+
   override _write(chunk: Buffer, _: BufferEncoding, done: (error?: Error | null) => void): void {
     if (this.#bodyless) done();
     else if (this.#isOpen) this.stream.write(chunk, () => done());

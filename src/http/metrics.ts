@@ -25,6 +25,8 @@ export class Metrics {
   documentReads = 0;
   documentWrites = 0;
   bulkRequests = 0;
+  /** Feeds that are open. */
+  feeds = 0;
 
   constructor() {
     this.#collected('couchdb_httpd_requests_total', 'number of HTTP requests', () => [[{}, this.#requests]]);
@@ -40,6 +42,15 @@ export class Metrics {
     this.#collected('couchdb_database_reads_total', 'number of documents read', () => [
       [{}, this.documentReads],
     ]);
+    const feeds = (): number => this.feeds;
+    new Gauge({
+      name: 'couchdb_httpd_clients_requesting_changes',
+      help: 'number of open feeds',
+      registers: [this.#registry],
+      collect() {
+        this.set(feeds());
+      },
+    });
     const memory = {
       name: 'couchdb_memory_resident_bytes',
       help: 'resident memory',
@@ -114,6 +125,7 @@ export class Metrics {
         httpd: {
           requests: counter(this.#requests, 'number of HTTP requests'),
           bulk_requests: counter(this.bulkRequests, 'number of bulk requests'),
+          clients_requesting_changes: counter(this.feeds, 'number of clients for feeds that go on'),
         },
         httpd_request_methods: byMethod,
         httpd_status_codes: byStatus,

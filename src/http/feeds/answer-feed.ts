@@ -40,7 +40,8 @@ export async function answerFeed(exchange: Exchange, plan: FeedPlan): Promise<vo
   const { kind, descending } = request;
   if (kind === 'normal') {
     const etag = etagOf(database);
-    if (namesTag(exchange.header('if-none-match'), etag)) return exchange.empty(304, { ETag: etag });
+    const isKnown = exchange.method !== 'POST' && namesTag(exchange.header('if-none-match'), etag);
+    if (isKnown) return exchange.empty(304, { ETag: etag });
     return await answerOnce(exchange, plan, { ETag: etag });
   }
   const upTo = currentPositions(database);
@@ -148,6 +149,7 @@ function follow(exchange: Exchange, plan: FeedPlan, start: Positions, limit: num
     timeoutIsIdle,
     heartbeat,
     wheel: services.wheel,
+    metrics: services.metrics,
     recheck: async () => checkAccess(await reauthenticate(exchange)),
     summary: async ({ positions }, inHaste) => {
       const quick = inHaste || !plan.countsPending;

@@ -51,6 +51,7 @@ export class FeedConnection {
       credit,
       writer: this.#writer,
       wheel: services.wheel,
+      metrics: services.metrics,
       recheck: async () => checkChangesAccess(this.exchange, await reauthenticate(this.exchange), database),
       summary: async ({ positions }, inHaste) => {
         const pending = inHaste ? hub.pendingMost(positions) : await hub.pending(positions);

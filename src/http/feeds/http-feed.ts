@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Due, TimerWheel } from '../../base/timer-wheel.js';
 import type { Piece } from '../../cluster/changes/change-reader.js';
 import type { Feed, FeedListener } from '../../cluster/changes/feed.js';
+import type { Metrics } from '../metrics.js';
 import type { FeedForm } from './feed-form.js';
 import { directSocket, writeChunk } from './raw-chunk.js';
 
@@ -14,6 +15,7 @@ export interface HttpFeedOptions {
   timeoutIsIdle: boolean;
   heartbeat: number | undefined;
   wheel: TimerWheel;
+  metrics: Metrics;
   /** Throws where the one who listens must not any more. */
   recheck: () => Promise<void>;
   /** Gives the members with which the answer ends. */
@@ -39,7 +41,8 @@ export class HttpFeed implements FeedListener, Due {
 
   begin(feed: Feed): void {
     this.#feed = feed;
-    const { wheel, heartbeat, timeout, form } = this.options;
+    const { wheel, heartbeat, timeout, form, metrics } = this.options;
+    metrics.feeds++;
     this.response.on('close', () => this.#stop());
     if (form.opening === '') this.response.flushHeaders();
     else this.response.write(form.opening);
@@ -105,6 +108,7 @@ export class HttpFeed implements FeedListener, Due {
   }
 
   #stop(): void {
+    if (!this.#finished) this.options.metrics.feeds--;
     this.#finished = true;
     this.options.wheel.remove(this);
     this.#feed.close();

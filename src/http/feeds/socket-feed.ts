@@ -2,6 +2,7 @@ import type { Due, TimerWheel } from '../../base/timer-wheel.js';
 import { Refusal } from '../../base/errors.js';
 import type { Piece } from '../../cluster/changes/change-reader.js';
 import type { Feed, FeedListener } from '../../cluster/changes/feed.js';
+import type { Metrics } from '../metrics.js';
 import type { FeedRequest } from './feed-request.js';
 import type { SocketWriter } from './socket-writer.js';
 
@@ -15,6 +16,7 @@ export interface SocketFeedOptions {
   credit: number;
   writer: SocketWriter;
   wheel: TimerWheel;
+  metrics: Metrics;
   /** Refuses when the one who listens must not any more. */
   recheck: () => Promise<void>;
   /** Gives the members that tell where the feed stands; in haste where nobody can wait for an exact count. */
@@ -41,7 +43,8 @@ export class SocketFeed implements FeedListener, Due {
 
   begin(feed: Feed): void {
     this.#feed = feed;
-    const { wheel, request } = this.options;
+    const { wheel, request, metrics } = this.options;
+    metrics.feeds++;
     const { heartbeat, timeout } = request;
     if ((heartbeat ?? timeout) !== Infinity) wheel.add(this, heartbeat ?? timeout);
     feed.resume();
@@ -123,6 +126,7 @@ export class SocketFeed implements FeedListener, Due {
   }
 
   close(): void {
+    if (!this.#over) this.options.metrics.feeds--;
     this.#over = true;
     this.options.wheel.remove(this);
     this.#feed.close();
