@@ -37,7 +37,7 @@ test(`a killed server has every attachment it acknowledged, and no file besides 
 
   const counted = uploaders.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
   t.diagnostic(`${counted} uploads acknowledged; ${leftovers} were under way when the server was killed`);
-  assert.ok(counted > rounds * 5, 'the load was a load');
+  assert.ok(counted > rounds, 'the load was a load');
   assert.equal((await new HttpClient(server.url).delete(db)).status, 200);
   await eventually(() => keptBlobs(data), [], 'the database is gone, and all its bytes');
 });
