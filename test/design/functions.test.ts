@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { assertOk, assertRefused, revOf } from '../support/expect.js';
 import { newDb, startServer } from '../support/server.js';
 
-const client = await startServer({ config: { couchdb: { os_process_timeout: '1000' } } });
+const client = await startServer({ config: { couchdb: { os_process_timeout: '4000' } } });
 
 async function designDb(ddoc: Record<string, unknown>): Promise<string> {
   const db = await newDb(client);

@@ -59,10 +59,10 @@ describe('a continuous feed', () => {
 
   test('begins that time anew with every change', async () => {
     const db = await newDb(client);
-    const feed = new FeedClient(client, `${db}/_changes?feed=continuous&timeout=600`);
+    const feed = new FeedClient(client, `${db}/_changes?feed=continuous&timeout=2000`);
     await feed.begun();
     for (const id of ['a', 'b', 'c', 'd']) {
-      await pause(300);
+      await pause(800);
       await put(db, id);
     }
     assert.equal(feed.isOpen, true);
