@@ -33,7 +33,8 @@ async function compareWithModel(client: HttpClient, start: number): Promise<void
       const query = randomQuery(random);
       const view = random.oneIn(3) ? 'js' : 'v';
       const { status, body } = await client.post(`${db}/_design/d/_view/${view}`, query);
-      const { offset: _, ...shown } = body as Record<string, unknown>;
+      const shown = { ...(body as Record<string, unknown>) };
+      delete shown['offset'];
       assert.deepEqual(shown, modelAnswer(docs, query), `seed ${start}, ${view} ${JSON.stringify(query)}`);
       assert.equal(status, 200);
     }
