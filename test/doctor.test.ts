@@ -246,6 +246,8 @@ describe('The doctor on a data folder', () => {
   test('may be asked while a server runs, changes nothing, and has no problem with what the server made', async () => {
     const dataDir = dataFolder({ 'local.ini': admin });
     const server = await createServer({ dataDir, port: 0, logLevel: 'none' });
+    // Opens the documents, which nobody has asked for yet.
+    await fetch(`${server.url}/_users`);
     const listing = fs.readdirSync(dataDir).sort();
     const found = spawnSync(process.execPath, [program, 'doctor', '--data', dataDir], { encoding: 'utf8' });
     const after = fs.readdirSync(dataDir).sort();

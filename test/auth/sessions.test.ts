@@ -15,23 +15,23 @@ await addUser(admin, 'ann', { roles: ['r'] });
 
 describe('A session', () => {
   test('is renewed by requests, and ends without them', async () => {
-    await setOption(admin, 'chttpd_auth/timeout', '2');
+    await setOption(admin, 'chttpd_auth/timeout', '3');
     let session = await logIn(admin, 'ann');
     const first = session;
-    const until = Date.now() + 3_000;
+    const until = Date.now() + 4_000;
     while (Date.now() < until) {
       const answer = await nobody.get('/_session', session);
       assert.equal(answer.body.userCtx.name, 'ann');
       const renewed = answer.headers['set-cookie']?.[0];
       if (renewed !== undefined) {
-        assert.match(renewed, /^AuthSession=[^;]+; Version=1; Expires=.*; Max-Age=2; Path=\/; HttpOnly$/);
+        assert.match(renewed, /^AuthSession=[^;]+; Version=1; Expires=.*; Max-Age=3; Path=\/; HttpOnly$/);
         session = { cookie: renewed.split(';')[0]! };
       }
       await sleep(200);
     }
     assert.notEqual(session.cookie, first.cookie);
     assert.equal(await whoAmI(nobody, first), null);
-    await sleep(2_100);
+    await sleep(3_100);
     assert.equal(await whoAmI(nobody, session), null);
     await resetOption(admin, 'chttpd_auth/timeout');
   });
