@@ -11,6 +11,7 @@ import {
   type Option,
   type TextOption,
 } from './options.js';
+import { replicatorOptions } from './replicator-options.js';
 
 const millions = 1_000_000;
 
@@ -211,6 +212,7 @@ export const schema = {
     'Bytes of memory that the functions of one database may take on one thread. Read at start.',
   ),
   ...edgeOptions,
+  ...replicatorOptions,
 } satisfies Record<string, Option>;
 
 /** Sections whose keys are names that the user chooses. */

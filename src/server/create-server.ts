@@ -27,6 +27,7 @@ import { Edge } from '../http/edge.js';
 import { HttpServer } from '../http/http-server.js';
 import { Metrics } from '../http/metrics.js';
 import type { Services } from '../http/services.js';
+import { guardReplications, makeReplicator } from './replicating.js';
 import { Scripting } from './scripting.js';
 
 export interface ServerOptions {
@@ -148,6 +149,9 @@ async function start(
     cluster: await openCluster(),
     authenticator,
     batches,
+    get replicator() {
+      return replicator;
+    },
     scripts: scripting.host,
     uuids: new Uuids(config),
     metrics: new Metrics(),
@@ -163,8 +167,10 @@ async function start(
     restart: () => (folder === undefined ? batches.flush() : reopen(services, openCluster)),
   };
   users.accounts.onChange = soon(() => services.cluster.recheckFeeds());
+  const replicator = makeReplicator(() => services);
   const server = new HttpServer(services);
   const shutDown = async (): Promise<void> => {
+    await replicator.close();
     await batches.flush();
     await services.cluster.close();
     await scripting.close();
@@ -176,21 +182,27 @@ async function start(
     await shutDown();
     throw error;
   });
+  await replicator.start();
   logger.notice({ ...urls, data: folder?.folder ?? null }, 'listening');
   return {
     ...urls,
     ...(folder === undefined ? {} : { dataDir: folder.folder }),
-    close: once(() => {
+    close: once(async () => {
+      // Replications are clients too, perhaps of this very server.
+      await replicator.close();
       services.cluster.endFeeds('server_closing');
-      return server.close().then(shutDown);
+      await server.close();
+      await shutDown();
     }),
   };
 }
 
 async function reopen(services: Services, openCluster: () => Promise<Cluster>): Promise<void> {
   await services.batches.flush();
+  await services.replicator.pause();
   await services.cluster.close();
   services.cluster = await openCluster();
+  await services.replicator.start();
 }
 
 /** Does the work when it is first asked for, and never again. */
@@ -259,6 +271,7 @@ async function openStores(
     validationGate(scripting.host),
   );
   cluster.readGates.push(users.gate);
+  guardReplications(cluster, config);
   users.accounts.watch(cluster);
   await setUp(cluster, config);
   sweepOrphans(cluster).then(
