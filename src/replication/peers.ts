@@ -28,7 +28,8 @@ export function makePeer(
   { timeoutMs, retries, connections, useBulkGet, user }: PeerSettings,
   signal: AbortSignal,
 ): Peer {
-  if (endpoint.kind === 'local') return new LocalPeer(cluster, endpoint.name, user, { scripts, makeDatabase }, signal);
+  if (endpoint.kind === 'local')
+    return new LocalPeer(cluster, endpoint.name, user, { scripts, makeDatabase }, signal);
   const tls = readTls(config);
   const connection = new Connection(endpoint, { timeoutMs, retries, connections, tls, userAgent, signal });
   return new HttpPeer(connection, { useBulkGet, heartbeatMs: Math.ceil(timeoutMs / 3) });

@@ -20,7 +20,13 @@ function open(name: string, options: Record<string, unknown>): Peer {
   const source = `${client.urlWithCredentials}/${name}`;
   const spec = parseSpec({ source, target: source, ...options }, { config, user, localNames: false });
   const unused = (): never => assert.fail();
-  const host = { config, cluster: unused, makeDatabase: unused, userAgent: 'test', scripts: {} as ScriptHost };
+  const host = {
+    config,
+    cluster: unused,
+    makeDatabase: unused,
+    userAgent: 'test',
+    scripts: {} as ScriptHost,
+  };
   const peer = makePeer(host, spec.source, spec, controller.signal);
   const close = peer.close.bind(peer);
   peer.close = () => {

@@ -55,10 +55,7 @@ function filterQuery(selection: Selection): Record<string, string> {
   if (selection.kind === 'doc_ids') return { filter: '_doc_ids' };
   if (selection.kind === 'selector') return { filter: '_selector' };
   if (selection.kind === 'all') return {};
-  const params = Object.entries(selection.params).map(([name, value]) => [
-    name,
-    paramText(value),
-  ]);
+  const params = Object.entries(selection.params).map(([name, value]) => [name, paramText(value)]);
   return { ...(Object.fromEntries(params) as Record<string, string>), filter: selection.name };
 }
 

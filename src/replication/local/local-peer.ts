@@ -29,10 +29,7 @@ import { readLocalChanges } from './local-changes.js';
 import { LocalRevision } from './local-revision.js';
 
 /** Makes a database of this server as a request for it would. */
-export type CreateDatabase = (
-  name: string,
-  params: Readonly<Record<string, string>>,
-) => Promise<void>;
+export type CreateDatabase = (name: string, params: Readonly<Record<string, string>>) => Promise<void>;
 
 export interface LocalTools {
   scripts: ScriptHost;
