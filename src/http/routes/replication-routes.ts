@@ -1,13 +1,12 @@
 import { fromBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, notFound, Refusal } from '../../base/errors.js';
-import { requireServerAdmin } from '../../auth/rights.js';
 import { docStates } from '../../replication/scheduler-docs.js';
 import type { Exchange } from '../exchange.js';
 import type { ServerRoute } from '../route.js';
 
 /** Replications: begun and ended by requests, and what there is to be seen of them all. */
 export const replicationRoutes: readonly ServerRoute[] = [
-  { path: '/_replicate', allow: 'POST', access: 'public', methods: { POST: replicate } },
+  { path: '/_replicate', allow: 'POST', access: 'replicate', methods: { POST: replicate } },
   { path: '/_scheduler/jobs', allow: 'GET,HEAD', access: 'server_admin', methods: { GET: jobs } },
   { path: '/_scheduler/jobs/{jobid}', allow: 'GET,HEAD', access: 'server_admin', methods: { GET: job } },
   { path: '/_scheduler/docs', allow: 'GET,HEAD', access: 'server_admin', methods: { GET: docs } },
@@ -18,9 +17,6 @@ export const replicationRoutes: readonly ServerRoute[] = [
 /** POST /_replicate */
 async function replicate(exchange: Exchange): Promise<void> {
   const { user, services } = exchange;
-  if (user.name === null && user.roles.length === 0)
-    throw new Refusal('unauthorized', 'You are not an authenticated user');
-  requireServerAdmin(user);
   const done = await services.replicator.replicate(await exchange.jsonObject(), user);
   if (done.kind === 'completed') exchange.json(200, done.answer);
   else exchange.json(done.kind === 'accepted' ? 202 : 200, { ok: true, _local_id: done.id });
