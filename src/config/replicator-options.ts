@@ -54,13 +54,17 @@ export const replicatorOptions = {
   ),
   'replicator/ssl_trusted_certificates_file': text(
     '',
-    'File with the certificates, in PEM form, of those who may vouch for servers; empty for those that Node.js knows.',
+    'File with the certificates, in PEM form, of those who may vouch for servers; empty for those that Node.js knows. ' +
+      "Can't be changed over the API.",
   ),
   'replicator/cert_file': text(
     '',
-    'File with the certificate that this server shows to others, in PEM form.',
+    "File with the certificate that this server shows to others, in PEM form. Can't be changed over the API.",
   ),
-  'replicator/key_file': text('', 'File with the private key that belongs to it, in PEM form.'),
+  'replicator/key_file': text(
+    '',
+    "File with the private key that belongs to it, in PEM form. Can't be changed over the API.",
+  ),
   'replicator/password': text('', 'Password of that key.'),
   'replicator/valid_endpoint_protocols': formed(
     'http,https',
@@ -73,11 +77,5 @@ export const replicatorOptions = {
     /^(?:https?|socks5)(?:\s*,\s*(?:https?|socks5))*$/,
     'some of `http`, `https` and `socks5`',
     'Protocols by which proxies may be reached.',
-  ),
-  'tuffet/replication_backoff_ms': integer(
-    30_000,
-    10,
-    86_400_000,
-    'Milliseconds after which a replication that failed is tried again; after each further failure, twice as long, up to eight hours.',
   ),
 };

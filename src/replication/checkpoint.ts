@@ -2,6 +2,7 @@ import type { LocalDoc, Seq } from './peer.js';
 import { idVersion } from './replication-id.js';
 import { isSeq, seqNumber } from './seq.js';
 import type { Stats } from './stats.js';
+import { without } from './without.js';
 
 /**
  * The notes that both sides keep of a replication, in CouchDB's form: a local document with the sessions it had, the
@@ -96,8 +97,7 @@ const httpDate = (date: Date): string => date.toUTCString();
 
 /** The notes as `/_replicate` answers with them: places that the interface has as numbers are numbers. */
 export function answerOf(log: LocalDoc): LocalDoc {
-  const { _id, _rev, ...members } = log;
-  const answer: LocalDoc = { ...members };
+  const answer: LocalDoc = without(log, '_id', '_rev');
   if ('source_last_seq' in log) answer['source_last_seq'] = seqNumber(log['source_last_seq']);
   if (Array.isArray(log['history'])) {
     answer['history'] = historyOf(log).map((entry) =>

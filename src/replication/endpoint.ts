@@ -33,7 +33,7 @@ export interface EndpointRules {
 }
 
 /** What the specification of a replication has wrong: the interface answers 500 to it. */
-export const badSpec = (reason: string): Refusal => new Refusal('bad_rep_doc', reason);
+const badSpec = (reason: string): Refusal => new Refusal('bad_rep_doc', reason);
 
 /** Reads a source or target: an address, an object with one, or the name of a database. */
 export function parseEndpoint(value: unknown, rules: EndpointRules): Endpoint {

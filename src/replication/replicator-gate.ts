@@ -9,6 +9,7 @@ import { membersOf, objectOf } from '../json/members.js';
 import { encodeContent, splitContent } from '../shard/content.js';
 import { withoutLogin } from './endpoint.js';
 import { isReplicatorName, readBody, replicatorUser } from './replicator-database.js';
+import { without } from './without.js';
 import { checkOwner, checkReplicatorDoc } from './replicator-rules.js';
 
 type IsAdmin = (user: UserContext, security: Database['security']) => boolean;
@@ -73,9 +74,9 @@ function withoutCredentials(body: Bytes): Bytes {
 function strip(value: unknown): unknown {
   if (typeof value === 'string') return withoutLogin(value);
   if (typeof value !== 'object' || value === null) return value;
-  const { headers, auth, ...others } = value as LooseEndpoint;
-  return typeof others.url === 'string' ? { ...others, url: withoutLogin(others.url) } : others;
+  const others = without(value as LooseMembers, 'headers', 'auth');
+  const { url } = others;
+  return typeof url === 'string' ? { ...others, url: withoutLogin(url) } : others;
 }
 
 type LooseMembers = Readonly<Record<string, unknown>>;
-type LooseEndpoint = { headers?: unknown; auth?: unknown; url?: unknown };

@@ -142,32 +142,16 @@ async function start(
   const users = { accounts: new Accounts(config, () => services.cluster), gate: new UsersGate(config) };
   const openCluster = (): Promise<Cluster> => openStores(config, logger, folder, scripting, users);
   const authenticator = new Authenticator(config, users.accounts, logger);
-  const version = packageVersion();
-  const batches = new BatchWrites(() => services.cluster, config, logger);
   const services: Services = {
-    config,
+    ...servicesFor(config, logger, folder, () => services.cluster, scripting.host),
     cluster: await openCluster(),
     authenticator,
-    batches,
-    get replicator() {
-      return replicator;
-    },
-    scripts: scripting.host,
-    uuids: new Uuids(config),
-    metrics: new Metrics(),
-    wheel: new TimerWheel(),
-    logger,
-    edge: new Edge(config),
     reload: () => reload(config, logger, () => server.reload()),
-    uuid: folder?.uuid ?? randomId(),
-    version,
-    spoolFolder: folder?.folder ?? os.tmpdir(),
-    serverName: `Tuffet/${version}`,
     // What is only in memory has nothing to be opened again from.
-    restart: () => (folder === undefined ? batches.flush() : reopen(services, openCluster)),
+    restart: () => (folder === undefined ? services.batches.flush() : reopen(services, openCluster)),
   };
+  const { batches, replicator } = services;
   users.accounts.onChange = soon(() => services.cluster.recheckFeeds());
-  const replicator = makeReplicator(() => services);
   const server = new HttpServer(services);
   const shutDown = async (): Promise<void> => {
     await replicator.close();
@@ -194,6 +178,34 @@ async function start(
       await server.close();
       await shutDown();
     }),
+  };
+}
+
+/** What handlers work with, as far as it stands for itself. */
+function servicesFor(
+  config: Config,
+  logger: Logger,
+  folder: DataFolder | undefined,
+  cluster: () => Cluster,
+  scripts: Services['scripts'],
+): Omit<Services, 'cluster' | 'authenticator' | 'reload' | 'restart'> {
+  const version = packageVersion();
+  const uuid = folder?.uuid ?? randomId();
+  const serverName = `Tuffet/${version}`;
+  return {
+    config,
+    batches: new BatchWrites(cluster, config, logger),
+    replicator: makeReplicator({ config, logger, cluster, scripts, serverId: uuid, userAgent: serverName }),
+    scripts,
+    uuids: new Uuids(config),
+    metrics: new Metrics(),
+    wheel: new TimerWheel(),
+    logger,
+    edge: new Edge(config),
+    uuid,
+    version,
+    spoolFolder: folder?.folder ?? os.tmpdir(),
+    serverName,
   };
 }
 

@@ -2,22 +2,15 @@ import { isDbAdmin } from '../auth/rights.js';
 import type { Cluster } from '../cluster/cluster.js';
 import type { Config } from '../config/config.js';
 import { makeDatabase } from '../http/make-database.js';
-import type { Services } from '../http/services.js';
 import { ReplicatorGate } from '../replication/replicator-gate.js';
-import { Replicator } from '../replication/replicator.js';
+import { Replicator, type ReplicatorHost } from '../replication/replicator.js';
 
-/** The replicator, with what it needs of the rest of the server. */
-export function makeReplicator(services: () => Services): Replicator {
-  const { config, logger, scripts, serverName, uuid } = services();
-  const cluster = (): Cluster => services().cluster;
+/** The replicator, which makes databases by the same rules as requests do. */
+export function makeReplicator(host: Omit<ReplicatorHost, 'makeDatabase'>): Replicator {
+  const { config, cluster } = host;
   return new Replicator({
-    config,
-    logger,
-    cluster,
-    scripts,
+    ...host,
     makeDatabase: (name, params) => makeDatabase(cluster(), config, name, new Map(Object.entries(params))),
-    userAgent: serverName,
-    serverId: uuid,
   });
 }
 

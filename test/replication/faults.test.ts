@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { describe, test } from 'node:test';
 import { newDb, startServer, temporaryFolder } from '../support/server.js';
 import { seed } from '../model/random.js';
@@ -9,7 +10,7 @@ const here = await startServer({ dataDir: temporaryFolder() });
 const there = await startServer({ dataDir: temporaryFolder() });
 const front = await Front.start(there.url);
 const name = (db: string): string => db.slice(1);
-const busy = (response: import('node:http').ServerResponse): true => {
+const busy = (response: ServerResponse): true => {
   response.writeHead(503).end('{"error":"busy"}');
   return true;
 };

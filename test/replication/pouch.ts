@@ -62,7 +62,7 @@ export function live(from: Pouch, to: Pouch): { cancel(): void } {
     going = from.replicate.to(to, { live: true, retry: true, batch_size: 200, back_off_function: () => 50 });
     going.catch(() => undefined);
     const again = (): void => void setTimeout(begin, 50);
-    going.on('error', again).on('complete', again);
+    void going.on('error', again).on('complete', again);
   };
   begin();
   return {

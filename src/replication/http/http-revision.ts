@@ -3,6 +3,7 @@ import { readDocument, type NamedInput } from '../../cluster/document-input.js';
 import { parseValue, scanBulk, scanDocument, type Member, type ScannedObject } from '../../json/scan.js';
 import { parseRev, type Rev } from '../../revisions/rev.js';
 import { PeerFailure, type CarriedAttachment, type DocRevision } from '../peer.js';
+import { without } from '../without.js';
 
 /** Reads an attachment of a revision from where the document came from. */
 export type OpenAttachment = (
@@ -56,8 +57,8 @@ export class HttpRevision implements DocRevision {
     if (this.carried.length === 0) return this.json.latin1Slice(0, this.json.length);
     const { valueStart, valueEnd } = this.#member('_attachments')!;
     const entries = this.#entries.map(({ name, members, carried }) => {
-      const { stub, ...others } = members;
-      return `${JSON.stringify(name)}:${JSON.stringify(carried ? { ...others, follows: true } : members)}`;
+      const shown = carried ? { ...without(members, 'stub'), follows: true } : members;
+      return `${JSON.stringify(name)}:${JSON.stringify(shown)}`;
     });
     const before = this.json.latin1Slice(0, valueStart);
     return `${before}{${toBytes(entries.join(','))}}${this.json.latin1Slice(valueEnd, this.json.length)}`;

@@ -25,6 +25,7 @@ import type {
   ReadResult,
   WriteFailure,
 } from '../peer.js';
+import { without } from '../without.js';
 import { readLocalChanges } from './local-changes.js';
 import { LocalRevision } from './local-revision.js';
 
@@ -128,7 +129,7 @@ export class LocalPeer implements Peer {
   }
 
   async writeLocal(id: string, doc: LocalDoc): Promise<void> {
-    const { _id, _rev, ...members } = doc;
+    const members = without(doc, '_id', '_rev');
     const database = this.#database();
     const docid = toBytes(`_local/${id}`);
     const known = database.collection.local(docid)?.rev ?? 0;
