@@ -26,16 +26,18 @@ export class ReplicatorGate implements SaveGate, ReadGate {
     return isReplicatorName(name) && !isDesignId(id);
   }
 
-  check({ security }: Database, input: NamedInput, context: GateContext): NamedInput {
-    const { user, newEdits, previous } = context;
+  check(database: Database, input: NamedInput, context: GateContext): NamedInput {
+    const { user, newEdits } = context;
     if (user === replicatorUser) return input;
     const { attachments, body } = splitContent(input.body);
+    const isAdmin = this.isAdmin(user, database.security);
+    const before = isAdmin ? context.previous?.content : judgedBy(database, input.id, context);
     const change = {
       body: readBody(body),
       deleted: input.deleted,
-      previous: previous && readBody(previous.content),
+      previous: before === undefined ? undefined : readBody(before),
       user,
-      isAdmin: this.isAdmin(user, security),
+      isAdmin,
       newEdits,
     };
     const owner = checkOwner(change);
@@ -52,6 +54,17 @@ export class ReplicatorGate implements SaveGate, ReadGate {
       return encodeContent(attachments, withoutCredentials(body));
     };
   }
+}
+
+/**
+ * What the change of somebody who is no admin is measured by. A replicated revision may continue none that is here, and
+ * win all the same: there it is the document as it stands today.
+ */
+function judgedBy(database: Database, id: Bytes, { newEdits, previous }: GateContext): Bytes | undefined {
+  if (newEdits) return previous?.content;
+  const winner = database.collection.winner(id);
+  if (winner === undefined || winner.deleted) return undefined;
+  return database.collection.winnerBody(database.shardOf(id), winner);
 }
 
 function withOwner(body: Bytes, owner: unknown): Bytes {

@@ -1,7 +1,9 @@
 /** How other servers are reached: logins, sessions, proxies, TLS. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { HttpClient } from '../support/http-client.js';
 import { newDb, startServer, temporaryFolder } from '../support/server.js';
+import { pemFile, startTlsServer } from '../support/tls.js';
 import { Front, type Passing } from './front.js';
 import { startHttpProxy, startSocksProxy } from './proxies.js';
 import { addressOf, assertSame, newest, replicate } from './scene.js';
@@ -42,11 +44,26 @@ function playSessions(state: { logins: number; maxAge: string; valid: string }):
       return true;
     }
     passing.headers.authorization = basic;
+    delete passing.headers.cookie;
     return false;
   };
 }
 
 describe('credentials', () => {
+  test('of an address become a session of a server like this one', async () => {
+    const db = await source();
+    const to = await newDb(here);
+    await replicate(here, { source: front.url(db), target: name(to) });
+    const [login, ...others] = front.passed;
+    assert.deepEqual([login!.method, login!.path], ['POST', '/_session']);
+    assert.ok(others.length > 4);
+    for (const { path, headers } of others) {
+      assert.equal(headers.authorization, undefined, path);
+      assert.match(headers.cookie ?? '', /^AuthSession=./, path);
+    }
+    await assertSame([there, db], [here, to]);
+  });
+
   test('of an address become a session where the server has sessions, and are sent once', async () => {
     const db = await source();
     const state = { logins: 0, maxAge: '; Max-Age=600', valid: '' };
@@ -177,5 +194,57 @@ describe('a proxy', () => {
       assert.deepEqual([status, body.error], [500, 'replication_failed'], text);
       assert.ok(!text.includes('hidden'));
     }
+  });
+});
+
+describe('TLS', () => {
+  const servers = (replicator: Record<string, string>) =>
+    startServer({ config: { replicator: { retries_per_request: '0', ...replicator } } });
+
+  test('is spoken with servers that somebody vouches for, and with no others', async () => {
+    const secure = await startTlsServer();
+    const plain = new HttpClient(secure.url);
+    await plain.put('/db');
+    await plain.put('/db/a', {});
+    const request = {
+      source: `${secure.tlsUrl.replace('127.0.0.1', 'localhost').replace('://', '://admin:secret@')}/db`,
+      target: 'copy',
+      create_target: true,
+    };
+    const strict = await servers({});
+    const { status, body, text } = await strict.post('/_replicate', request);
+    assert.deepEqual([status, body.error], [500, 'replication_failed']);
+    assert.match(body.reason, /certificate/i);
+    assert.ok(!text.includes('secret'));
+    for (const options of [
+      { ssl_trusted_certificates_file: pemFile('server-cert') },
+      { verify_ssl_certificates: 'false' },
+    ]) {
+      const client = await servers(options);
+      await replicate(client, request);
+      assert.equal((await client.get('/copy')).body.doc_count, 1);
+    }
+  });
+
+  test('shows a certificate of its own to servers that ask for one', async () => {
+    const secure = await startTlsServer({
+      cacert_file: pemFile('issuer-cert'),
+      verify_ssl_certificates: 'true',
+      fail_if_no_peer_cert: 'true',
+    });
+    await new HttpClient(secure.url).put('/db');
+    const request = {
+      source: `${secure.tlsUrl.replace('://', '://admin:secret@')}/db`,
+      target: 'copy',
+      create_target: true,
+    };
+    const without = await servers({ verify_ssl_certificates: 'false' });
+    assert.equal((await without.post('/_replicate', request)).status, 500);
+    const showing = await servers({
+      verify_ssl_certificates: 'false',
+      cert_file: pemFile('client-cert'),
+      key_file: pemFile('client-key'),
+    });
+    await replicate(showing, request);
   });
 });
