@@ -20,10 +20,21 @@ const seconds = (): number => Math.floor(Date.now() / 1000);
 /** What this node is busy with. */
 export class TaskList {
   readonly #tasks = new Set<Task>();
+  readonly #others = new Set<() => object>();
   #numbers = 0;
 
-  list(): Task[] {
-    return [...this.#tasks];
+  list(): object[] {
+    return [...this.#tasks, ...[...this.#others].map((describe) => describe())];
+  }
+
+  /** Shows a task that tells of itself. Gives the function that ends it. */
+  show(describe: () => object): () => void {
+    this.#others.add(describe);
+    return () => void this.#others.delete(describe);
+  }
+
+  nextPid(): string {
+    return `<0.${++this.#numbers}.0>`;
   }
 
   begin(
@@ -36,7 +47,7 @@ export class TaskList {
     const now = seconds();
     const task: Task = {
       type,
-      pid: `<0.${++this.#numbers}.0>`,
+      pid: this.nextPid(),
       database,
       node,
       status: 'running',

@@ -11,6 +11,7 @@ import {
   type Option,
   type TextOption,
 } from './options.js';
+import { replicatorOptions } from './replicator-options.js';
 
 const millions = 1_000_000;
 
@@ -210,7 +211,14 @@ export const schema = {
     1_073_741_824,
     'Bytes of memory that the functions of one database may take on one thread. Read at start.',
   ),
+  'tuffet/replication_backoff_ms': integer(
+    30_000,
+    10,
+    86_400_000,
+    'Milliseconds after which a replication that failed is tried again; after each further failure, twice as long, up to eight hours.',
+  ),
   ...edgeOptions,
+  ...replicatorOptions,
 } satisfies Record<string, Option>;
 
 /** Sections whose keys are names that the user chooses. */

@@ -19,6 +19,12 @@ const everybody: Check<unknown[]> = () => {};
 const serverChecks: Readonly<Record<Access, Check<[]>>> = {
   public: everybody,
   server_admin: serverAdmins,
+  // CouchDB lets every user replicate, and has words for the others, which clients know.
+  replicate: ({ user }) => {
+    if (user.name === null && user.roles.length === 0)
+      throw new Refusal('unauthorized', 'You are not an authenticated user');
+    requireServerAdmin(user);
+  },
   all_dbs: (exchange) => {
     if (exchange.services.config.boolean('chttpd/admin_only_all_dbs')) serverAdmins(exchange);
   },

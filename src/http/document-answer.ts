@@ -9,8 +9,8 @@ import { knownSince, readEncoded, readPlain } from '../cluster/read-attachment.j
 import { formatRev, type Rev } from '../revisions/rev.js';
 import { attachmentsOf, type Attachment } from '../shard/content.js';
 import type { Exchange } from './exchange.js';
-import { attachmentDisposition } from './multipart/content-headers.js';
-import { MultipartWriter, type OutgoingPart } from './multipart/multipart-writer.js';
+import { attachmentDisposition } from '../base/multipart/content-headers.js';
+import { MultipartWriter, type OutgoingPart } from '../base/multipart/multipart-writer.js';
 import { namesTag } from './negotiate.js';
 import { writeBuffers, writePiece } from './stream.js';
 

@@ -2,8 +2,8 @@ import type { Follower } from '../cluster/attach.js';
 import { badRequest } from '../base/errors.js';
 import { bodyProblem, openBody } from './body.js';
 import type { Exchange } from './exchange.js';
-import { boundaryOf, filenameOf } from './multipart/content-headers.js';
-import { readMultipart, type Part } from './multipart/multipart-reader.js';
+import { boundaryOf, filenameOf } from '../base/multipart/content-headers.js';
+import { readMultipart, type Part } from '../base/multipart/multipart-reader.js';
 
 /** The document itself may have this size; the attachments behind it have a limit of their own. */
 const documentPartBytesMax = 64 * 1024 * 1024;

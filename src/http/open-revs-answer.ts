@@ -6,7 +6,7 @@ import type { OpenedRev } from '../cluster/open-doc.js';
 import { parseRev, type Rev } from '../revisions/rev.js';
 import { revPart, revPieces, sendParts, type AttachmentOptions } from './document-answer.js';
 import type { Exchange } from './exchange.js';
-import { MultipartWriter } from './multipart/multipart-writer.js';
+import { MultipartWriter } from '../base/multipart/multipart-writer.js';
 import { parseJsonText } from './query.js';
 import { writePiece } from './stream.js';
 

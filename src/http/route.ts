@@ -5,6 +5,7 @@ import type { Exchange } from './exchange.js';
 export const accesses = {
   public: 'everybody',
   server_admin: 'server admins',
+  replicate: 'server admins',
   all_dbs: 'server admins; everybody if `[chttpd] admin_only_all_dbs` is false',
   metrics: 'server admins and users with the role `_metrics`',
   member: 'members of the database',

@@ -24,6 +24,7 @@ import { listRoutes } from './routes/list-routes.js';
 import { nodeRoutes } from './routes/node-routes.js';
 import { partitionRoutes } from './routes/partition-routes.js';
 import { pageRoutes } from './routes/page-routes.js';
+import { replicationRoutes } from './routes/replication-routes.js';
 import { revisionRoutes } from './routes/revision-routes.js';
 import { rewriteRoutes } from './routes/rewrite-routes.js';
 import { serverRoutes } from './routes/server-routes.js';
@@ -40,6 +41,7 @@ export const allServerRoutes = [
   ...setupRoutes,
   ...nodeRoutes,
   ...pageRoutes,
+  ...replicationRoutes,
   ...unbuiltServerRoutes,
 ];
 export const allDatabaseRoutes = [

@@ -5,6 +5,7 @@ import type { BatchWrites } from '../cluster/batch-writes.js';
 import type { Cluster } from '../cluster/cluster.js';
 import type { Uuids } from '../cluster/uuids.js';
 import type { Config } from '../config/config.js';
+import type { Replicator } from '../replication/replicator.js';
 import type { ScriptHost } from '../script/script-host.js';
 import type { Edge } from './edge.js';
 import type { Metrics } from './metrics.js';
@@ -16,6 +17,7 @@ export interface Services {
   cluster: Cluster;
   authenticator: Authenticator;
   batches: BatchWrites;
+  replicator: Replicator;
   /** Runs functions of design documents. */
   scripts: ScriptHost;
   uuids: Uuids;

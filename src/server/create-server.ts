@@ -27,6 +27,7 @@ import { Edge } from '../http/edge.js';
 import { HttpServer } from '../http/http-server.js';
 import { Metrics } from '../http/metrics.js';
 import type { Services } from '../http/services.js';
+import { guardReplications, makeReplicator } from './replicating.js';
 import { Scripting } from './scripting.js';
 
 export interface ServerOptions {
@@ -141,30 +142,19 @@ async function start(
   const users = { accounts: new Accounts(config, () => services.cluster), gate: new UsersGate(config) };
   const openCluster = (): Promise<Cluster> => openStores(config, logger, folder, scripting, users);
   const authenticator = new Authenticator(config, users.accounts, logger);
-  const version = packageVersion();
-  const batches = new BatchWrites(() => services.cluster, config, logger);
   const services: Services = {
-    config,
+    ...servicesFor(config, logger, folder, () => services.cluster, scripting.host),
     cluster: await openCluster(),
     authenticator,
-    batches,
-    scripts: scripting.host,
-    uuids: new Uuids(config),
-    metrics: new Metrics(),
-    wheel: new TimerWheel(),
-    logger,
-    edge: new Edge(config),
     reload: () => reload(config, logger, () => server.reload()),
-    uuid: folder?.uuid ?? randomId(),
-    version,
-    spoolFolder: folder?.folder ?? os.tmpdir(),
-    serverName: `Tuffet/${version}`,
     // What is only in memory has nothing to be opened again from.
-    restart: () => (folder === undefined ? batches.flush() : reopen(services, openCluster)),
+    restart: () => (folder === undefined ? services.batches.flush() : reopen(services, openCluster)),
   };
+  const { batches, replicator } = services;
   users.accounts.onChange = soon(() => services.cluster.recheckFeeds());
   const server = new HttpServer(services);
   const shutDown = async (): Promise<void> => {
+    await replicator.close();
     await batches.flush();
     await services.cluster.close();
     await scripting.close();
@@ -176,21 +166,55 @@ async function start(
     await shutDown();
     throw error;
   });
+  await replicator.start();
   logger.notice({ ...urls, data: folder?.folder ?? null }, 'listening');
   return {
     ...urls,
     ...(folder === undefined ? {} : { dataDir: folder.folder }),
-    close: once(() => {
+    close: once(async () => {
+      // Replications are clients too, perhaps of this very server.
+      await replicator.close();
       services.cluster.endFeeds('server_closing');
-      return server.close().then(shutDown);
+      await server.close();
+      await shutDown();
     }),
+  };
+}
+
+/** What handlers work with, as far as it stands for itself. */
+function servicesFor(
+  config: Config,
+  logger: Logger,
+  folder: DataFolder | undefined,
+  cluster: () => Cluster,
+  scripts: Services['scripts'],
+): Omit<Services, 'cluster' | 'authenticator' | 'reload' | 'restart'> {
+  const version = packageVersion();
+  const uuid = folder?.uuid ?? randomId();
+  const serverName = `Tuffet/${version}`;
+  return {
+    config,
+    batches: new BatchWrites(cluster, config, logger),
+    replicator: makeReplicator({ config, logger, cluster, scripts, serverId: uuid, userAgent: serverName }),
+    scripts,
+    uuids: new Uuids(config),
+    metrics: new Metrics(),
+    wheel: new TimerWheel(),
+    logger,
+    edge: new Edge(config),
+    uuid,
+    version,
+    spoolFolder: folder?.folder ?? os.tmpdir(),
+    serverName,
   };
 }
 
 async function reopen(services: Services, openCluster: () => Promise<Cluster>): Promise<void> {
   await services.batches.flush();
+  await services.replicator.pause();
   await services.cluster.close();
   services.cluster = await openCluster();
+  await services.replicator.start();
 }
 
 /** Does the work when it is first asked for, and never again. */
@@ -259,6 +283,7 @@ async function openStores(
     validationGate(scripting.host),
   );
   cluster.readGates.push(users.gate);
+  guardReplications(cluster, config);
   users.accounts.watch(cluster);
   await setUp(cluster, config);
   sweepOrphans(cluster).then(

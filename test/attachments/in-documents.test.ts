@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertOk } from '../support/expect.js';
 import { newDb, startServer } from '../support/server.js';
-import { boundaryOf, filenameOf } from '../../src/http/multipart/content-headers.js';
-import { readMultipart } from '../../src/http/multipart/multipart-reader.js';
+import { boundaryOf, filenameOf } from '../../src/base/multipart/content-headers.js';
+import { readMultipart } from '../../src/base/multipart/multipart-reader.js';
 import { fileSize, getBytes, noise, putBytes, sendBytes, type BinaryAnswer } from './attachment-client.js';
 
 const client = await startServer();

@@ -41,6 +41,7 @@ before(async () => {
 const allowed: Record<Access, readonly Caller[]> = {
   public: callers,
   server_admin: ['server_admin'],
+  replicate: ['server_admin'],
   all_dbs: ['server_admin'],
   metrics: ['server_admin'],
   member: ['member', 'db_admin', 'server_admin'],
@@ -52,6 +53,7 @@ const allowed: Record<Access, readonly Caller[]> = {
 /** What a refusal says whose reason is the caller, and not what the request asks for. */
 const refusals = [
   'You are not a server admin.',
+  'You are not an authenticated user',
   'You are not a server admin or read-only metrics user',
   'You are not authorized to access this db.',
   'You are not allowed to access this db.',
@@ -66,7 +68,7 @@ function isRefused({ status, body }: Answer): boolean {
 /** Anonymous callers may log in and try again; so may whoever calls what only server admins may. */
 function refusalStatus(access: Access, caller: Caller): number {
   if (caller === 'anonymous') return 401;
-  const ofServer = access === 'server_admin' || access === 'all_dbs' || access === 'metrics';
+  const ofServer = ['server_admin', 'replicate', 'all_dbs', 'metrics'].includes(access);
   return ofServer || (access === 'maintenance' && caller === 'member') ? 401 : 403;
 }
 

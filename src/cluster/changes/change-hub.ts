@@ -17,6 +17,8 @@ export class ChangeHub implements Followers, FeedHome {
   /** Feeds that have caught up and are like no other. */
   readonly #resting = new Set<Feed>();
   readonly #herds = new Map<string, Herd>();
+  /** Those who want to know of the next commit, or of the end. */
+  readonly #waiting = new Set<(ended: EndReason | undefined) => void>();
   #waking = false;
 
   private constructor(
@@ -37,11 +39,28 @@ export class ChangeHub implements Followers, FeedHome {
     return feed;
   }
 
+  /** Waits for the next commit, or for the signal; gives the reason where none will follow. */
+  news(signal: AbortSignal): Promise<EndReason | undefined> {
+    return new Promise((resolve) => {
+      const told = (ended?: EndReason): void => {
+        signal.removeEventListener('abort', aborted);
+        this.#waiting.delete(told);
+        this.#leave();
+        resolve(ended);
+      };
+      const aborted = (): void => told();
+      signal.addEventListener('abort', aborted);
+      this.#waiting.add(told);
+      this.database.followers = this;
+    });
+  }
+
   wake(): void {
     if (this.#waking) return;
     this.#waking = true;
     setImmediate(() => {
       this.#waking = false;
+      for (const told of [...this.#waiting]) told(undefined);
       for (const herd of this.#herds.values()) void herd.run();
       for (const feed of [...this.#resting]) {
         this.#resting.delete(feed);
@@ -66,6 +85,7 @@ export class ChangeHub implements Followers, FeedHome {
 
   end(reason: EndReason): void {
     for (const feed of [...this.#feeds]) feed.end(reason);
+    for (const told of [...this.#waiting]) told(reason);
   }
 
   recheck(): void {
@@ -87,7 +107,12 @@ export class ChangeHub implements Followers, FeedHome {
   forget(feed: Feed): void {
     this.#feeds.delete(feed);
     this.#resting.delete(feed);
-    if (this.#feeds.size === 0 && this.database.followers === this) this.database.followers = undefined;
+    this.#leave();
+  }
+
+  #leave(): void {
+    if (this.#feeds.size + this.#waiting.size === 0 && this.database.followers === this)
+      this.database.followers = undefined;
   }
 
   #herd(feed: Feed): boolean {

@@ -7,7 +7,7 @@ import { openRevs, type DocOptions, type OpenedRev } from '../../cluster/open-do
 import { formatRev, parseRev, type Rev } from '../../revisions/rev.js';
 import { errorPart, revPart, revPieces, sendParts, type AttachmentOptions } from '../document-answer.js';
 import type { Exchange } from '../exchange.js';
-import { MultipartWriter, type OutgoingPart } from '../multipart/multipart-writer.js';
+import { MultipartWriter, type OutgoingPart } from '../../base/multipart/multipart-writer.js';
 import type { DatabaseRoute } from '../route.js';
 import { writePiece } from '../stream.js';
 

@@ -1,14 +1,14 @@
 import { fromBytes } from '../../base/bytes.js';
-import { badRequest, notAnObject, Refusal, invalidJson } from '../../base/errors.js';
-import { checkSecurityChange, isSystemName, securityOfNew } from '../../auth/system-databases.js';
+import { badRequest, notAnObject, invalidJson } from '../../base/errors.js';
+import { checkSecurityChange } from '../../auth/system-databases.js';
 import { compact } from '../../cluster/compact.js';
 import type { Database } from '../../cluster/database.js';
 import { databaseInfo } from '../../cluster/database-info.js';
 import { rangeName } from '../../cluster/shard-ranges.js';
-import type { Config } from '../../config/config.js';
 import { parseJson } from '../../json/scan.js';
 import { requireJson } from '../body.js';
 import type { Exchange } from '../exchange.js';
+import { checkDatabaseName, makeDatabase } from '../make-database.js';
 import { encodePart } from '../path.js';
 import type { DatabaseRoute } from '../route.js';
 
@@ -39,50 +39,11 @@ export const databaseRoutes: readonly DatabaseRoute[] = [
   { path: '/{db}/_ensure_full_commit', allow: 'POST', access: 'member', methods: { POST: ensureFullCommit } },
 ];
 
-const nameRule = /^[a-z][a-z0-9_$()+/-]*$/;
-const nameBytesMax = 238;
-
-export function checkDatabaseName(config: Config, name: string): void {
-  if (nameRule.test(name) && name.length <= nameBytesMax) return;
-  if (isSystemName(config, name) && nameRule.test(name.slice(1))) return;
-  throw new Refusal(
-    'illegal_database_name',
-    `Name: '${name}'. Only lowercase characters (a-z), digits (0-9), and any of the characters _, $, (, ), +, -, and / are allowed. Must begin with a letter.` +
-      (name.length > nameBytesMax ? ` A name has at most ${nameBytesMax} bytes.` : ''),
-  );
-}
-
 /** PUT /{db} */
 export async function createDatabase(exchange: Exchange): Promise<void> {
   const { cluster, config } = exchange.services;
-  const name = fromBytes(exchange.parts[0]!);
-  checkDatabaseName(config, name);
-  const q = positiveInteger(exchange, 'q') ?? config.number('cluster/q');
-  positiveInteger(exchange, 'n');
-  if (q > shardsMax) throw badRequest(`The \`q\` value must not be greater than ${shardsMax}.`);
-  const partitioned = exchange.query.get('partitioned');
-  if (partitioned !== undefined && partitioned !== 'true' && partitioned !== 'false') {
-    throw badRequest('Invalid `partitioned` parameter');
-  }
-  if (partitioned === 'true' && isSystemName(config, name.slice(name.lastIndexOf('/') + 1)))
-    throw badRequest('Cannot partition a system database');
-  const security = securityOfNew(config, name);
-  await cluster.createDatabase(name, {
-    q,
-    ...(partitioned === 'true' ? { partitioned: true, placement: 'partition' } : {}),
-    ...(security && { security }),
-  });
+  await makeDatabase(cluster, config, fromBytes(exchange.parts[0]!), exchange.query);
   exchange.json(201, { ok: true }, { Location: exchange.location(`/${encodePart(exchange.parts[0]!)}`) });
-}
-
-const shardsMax = 256;
-
-function positiveInteger(exchange: Exchange, name: string): number | undefined {
-  const text = exchange.query.get(name);
-  if (text === undefined) return undefined;
-  if (!/^[0-9]+$/.test(text) || Number(text) < 1)
-    throw badRequest(`The \`${name}\` value should be a positive integer.`);
-  return Number(text);
 }
 
 /** DELETE /{db} */

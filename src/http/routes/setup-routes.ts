@@ -4,7 +4,7 @@ import { badRequest, Refusal } from '../../base/errors.js';
 import type { Exchange } from '../exchange.js';
 import { parseJsonText } from '../query.js';
 import type { ServerRoute } from '../route.js';
-import { checkDatabaseName } from './database-routes.js';
+import { checkDatabaseName } from '../make-database.js';
 
 /** How far a server is set up, and the steps of that. A server is one node, and ready at once. */
 export const setupRoutes: readonly ServerRoute[] = [

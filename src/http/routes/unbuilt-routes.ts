@@ -11,7 +11,5 @@ function unbuilt(path: string, allow: string, what: string): ServerRoute {
 }
 
 export const unbuiltServerRoutes: readonly ServerRoute[] = [
-  unbuilt('/_replicate', 'POST', 'replication'),
-  unbuilt('/_scheduler/*', 'GET,HEAD', 'replication'),
   unbuilt('/_reshard/*', 'GET,HEAD,PUT,POST,DELETE', 'resharding'),
 ];

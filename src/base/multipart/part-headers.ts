@@ -1,4 +1,4 @@
-import { badRequest } from '../../base/errors.js';
+import { badRequest } from '../errors.js';
 
 const namePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Bytes } from '../../base/bytes.js';
+import type { Bytes } from '../bytes.js';
 
 /** In the order in which they are sent. A header without a value is left out. */
 export type PartHeaders = Readonly<Record<string, string | number | undefined>>;

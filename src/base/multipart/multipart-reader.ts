@@ -1,4 +1,4 @@
-import { badRequest } from '../../base/errors.js';
+import { badRequest } from '../errors.js';
 import { Delimiter } from './delimiter.js';
 import { parsePartHeaders } from './part-headers.js';
 

@@ -1,4 +1,4 @@
-import { badRequest } from '../../base/errors.js';
+import { badRequest } from '../errors.js';
 
 /** RFC 2046 has 70; some clients don't count. */
 const boundaryLengthMax = 200;

@@ -1,0 +1,96 @@
+import { fromBytes, type Bytes } from '../../base/bytes.js';
+import { badRequest, notFound, Refusal } from '../../base/errors.js';
+import { docStates } from '../../replication/scheduler-docs.js';
+import type { Exchange } from '../exchange.js';
+import type { ServerRoute } from '../route.js';
+
+/** Replications: begun and ended by requests, and what there is to be seen of them all. */
+export const replicationRoutes: readonly ServerRoute[] = [
+  { path: '/_replicate', allow: 'POST', access: 'replicate', methods: { POST: replicate } },
+  { path: '/_scheduler/jobs', allow: 'GET,HEAD', access: 'server_admin', methods: { GET: jobs } },
+  { path: '/_scheduler/jobs/{jobid}', allow: 'GET,HEAD', access: 'server_admin', methods: { GET: job } },
+  { path: '/_scheduler/docs', allow: 'GET,HEAD', access: 'server_admin', methods: { GET: docs } },
+  { path: '/_scheduler/docs/*', allow: 'GET,HEAD', access: 'server_admin', methods: { GET: docsBelow } },
+  { path: '/_scheduler/*', allow: 'GET,HEAD', access: 'server_admin', methods: { GET: nothingThere } },
+];
+
+/** POST /_replicate */
+async function replicate(exchange: Exchange): Promise<void> {
+  const { user, services } = exchange;
+  const done = await services.replicator.replicate(await exchange.jsonObject(), user);
+  if (done.kind === 'completed') exchange.json(200, done.answer);
+  else exchange.json(done.kind === 'accepted' ? 202 : 200, { ok: true, _local_id: done.id });
+}
+
+/** GET /_scheduler/jobs */
+function jobs(exchange: Exchange): void {
+  const { replicator, cluster } = exchange.services;
+  const { skip, limit } = page(exchange);
+  const all = replicator.scheduler.list();
+  const shown = all.slice(skip, skip + limit).map((each) => each.describe(cluster.nodeName));
+  exchange.json(200, { total_rows: all.length, offset: skip, jobs: shown });
+}
+
+/** GET /_scheduler/jobs/{jobid} */
+function job(exchange: Exchange): void {
+  const { replicator, cluster } = exchange.services;
+  const found = replicator.scheduler.get(fromBytes(exchange.parts[2]!));
+  if (found === undefined) throw notFound('missing');
+  exchange.json(200, found.describe(cluster.nodeName));
+}
+
+/** GET /_scheduler/docs */
+async function docs(exchange: Exchange): Promise<void> {
+  await listDocs(exchange, exchange.services.replicator.databases);
+}
+
+/** GET /_scheduler/docs/{database}, with its name as one part of the path or as several, and /{docid} behind it. */
+async function docsBelow(exchange: Exchange): Promise<void> {
+  const { database, id } = splitBelow(exchange.parts.slice(2));
+  if (id === undefined) return await listDocs(exchange, [database]);
+  const found = exchange.services.replicator.docs.get(database, id);
+  if (found === undefined) throw notFound('missing');
+  exchange.json(200, found);
+}
+
+function splitBelow(parts: readonly Bytes[]): { database: string; id: Bytes | undefined } {
+  const last = parts.findIndex((part) => part === '_replicator' || part.endsWith('/_replicator'));
+  if (last < 0) throw badRequest('Invalid path');
+  const database = fromBytes(parts.slice(0, last + 1).join('/'));
+  const id = parts.slice(last + 1).join('/');
+  return { database, id: id === '' ? undefined : id };
+}
+
+async function listDocs(exchange: Exchange, databases: readonly string[]): Promise<void> {
+  const states = exchange.query.get('states');
+  const query = { ...page(exchange), states: states === undefined ? undefined : statesOf(states) };
+  exchange.json(200, await exchange.services.replicator.docs.list(databases, query));
+}
+
+function statesOf(text: string): ReadonlySet<string> {
+  const named = text.split(',').map((each) => each.trim().toLowerCase());
+  const known: readonly string[] = docStates;
+  if (!named.every((each) => known.includes(each)))
+    throw new Refusal('query_parse_error', `States must be one or more of [${docStates.join(',')}]`);
+  return new Set(named);
+}
+
+const limitStandard = 25;
+const limitMax = 10_000;
+
+function page(exchange: Exchange): { skip: number; limit: number } {
+  const limit = wholeNumber(exchange, 'limit') ?? limitStandard;
+  return { skip: wholeNumber(exchange, 'skip') ?? 0, limit: Math.min(limit, limitMax) };
+}
+
+function wholeNumber(exchange: Exchange, name: string): number | undefined {
+  const text = exchange.query.get(name);
+  if (text === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(text)) throw new Refusal('query_parse_error', `${name} must be an integer`);
+  return Number(text);
+}
+
+/** An error without a reason, as scripts know it. */
+function nothingThere(exchange: Exchange): void {
+  exchange.json(404, { error: 'not found' });
+}

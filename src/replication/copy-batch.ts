@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fromBytes } from '../base/bytes.js';
+import type { Logger } from '../base/logger.js';
+import { formatRev } from '../revisions/rev.js';
+import {
+  PeerFailure,
+  type Change,
+  type DocRevision,
+  type Missing,
+  type Peer,
+  type Unread,
+  type WriteFailure,
+} from './peer.js';
+import type { Stats } from './stats.js';
+
+export interface CopyContext {
+  source: Peer;
+  target: Peer;
+  stats: Stats;
+  logger: Logger;
+  retries: number;
+  signal: AbortSignal;
+}
+
+/** Documents are saved together up to this size. */
+const writeBytesMax = 2 * 1024 * 1024;
+const writeDocsMax = 1_000;
+/** So much of documents with attachments waits until the others of the batch are through. */
+const waitingBytesMax = 8 * 1024 * 1024;
+const firstWaitMs = 250;
+const longestWaitMs = 30_000;
+
+/**
+ * Brings the revisions of changes from one side to the other, as far as they are missing there. When something fails,
+ * the batch is begun again, after a while: what has arrived by then is not missing any more.
+ */
+export async function copyBatch(context: CopyContext, changes: readonly Change[]): Promise<void> {
+  const { stats, retries, signal } = context;
+  for (const { revs } of changes) stats.missingChecked += revs.length;
+  for (let tries = 0; ; tries++) {
+    try {
+      return await new Batch(context).copy(changes, tries === 0);
+    } catch (error) {
+      if (!(error instanceof PeerFailure) || tries >= retries) throw error;
+      await sleep(Math.min(longestWaitMs, firstWaitMs * 2 ** tries), undefined, { signal });
+    }
+  }
+}
+
+class Batch {
+  #docs: DocRevision[] = [];
+  #docsBytes = 0;
+  /** Documents with attachments, whose turn comes when nothing is being read any more. */
+  #waiting: DocRevision[] = [];
+  #waitingBytes = 0;
+
+  constructor(private readonly context: CopyContext) {}
+
+  async copy(changes: readonly Change[], first: boolean): Promise<void> {
+    const { source, target, stats } = this.context;
+    const missing = await target.revsDiff(changes);
+    if (first) for (const { revs } of missing) stats.missingFound += revs.length;
+    if (missing.length > 0) await this.#readAll(source, missing);
+    await this.#writeDocs();
+    await this.#writeWaiting();
+  }
+
+  async #readAll(source: Peer, missing: readonly Missing[]): Promise<void> {
+    for await (const result of source.readDocs(missing, this.context.stats)) {
+      if ('unread' in result) this.#unread(result);
+      else await this.#take(result);
+    }
+  }
+
+  async #take(doc: DocRevision): Promise<void> {
+    this.context.stats.docsRead++;
+    if (doc.hasAttachments) {
+      this.#waiting.push(doc);
+      this.#waitingBytes += doc.bytes;
+      if (this.#waitingBytes >= waitingBytesMax) await this.#writeWaiting();
+      return;
+    }
+    this.#docs.push(doc);
+    this.#docsBytes += doc.bytes;
+    if (this.#docsBytes >= writeBytesMax || this.#docs.length >= writeDocsMax) await this.#writeDocs();
+  }
+
+  async #writeDocs(): Promise<void> {
+    const docs = this.#docs;
+    if (docs.length === 0) return;
+    this.#docs = [];
+    this.#docsBytes = 0;
+    const failures = await this.context.target.writeDocs(docs);
+    this.context.stats.docsWritten += docs.length - failures.length;
+    for (const failure of failures) this.#refused(failure);
+  }
+
+  async #writeWaiting(): Promise<void> {
+    const docs = this.#waiting;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    for (const doc of docs) {
+      const failure = await this.context.target.writeWithAttachments(doc);
+      if (failure === undefined) this.context.stats.docsWritten++;
+      else this.#refused(failure);
+    }
+  }
+
+  #refused({ id, rev, error, reason }: WriteFailure): void {
+    const { stats, logger, target } = this.context;
+    stats.docWriteFailures++;
+    const facts = { target: target.address, id: fromBytes(id), rev: formatRev(rev), error, reason };
+    logger.warn(facts, 'the target of a replication refused a document');
+  }
+
+  /** What is gone has been replaced by something that the feed will show, or purged; what is closed is a failure. */
+  #unread({ unread, id, rev, reason }: Unread): void {
+    const { stats, logger, source } = this.context;
+    const facts = { source: source.address, id: fromBytes(id), rev: rev && formatRev(rev), reason };
+    if (unread === 'gone') return logger.debug(facts, 'a revision to be replicated is gone');
+    stats.docWriteFailures++;
+    logger.warn(facts, 'the source of a replication refused a document');
+  }
+}

@@ -1,0 +1,77 @@
+import { toBytes, type Bytes } from '../base/bytes.js';
+import { Refusal } from '../base/errors.js';
+import type { Cluster } from '../cluster/cluster.js';
+import { saveDoc } from '../cluster/save-docs.js';
+import { membersOf, objectOf } from '../json/members.js';
+import { formatRev } from '../revisions/rev.js';
+import { encodeContent, splitContent } from '../shard/content.js';
+import { isoSeconds, type Job } from './job.js';
+import type { LocalDoc } from './peer.js';
+import { replicatorUser, stateMembers } from './replicator-database.js';
+
+/** What is written into a document about its replication. */
+export type DocState = { _replication_state: string; _replication_state_time: string } & LocalDoc;
+
+export const completedState = (job: Job): DocState => ({
+  ...stateNow('completed'),
+  _replication_stats: {
+    ...job.stats.members(),
+    changes_pending: job.standing?.pending ?? null,
+    checkpointed_source_seq: job.standing?.checkpointedSeq ?? 0,
+    start_time: isoSeconds(job.addedAt),
+  },
+});
+
+export const failedState = (reason: string): DocState => ({
+  ...stateNow('failed'),
+  _replication_state_reason: reason,
+});
+
+export const errorState = (reason: string): DocState => ({
+  ...stateNow('error'),
+  _replication_state_reason: reason,
+});
+
+export const triggeredState = (job: Job): DocState => ({
+  ...stateNow('triggered'),
+  _replication_id: job.id,
+});
+
+function stateNow(state: string): DocState {
+  return { _replication_state: state, _replication_state_time: isoSeconds(new Date()) };
+}
+
+/**
+ * Writes a state into a document, in the place of an older one. Gives the document's new revision; undefined where
+ * somebody has changed the document since, who then has the last word.
+ */
+export async function writeState(
+  cluster: Cluster,
+  databaseName: string,
+  id: Bytes,
+  rev: string,
+  state: DocState,
+): Promise<string | undefined> {
+  const database = cluster.find(databaseName);
+  const found = database?.collection.winner(id);
+  if (database === undefined || found === undefined || found.deleted || formatRev(found) !== rev)
+    return undefined;
+  const content = database.collection.winnerBody(database.shardOf(id), found);
+  const { attachments, body } = splitContent(content);
+  const others = membersOf(body).filter(({ name }) => !stateMembers.includes(name));
+  const added = Object.entries(state).map(([name, value]) => toBytes(`"${name}":${JSON.stringify(value)}`));
+  const input = {
+    id,
+    rev: { pos: found.pos, hash: found.hash },
+    revisions: undefined,
+    deleted: false,
+    attachments: undefined,
+    body: encodeContent(attachments, objectOf([...others.map(({ text }) => text), ...added])),
+  };
+  try {
+    return formatRev(await saveDoc(cluster, database, input, { user: replicatorUser, newEdits: true }));
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}

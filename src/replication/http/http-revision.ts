@@ -1,0 +1,120 @@
+import { toBytes, type Bytes } from '../../base/bytes.js';
+import { readDocument, type NamedInput } from '../../cluster/document-input.js';
+import { parseValue, scanBulk, scanDocument, type Member, type ScannedObject } from '../../json/scan.js';
+import { parseRev, type Rev } from '../../revisions/rev.js';
+import { PeerFailure, type CarriedAttachment, type DocRevision } from '../peer.js';
+import { without } from '../without.js';
+
+/** Reads an attachment of a revision from where the document came from. */
+export type OpenAttachment = (
+  id: Bytes,
+  rev: Rev,
+  attachment: Omit<CarriedAttachment, 'open'>,
+) => Promise<AsyncIterable<Buffer>>;
+
+interface Entry {
+  name: string;
+  members: Record<string, unknown>;
+  carried: boolean;
+}
+
+/** A revision as another server gave it: its text is handed on as it is, and no number in it is read. */
+export class HttpRevision implements DocRevision {
+  readonly id: Bytes;
+  readonly rev: Rev;
+  readonly carried: readonly CarriedAttachment[];
+  readonly #scanned: ScannedObject;
+  /** In the order of the text, which is that of the parts that follow. */
+  readonly #entries: readonly Entry[];
+
+  constructor(
+    private readonly json: Buffer,
+    private readonly ancestors: readonly Rev[],
+    private readonly open: OpenAttachment,
+  ) {
+    const scanned = scanDocument(json);
+    if (scanned.kind !== 'object') throw new PeerFailure('A document that was read is not an object.');
+    this.#scanned = scanned;
+    const id = this.#special('_id');
+    const rev = this.#special('_rev');
+    if (typeof id !== 'string' || typeof rev !== 'string')
+      throw new PeerFailure('A document that was read has no id or no revision.');
+    this.id = toBytes(id.toWellFormed());
+    this.rev = parseRev(rev);
+    this.#entries = this.#readEntries();
+    this.carried = this.#entries.filter((entry) => entry.carried).map((entry) => this.#carry(entry));
+  }
+
+  get bytes(): number {
+    return this.json.length;
+  }
+
+  get hasAttachments(): boolean {
+    return this.#entries.length > 0;
+  }
+
+  text(): Bytes {
+    if (this.carried.length === 0) return this.json.latin1Slice(0, this.json.length);
+    const { valueStart, valueEnd } = this.#member('_attachments')!;
+    const entries = this.#entries.map(({ name, members, carried }) => {
+      const shown = carried ? { ...without(members, 'stub'), follows: true } : members;
+      return `${JSON.stringify(name)}:${JSON.stringify(shown)}`;
+    });
+    const before = this.json.latin1Slice(0, valueStart);
+    return `${before}{${toBytes(entries.join(','))}}${this.json.latin1Slice(valueEnd, this.json.length)}`;
+  }
+
+  input(): NamedInput {
+    const carries = this.carried.length > 0;
+    const scanned = carries ? scanDocument(Buffer.from(this.text(), 'latin1')) : this.#scanned;
+    return { ...readDocument(scanned, noLimits), id: this.id };
+  }
+
+  carryingAll(): DocRevision {
+    return new HttpRevision(this.json, [], this.open);
+  }
+
+  /** Whether a revision is this one, or one that it descends from. */
+  covers({ pos, hash }: Rev): boolean {
+    if (pos === this.rev.pos && hash === this.rev.hash) return true;
+    const { start, ids } = (this.#special('_revisions') ?? {}) as { start?: unknown; ids?: unknown };
+    if (typeof start !== 'number' || !Array.isArray(ids)) return false;
+    return String(ids[start - pos]).toLowerCase() === hash.toLowerCase();
+  }
+
+  /** What the newest ancestor on the other side has already need not be carried there. */
+  #readEntries(): Entry[] {
+    const member = this.#member('_attachments');
+    if (member === undefined) return [];
+    const bytes = this.json.subarray(member.valueStart, member.valueEnd);
+    const known = this.ancestors.filter((each) => this.covers(each)).map(({ pos }) => pos);
+    const knownPos = Math.max(0, ...known);
+    return (scanBulk(bytes, '')?.members ?? []).map(({ name, valueStart, valueEnd }) => {
+      const members = parseValue(bytes, valueStart, valueEnd) as Record<string, unknown>;
+      const carried = members['stub'] === true && !(Number(members['revpos']) <= knownPos);
+      return { name, members, carried };
+    });
+  }
+
+  #carry({ name, members }: Entry): CarriedAttachment {
+    const gzip = members['encoding'] === 'gzip';
+    const length = Number(gzip ? members['encoded_length'] : members['length']);
+    if (!Number.isSafeInteger(length) || length < 0)
+      throw new PeerFailure('An attachment that was read has no length.');
+    const attachment = { name, type: String(members['content_type'] ?? standardType), length, gzip };
+    return { ...attachment, open: () => this.open(this.id, this.rev, attachment) };
+  }
+
+  #member(name: string): Member | undefined {
+    return this.#scanned.special.find((each) => each.name === name);
+  }
+
+  #special(name: string): unknown {
+    const member = this.#member(name);
+    return member && parseValue(this.json, member.valueStart, member.valueEnd);
+  }
+}
+
+/** The side that saves it has limits of its own. */
+const noLimits = { document_bytes_max: Infinity, id_bytes_max: Infinity };
+const standardType = 'application/octet-stream';

@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../base/logger.js';
+import type { Job, JobRun } from './job.js';
+import { addressOf } from './endpoint.js';
+import type { LocalDoc, Peer } from './peer.js';
+import { makePeer, type PeerHost } from './peers.js';
+import { Replication, type Standing } from './replication.js';
+import { Stats } from './stats.js';
+
+/** A replication that is stopped gets this long to note where it is. */
+const lastCheckpointMs = 2_000;
+
+/** One attempt at a job: both sides are opened, documents go from one to the other, and all is closed again. */
+export class ActiveRun implements JobRun {
+  readonly startedAt = new Date();
+  readonly pid: string;
+  readonly opened: Promise<void>;
+  readonly ended: Promise<LocalDoc>;
+  readonly #controller = new AbortController();
+  readonly #peers: Peer[] = [];
+  #replication: Replication | undefined;
+
+  constructor(
+    private readonly host: PeerHost,
+    private readonly job: Job,
+    private readonly logger: Logger,
+  ) {
+    this.pid = host.cluster().tasks.nextPid();
+    let opened!: () => void;
+    let refused!: (error: unknown) => void;
+    this.opened = new Promise((resolve, reject) => {
+      opened = resolve;
+      refused = reject;
+    });
+    this.ended = this.#go(opened);
+    // Nobody may be waiting for it to open; what is wrong is told by its end.
+    this.ended.catch(refused);
+    this.opened.catch(() => undefined);
+  }
+
+  get stats(): Stats {
+    return this.#replication?.stats ?? new Stats();
+  }
+
+  get standing(): Standing | undefined {
+    return this.#replication?.standing;
+  }
+
+  async stop(): Promise<void> {
+    const patience = sleep(lastCheckpointMs, undefined, { ref: false });
+    await Promise.race([this.#replication?.checkpoint().catch(() => undefined), patience]);
+    await this.#close();
+    await this.ended.catch(() => undefined);
+  }
+
+  async #go(opened: () => void): Promise<LocalDoc> {
+    let endTask = (): void => undefined;
+    try {
+      // A constructor that throws would leave a job without a run.
+      await Promise.resolve();
+      const { signal } = this.#controller;
+      const { spec, replicationId: id } = this.job;
+      const [source, target] = [spec.source, spec.target].map((endpoint) => {
+        const peer = makePeer(this.host, endpoint, spec, signal);
+        this.#peers.push(peer);
+        return peer;
+      }) as [Peer, Peer];
+      const { logger } = this;
+      this.#replication = new Replication({ spec, id, source, target, logger, signal });
+      await this.#replication.open();
+      endTask = this.host.cluster().tasks.show(() => this.#describe());
+      opened();
+      return await this.#replication.run();
+    } finally {
+      endTask();
+      await this.#close();
+    }
+  }
+
+  async #close(): Promise<void> {
+    this.#controller.abort();
+    await Promise.allSettled(this.#peers.map((peer) => peer.close()));
+  }
+
+  /** As `_active_tasks` shows it. */
+  #describe(): LocalDoc {
+    const { job, standing } = this;
+    return {
+      type: 'replication',
+      pid: this.pid,
+      node: this.host.cluster().nodeName,
+      database: job.origin?.database ?? null,
+      doc_id: job.origin?.docId ?? null,
+      replication_id: job.id,
+      user: job.spec.user.name,
+      source: addressOf(job.spec.source),
+      target: addressOf(job.spec.target),
+      continuous: job.spec.continuous,
+      checkpoint_interval: job.spec.checkpointIntervalMs,
+      ...job.stats.members(),
+      changes_pending: standing?.pending ?? null,
+      source_seq: standing?.sourceSeq ?? null,
+      through_seq: standing?.throughSeq ?? null,
+      checkpointed_source_seq: standing?.checkpointedSeq ?? null,
+      started_on: seconds(this.startedAt),
+      updated_on: seconds(this.#replication?.updatedAt ?? this.startedAt),
+    };
+  }
+}
+
+const seconds = (date: Date): number => Math.floor(date.getTime() / 1000);

@@ -1,0 +1,141 @@
+import { toBytes } from '../../base/bytes.js';
+import { badRequest, Refusal } from '../../base/errors.js';
+import type { UserContext } from '../../base/user-context.js';
+import { designFilter, selectorFilter, type ChangeFilter } from '../../cluster/changes/change-filter.js';
+import { ChangeHub } from '../../cluster/changes/change-hub.js';
+import { chooseChanges, type Choice, type Chosen } from '../../cluster/changes/choose-changes.js';
+import { gapOf, mergeChanges, type ChangeEntry } from '../../cluster/changes/merge-changes.js';
+import type { Cluster } from '../../cluster/cluster.js';
+import type { Database } from '../../cluster/database.js';
+import { databaseInfo } from '../../cluster/database-info.js';
+import { ScriptFilter } from '../../cluster/script-filter.js';
+import { currentPositions, parseSince, SequenceWriter } from '../../cluster/sequence.js';
+import { functionSecurity, functionUser } from '../../cluster/validate-docs.js';
+import type { ScriptHost } from '../../script/script-host.js';
+import { compileSelector } from '../../selectors/selector.js';
+import { decodeChange } from '../../shard/change-record.js';
+import { paramText } from '../filter-params.js';
+import type { Change, ChangesPage, ChangesRequest, Selection } from '../peer.js';
+import { seqText } from '../seq.js';
+
+/** Whose changes are read, by whom, and who runs filter functions. */
+export interface Place {
+  cluster: Cluster;
+  database: Database;
+  scripts: ScriptHost;
+  user: UserContext;
+}
+
+/** Filters that let little through must not keep a page waiting for long: so many rounds make one at most. */
+const roundsMax = 100;
+
+/** The changes of a database of this server, page by page, out of its table. */
+export async function* readLocalChanges(
+  place: Place,
+  request: ChangesRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ChangesPage> {
+  const { cluster, database } = place;
+  const choice = choiceOf(place, request);
+  const after = parseSince(database, seqText(request.since));
+  const chosen = (): Chosen | Promise<Chosen> => {
+    const span = { after, upTo: currentPositions(database), descending: false };
+    if (choice === undefined) return mergeChanges(database, span, request.pageSize);
+    return chooseChanges(database, span, choice);
+  };
+  for (;;) {
+    const changes: Change[] = [];
+    for (let rounds = 0; rounds < roundsMax && changes.length < request.pageSize; rounds++) {
+      if (gapOf({ after, upTo: currentPositions(database) }) === 0) break;
+      const { entries, ends } = await chosen();
+      for (const entry of entries) changes.push(changeOf(entry, request.winningRevsOnly));
+      for (const { shard, seq } of ends) after[shard] = seq;
+      signal.throwIfAborted();
+    }
+    // There are no more changes than sequences; counting them would take longer than reading them.
+    const pending = gapOf({ after, upTo: currentPositions(database) });
+    yield { changes, lastSeq: new SequenceWriter(database, after).token(), pending };
+    signal.throwIfAborted();
+    if (pending > 0) continue;
+    if (!request.continuous) return;
+    await moreThan(cluster, database, after, signal);
+  }
+}
+
+function changeOf({ value, revs }: ChangeEntry, winnerOnly: boolean): Change {
+  const { id, leaves } = decodeChange(value);
+  return { id, revs: revs ?? (winnerOnly ? leaves.slice(0, 1) : leaves) };
+}
+
+/** Undefined where all changes are wanted. */
+function choiceOf(place: Place, { selection, winningRevsOnly }: ChangesRequest): Choice | undefined {
+  if (selection.kind === 'all') return undefined;
+  const { cluster, database, user } = place;
+  return {
+    filter: filterOf(place, selection),
+    docIds: selection.kind === 'doc_ids' ? new Set(selection.ids.map(toBytes)) : undefined,
+    docIdsLookedUpMax: cluster.config.number('chttpd/changes_doc_ids_optimization_threshold'),
+    allLeaves: !winningRevsOnly,
+    show: cluster.showFor(database, user),
+  };
+}
+
+function filterOf(place: Place, selection: Selection): ChangeFilter | undefined {
+  if (selection.kind === 'selector') return selectorFilter(compileSelector(selection.selector));
+  if (selection.kind !== 'filter') return undefined;
+  const { scripts, database } = place;
+  const { name, params } = selection;
+  if (name === '_design') return designFilter;
+  if (name === '_view') {
+    const [ddoc = '', view = ''] = String(params['view']).split('/');
+    return scriptFilter(ScriptFilter.byView(scripts, database, ddoc, view));
+  }
+  if (name.startsWith('_')) throw badRequest(`unknown builtin filter name: ${name}`);
+  const [ddoc, filter] = name.split('/') as [string, string];
+  const request = toBytes(JSON.stringify(requestOf(place, selection)));
+  return scriptFilter(ScriptFilter.byFunction(scripts, database, ddoc, filter, request));
+}
+
+/** Functions see the histories of documents too. */
+const scriptFilter = (script: ScriptFilter): ChangeFilter => ({
+  test: (candidates) => script.accepts(candidates.map((each) => each.text({ revisions: true }))),
+});
+
+/** What a filter function is told of the request: as much as there would be, if there were one. */
+function requestOf(
+  { database, user }: Place,
+  { name, params }: Selection & { kind: 'filter' },
+): Record<string, unknown> {
+  const texts = Object.entries(params).map(([key, value]) => [key, paramText(value)]);
+  const path = [database.name, '_changes'];
+  return {
+    info: databaseInfo(database),
+    id: null,
+    method: 'GET',
+    requested_path: path,
+    path,
+    query: { ...(Object.fromEntries(texts) as Record<string, string>), filter: name },
+    headers: {},
+    body: 'undefined',
+    peer: '127.0.0.1',
+    form: {},
+    cookie: {},
+    userCtx: functionUser(database, user),
+    secObj: functionSecurity(database),
+  };
+}
+
+/** Waits until there is something behind a place. */
+async function moreThan(
+  cluster: Cluster,
+  database: Database,
+  after: readonly number[],
+  signal: AbortSignal,
+): Promise<void> {
+  while (gapOf({ after, upTo: currentPositions(database) }) === 0) {
+    const ended = await ChangeHub.of(cluster, database).news(signal);
+    signal.throwIfAborted();
+    if (ended === 'database_deleted') throw new Refusal('db_not_found', `could not open ${database.name}`);
+    if (ended !== undefined) throw new Error('the server is closing');
+  }
+}

@@ -1,0 +1,244 @@
+import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
+import { Refusal } from '../../base/errors.js';
+import type { UserContext } from '../../base/user-context.js';
+import type { Follower } from '../../cluster/attach.js';
+import type { Cluster } from '../../cluster/cluster.js';
+import type { Database } from '../../cluster/database.js';
+import { checkId, type NamedInput } from '../../cluster/document-input.js';
+import { openDoc } from '../../cluster/open-doc.js';
+import { revsDiff } from '../../cluster/revs-diff.js';
+import { saveDoc, saveDocs } from '../../cluster/save-docs.js';
+import type { Rev } from '../../revisions/rev.js';
+import { find, leavesBelow, pathOf, type RevNode } from '../../revisions/tree.js';
+import type { ScriptHost } from '../../script/script-host.js';
+import type { DocRecord } from '../../shard/doc-record.js';
+import { docText } from '../../shard/doc-text.js';
+import type {
+  Change,
+  ChangesPage,
+  ChangesRequest,
+  DocRevision,
+  LocalDoc,
+  Missing,
+  Peer,
+  ReadCounts,
+  ReadResult,
+  WriteFailure,
+} from '../peer.js';
+import { without } from '../without.js';
+import { readLocalChanges } from './local-changes.js';
+import { LocalRevision } from './local-revision.js';
+
+/** Makes a database of this server as a request for it would. */
+export type CreateDatabase = (name: string, params: Readonly<Record<string, string>>) => Promise<void>;
+
+export interface LocalTools {
+  scripts: ScriptHost;
+  makeDatabase: CreateDatabase;
+}
+
+/** So long the loop belongs to one batch. */
+const sliceMs = 8;
+
+/** A database of this server, read and written without a detour. */
+export class LocalPeer implements Peer {
+  constructor(
+    private readonly cluster: () => Cluster,
+    readonly address: string,
+    private readonly user: UserContext,
+    private readonly tools: LocalTools,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  async open(): Promise<void> {
+    this.#database();
+    await Promise.resolve();
+  }
+
+  async create(params: Readonly<Record<string, string>>): Promise<void> {
+    if (!this.cluster().exists(this.address)) await this.tools.makeDatabase(this.address, params);
+  }
+
+  changes(request: ChangesRequest): AsyncIterable<ChangesPage> {
+    const { scripts } = this.tools;
+    const place = { cluster: this.cluster(), database: this.#database(), scripts, user: this.user };
+    return readLocalChanges(place, request, this.signal);
+  }
+
+  async revsDiff(changes: readonly Change[]): Promise<Missing[]> {
+    const database = this.#database();
+    const found: Missing[] = [];
+    let until = performance.now() + sliceMs;
+    for (const [at, { id, revs }] of changes.entries()) {
+      const { missing, possibleAncestors } = revsDiff(database, id, revs);
+      if (missing.length > 0) found.push({ id, revs: missing, ancestors: possibleAncestors });
+      if ((at & 63) === 63) until = await this.#breathe(until);
+    }
+    return found;
+  }
+
+  async *readDocs(wanted: readonly Missing[], counts: ReadCounts): AsyncGenerator<ReadResult> {
+    const database = this.#database();
+    let until = performance.now() + sliceMs;
+    for (const [at, missing] of wanted.entries()) {
+      for (const result of this.#revisions(database, missing)) {
+        counts.bulkGetAttempts++;
+        if (!('unread' in result)) counts.bulkGetDocs++;
+        yield result;
+      }
+      if ((at & 63) === 63) until = await this.#breathe(until);
+    }
+  }
+
+  async writeDocs(docs: readonly DocRevision[]): Promise<WriteFailure[]> {
+    const failures: WriteFailure[] = [];
+    const saved: DocRevision[] = [];
+    const inputs = docs.flatMap((doc) => {
+      try {
+        const input = this.#inputOf(doc);
+        saved.push(doc);
+        return [input];
+      } catch (error) {
+        failures.push(failureOf(doc, error));
+        return [];
+      }
+    });
+    const options = { user: this.user, newEdits: false };
+    const results = await saveDocs(this.cluster(), this.#database(), inputs, options);
+    for (const [at, result] of results.entries())
+      if (result instanceof Refusal) failures.push(failureOf(saved[at]!, result));
+    return failures;
+  }
+
+  async writeWithAttachments(doc: DocRevision): Promise<WriteFailure | undefined> {
+    const options = { user: this.user, newEdits: false, follower: followerOf(doc) };
+    try {
+      await saveDoc(this.cluster(), this.#database(), this.#inputOf(doc), options);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const whole = error.error === 'missing_stub' ? doc.carryingAll() : doc;
+      if (whole.carried.length > doc.carried.length) return await this.writeWithAttachments(whole);
+      return failureOf(doc, error);
+    }
+  }
+
+  readLocal(id: string): Promise<LocalDoc | undefined> {
+    const record = this.#database().collection.local(toBytes(`_local/${id}`));
+    return Promise.resolve(record && (JSON.parse(fromBytes(record.body)) as LocalDoc));
+  }
+
+  async writeLocal(id: string, doc: LocalDoc): Promise<void> {
+    const members = without(doc, '_id', '_rev');
+    const database = this.#database();
+    const docid = toBytes(`_local/${id}`);
+    const known = database.collection.local(docid)?.rev ?? 0;
+    const input = {
+      id: docid,
+      rev: { pos: 0, hash: String(known) },
+      revisions: undefined,
+      deleted: false,
+      attachments: undefined,
+      body: toBytes(JSON.stringify(members)),
+    };
+    await saveDoc(this.cluster(), database, input, { user: this.user, newEdits: true });
+  }
+
+  readDoc(id: string): Promise<LocalDoc | undefined> {
+    try {
+      const { rev, content } = openDoc(this.#database(), toBytes(id), {});
+      const text = docText(toBytes(id), rev, content, '');
+      return Promise.resolve(JSON.parse(fromBytes(text)) as LocalDoc);
+    } catch (error) {
+      if (error instanceof Refusal && error.error === 'not_found') return Promise.resolve(undefined);
+      throw error;
+    }
+  }
+
+  /** What is answered is on disk. */
+  commit(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** The document as it is to be saved; refuses what a request with it would be refused for. */
+  #inputOf(doc: DocRevision): NamedInput {
+    const input = doc.input();
+    const { config } = this.cluster();
+    checkId(input.id, config.number('couchdb/max_document_id_length'));
+    this.#database().checkId(input.id);
+    if (input.body.length > config.number('couchdb/max_document_size'))
+      throw new Refusal('document_too_large', fromBytes(input.id));
+    return input;
+  }
+
+  /** Looked up each time: it may have been removed, and made anew, since. */
+  #database(): Database {
+    const cluster = this.cluster();
+    if (!cluster.exists(this.address)) throw new Refusal('db_not_found', `could not open ${this.address}`);
+    return cluster.database(this.address);
+  }
+
+  *#revisions(database: Database, { id, revs, ancestors }: Missing): Generator<ReadResult> {
+    const doc = database.collection.doc(id);
+    if (doc === undefined) return yield* revs.map((rev) => gone(id, rev));
+    const seen = new Set<RevNode>();
+    for (const rev of revs) {
+      const node = find(doc.tree, rev);
+      if (node === undefined) yield gone(id, rev);
+      else
+        for (const leaf of leavesBelow(doc.tree, node)) {
+          if (seen.has(leaf)) continue;
+          seen.add(leaf);
+          yield this.#revision(database, id, doc, leaf, ancestors);
+        }
+    }
+  }
+
+  #revision(
+    database: Database,
+    id: Bytes,
+    doc: DocRecord,
+    node: RevNode,
+    ancestors: readonly Rev[],
+  ): ReadResult {
+    const content = database.collection.body(database.shardOf(id), doc, node);
+    if (content === undefined) return gone(id, node);
+    const path = pathOf(doc.tree, node).slice(0, database.revsLimit);
+    const known = ancestors.filter((each) =>
+      path.some((own) => own.pos === each.pos && own.hash === each.hash),
+    );
+    const knownPos = known.length === 0 ? -1 : Math.max(...known.map(({ pos }) => pos));
+    return new LocalRevision(this.cluster(), database, id, path, content, knownPos);
+  }
+
+  /** Lets others have their turn, and the replication end. */
+  async #breathe(until: number): Promise<number> {
+    if (performance.now() < until) return until;
+    await new Promise((resolve) => setImmediate(resolve));
+    this.signal.throwIfAborted();
+    return performance.now() + sliceMs;
+  }
+}
+
+const gone = (id: Bytes, rev: Rev): ReadResult => ({ unread: 'gone', id, rev, reason: 'missing' });
+
+function failureOf({ id, rev }: DocRevision, error: unknown): WriteFailure {
+  if (!(error instanceof Refusal)) throw error;
+  return { id, rev, error: error.error, reason: error.reason };
+}
+
+/** Hands the bytes of attachments to where they are saved. */
+function followerOf(doc: DocRevision): Follower {
+  return {
+    open: async ({ name }) => {
+      const attachment = doc.carried.find((each) => each.name === name);
+      if (attachment === undefined) throw new Error(`the attachment ${name} of a document is not carried`);
+      return await attachment.open();
+    },
+    end: () => Promise.resolve(),
+  };
+}

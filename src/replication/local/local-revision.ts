@@ -1,0 +1,93 @@
+import type { Bytes } from '../../base/bytes.js';
+import type { AttachmentInput } from '../../cluster/attachment-input.js';
+import type { Cluster } from '../../cluster/cluster.js';
+import type { Database } from '../../cluster/database.js';
+import { followingText, isWanted } from '../../cluster/doc-pieces.js';
+import type { NamedInput } from '../../cluster/document-input.js';
+import { readEncoded } from '../../cluster/read-attachment.js';
+import type { Rev } from '../../revisions/rev.js';
+import type { RevNode } from '../../revisions/tree.js';
+import { attachmentsOf, hasAttachments, splitContent, type Attachment } from '../../shard/content.js';
+import { deletedMember, docText, revisionsMember } from '../../shard/doc-text.js';
+import { PeerFailure, type CarriedAttachment, type DocRevision } from '../peer.js';
+
+/** A revision of a database of this server: what is stored goes on as it is, without being read. */
+export class LocalRevision implements DocRevision {
+  readonly carried: readonly CarriedAttachment[];
+
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly database: Database,
+    readonly id: Bytes,
+    /** The revision and its ancestors, newest first. */
+    private readonly path: readonly RevNode[],
+    private readonly content: Bytes,
+    /** The generation up to which the other side has the attachments. */
+    private readonly knownPos: number,
+  ) {
+    this.carried = hasAttachments(content)
+      ? attachmentsOf(content)
+          .filter((each) => isWanted(each, this.#wanted))
+          .map((each) => this.#carry(each))
+      : noAttachments;
+  }
+
+  get rev(): Rev {
+    return this.path[0]!;
+  }
+
+  get bytes(): number {
+    return this.content.length;
+  }
+
+  get hasAttachments(): boolean {
+    return hasAttachments(this.content);
+  }
+
+  text(): Bytes {
+    const { id, rev, content } = this;
+    const extra = (this.path[0]!.deleted ? deletedMember : '') + revisionsMember(this.path);
+    if (!this.hasAttachments) return docText(id, rev, content, extra);
+    return followingText({ id, rev, content, extra, plain: false }, this.#wanted);
+  }
+
+  input(): NamedInput {
+    const { pos, deleted } = this.path[0]!;
+    const { attachments, body } = splitContent(this.content);
+    return {
+      id: this.id,
+      rev: undefined,
+      revisions: { start: pos, hashes: this.path.map(({ hash }) => hash) },
+      deleted,
+      attachments: this.hasAttachments ? attachments.map((each) => this.#inputOf(each)) : undefined,
+      body,
+    };
+  }
+
+  carryingAll(): DocRevision {
+    const { cluster, database, id, path, content } = this;
+    return new LocalRevision(cluster, database, id, path, content, -1);
+  }
+
+  get #wanted() {
+    return { after: this.knownPos, encodingInfo: true };
+  }
+
+  #carry(attachment: Attachment): CarriedAttachment {
+    const { name, type, storedLength, gzip } = attachment;
+    const open = () =>
+      readEncoded(this.cluster, this.database, attachment).catch(() => {
+        // Compacted away since: the document is read again, and with it what has taken its place.
+        throw new PeerFailure(`The attachment ${name} of a document of ${this.database.name} is gone.`);
+      });
+    return { name, type, length: storedLength, gzip, open };
+  }
+
+  #inputOf(attachment: Attachment): AttachmentInput {
+    const { name, type, revpos, md5, length, gzip } = attachment;
+    if (!isWanted(attachment, this.#wanted)) return { kind: 'stub', name, revpos };
+    return { kind: 'follows', name, revpos, type, gzip, md5, length };
+  }
+}
+
+const noAttachments: readonly CarriedAttachment[] = [];

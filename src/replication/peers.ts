@@ -1,0 +1,36 @@
+import type { Cluster } from '../cluster/cluster.js';
+import type { Config } from '../config/config.js';
+import type { ScriptHost } from '../script/script-host.js';
+import type { Endpoint } from './endpoint.js';
+import { Connection } from './http/connection.js';
+import { readTls } from './http/dispatcher.js';
+import { HttpPeer } from './http/http-peer.js';
+import { LocalPeer, type CreateDatabase } from './local/local-peer.js';
+import type { Peer } from './peer.js';
+import type { ReplicationSpec } from './spec.js';
+
+export interface PeerHost {
+  config: Config;
+  /** The one that is open now. */
+  cluster: () => Cluster;
+  /** Runs filter functions. */
+  scripts: ScriptHost;
+  makeDatabase: CreateDatabase;
+  userAgent: string;
+}
+
+type PeerSettings = Pick<ReplicationSpec, 'timeoutMs' | 'retries' | 'connections' | 'useBulkGet' | 'user'>;
+
+/** Makes the sides of a replication. Whatever they do ends with the signal. */
+export function makePeer(
+  { config, cluster, scripts, makeDatabase, userAgent }: PeerHost,
+  endpoint: Endpoint,
+  { timeoutMs, retries, connections, useBulkGet, user }: PeerSettings,
+  signal: AbortSignal,
+): Peer {
+  if (endpoint.kind === 'local')
+    return new LocalPeer(cluster, endpoint.name, user, { scripts, makeDatabase }, signal);
+  const tls = readTls(config);
+  const connection = new Connection(endpoint, { timeoutMs, retries, connections, tls, userAgent, signal });
+  return new HttpPeer(connection, { useBulkGet, heartbeatMs: Math.ceil(timeoutMs / 3) });
+}

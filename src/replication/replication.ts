@@ -1,0 +1,194 @@
+import { randomBytes } from 'node:crypto';
+import { Refusal } from '../base/errors.js';
+import type { Logger } from '../base/logger.js';
+import { answerOf, commonStart, makeLog, type Session } from './checkpoint.js';
+import { copyBatch, type CopyContext } from './copy-batch.js';
+import type { Change, LocalDoc, Peer, Seq } from './peer.js';
+import { Progress, Slots } from './progress.js';
+import type { ReplicationId } from './replication-id.js';
+import { sameSeq } from './seq.js';
+import type { ReplicationSpec } from './spec.js';
+import { Stats } from './stats.js';
+
+export interface ReplicationOptions {
+  spec: ReplicationSpec;
+  id: ReplicationId;
+  source: Peer;
+  target: Peer;
+  logger: Logger;
+  /** Ends it. Whoever aborts it closes the peers too. */
+  signal: AbortSignal;
+}
+
+/** Where a replication stands, for those who watch. */
+export interface Standing {
+  sourceSeq: Seq;
+  throughSeq: Seq;
+  checkpointedSeq: Seq;
+  pending: number | null;
+}
+
+/**
+ * One run of a replication. The changes of the source are read in order, page by page; several pages are worked on at
+ * once. Every so often, and at the end, both sides note the place up to which all is done, and the next run begins
+ * there. What fails makes the run fail, so nothing is passed over; what the target refuses for good is counted.
+ */
+export class Replication {
+  readonly stats = new Stats();
+  /** When something was last heard of the source, or done. */
+  updatedAt = new Date();
+  #session!: Session;
+  #progress!: Progress;
+  #sourceSeq: Seq = 0;
+  #checkpointed: Seq = 0;
+  #pending: number | null = null;
+  /** The notes as they were before, and as they were written last. */
+  #log: LocalDoc | undefined;
+  #written: LocalDoc | undefined;
+  #checkpointing: Promise<void> = Promise.resolve();
+  #sourceTakesNotes = true;
+
+  constructor(private readonly options: ReplicationOptions) {}
+
+  get standing(): Standing | undefined {
+    if (this.#progress === undefined) return undefined;
+    return {
+      sourceSeq: this.#sourceSeq,
+      throughSeq: this.#progress.through,
+      checkpointedSeq: this.#checkpointed,
+      pending: this.#pending,
+    };
+  }
+
+  /** Opens both sides and finds the place to go on from. */
+  async open(): Promise<void> {
+    const { spec, source, target } = this.options;
+    await source.open();
+    await this.#openTarget(target);
+    const start = await this.#findStart(source, target);
+    const seq = start.history.length === 0 ? (spec.sinceSeq ?? 0) : start.seq;
+    this.#session = {
+      id: randomBytes(16).toString('hex'),
+      startTime: new Date(),
+      startSeq: seq,
+      history: start.history,
+      withTotals: spec.selection.kind === 'doc_ids',
+    };
+    this.#progress = new Progress(seq);
+    this.#sourceSeq = this.#checkpointed = seq;
+  }
+
+  /** Goes to the end of the source, or, if it is continuous, on until it is stopped. Gives what `/_replicate` answers. */
+  async run(): Promise<LocalDoc> {
+    const { spec } = this.options;
+    let fail!: (error: unknown) => void;
+    const failure = new Promise<never>((_, reject) => (fail = reject));
+    const timer = setInterval(() => this.#checkpoint().catch(fail), spec.checkpointIntervalMs);
+    const work = this.#copyAll(fail);
+    // One of the two may fail after the other, and then nobody waits for it.
+    for (const each of [work, failure]) each.catch(() => undefined);
+    try {
+      await Promise.race([work, failure]);
+    } finally {
+      clearInterval(timer);
+    }
+    await this.#checkpoint();
+    return this.#answer();
+  }
+
+  /** Notes how far it has come: for one that is stopped. */
+  async checkpoint(): Promise<void> {
+    if (this.#progress !== undefined) await this.#checkpoint();
+  }
+
+  async #openTarget(target: Peer): Promise<void> {
+    const { createTarget, createTargetParams } = this.options.spec;
+    try {
+      await target.open();
+    } catch (error) {
+      if (!createTarget || !(error instanceof Refusal) || error.error !== 'db_not_found') throw error;
+      await target.create(createTargetParams);
+      await target.open();
+    }
+  }
+
+  async #findStart(source: Peer, target: Peer): Promise<ReturnType<typeof commonStart>> {
+    const { spec, id } = this.options;
+    if (!spec.useCheckpoints) return { seq: 0, history: [] };
+    const [onSource, onTarget] = await Promise.all([source.readLocal(id.base), target.readLocal(id.base)]);
+    this.#log = onSource;
+    return commonStart(onSource, onTarget);
+  }
+
+  async #copyAll(fail: (error: unknown) => void): Promise<void> {
+    const { spec, source, target, logger, signal } = this.options;
+    const context: CopyContext = { source, target, stats: this.stats, logger, retries: spec.retries, signal };
+    const slots = new Slots(spec.workers);
+    const feed = source.changes({
+      since: this.#session.startSeq,
+      continuous: spec.continuous,
+      selection: spec.selection,
+      winningRevsOnly: spec.winningRevsOnly,
+      pageSize: spec.batchSize,
+    });
+    for await (const { changes, lastSeq, pending } of feed) {
+      this.#sourceSeq = lastSeq;
+      this.#pending = pending;
+      this.updatedAt = new Date();
+      const done = this.#progress.begin(lastSeq);
+      await slots.take();
+      signal.throwIfAborted();
+      this.#copy(context, changes)
+        .then(done, fail)
+        .finally(() => slots.free());
+    }
+    await slots.allFree();
+  }
+
+  async #copy(context: CopyContext, changes: readonly Change[]): Promise<void> {
+    if (changes.length === 0) return;
+    await copyBatch(context, changes);
+    this.updatedAt = new Date();
+  }
+
+  /** One at a time, since each goes on from the one before. */
+  #checkpoint(): Promise<void> {
+    this.#checkpointing = this.#checkpointing.then(() => this.#checkpointNow());
+    return this.#checkpointing;
+  }
+
+  async #checkpointNow(): Promise<void> {
+    const { spec, id, source, target } = this.options;
+    const seq = this.#progress.through;
+    if (!spec.useCheckpoints || sameSeq(seq, this.#checkpointed)) return;
+    const log = makeLog(this.#session, seq, this.stats, new Date());
+    await target.commit();
+    await Promise.all([this.#noteOnSource(source, id.base, log), target.writeLocal(id.base, log)]);
+    this.#checkpointed = seq;
+    this.#written = log;
+  }
+
+  /** Who may read a source need not be allowed to write: then each run begins at the beginning. */
+  async #noteOnSource(source: Peer, id: string, log: LocalDoc): Promise<void> {
+    if (!this.#sourceTakesNotes) return;
+    try {
+      await source.writeLocal(id, log);
+    } catch (error) {
+      const closed =
+        error instanceof Refusal && (error.error === 'unauthorized' || error.error === 'forbidden');
+      if (!closed) throw error;
+      this.#sourceTakesNotes = false;
+      const facts = { source: source.address };
+      this.options.logger.warn(
+        facts,
+        'the source of a replication takes no checkpoints: the next run begins anew',
+      );
+    }
+  }
+
+  #answer(): LocalDoc {
+    if (!this.options.spec.useCheckpoints) return { ok: true, use_checkpoints: false };
+    if (this.#written !== undefined) return { ok: true, ...answerOf(this.#written) };
+    return { ok: true, no_changes: true, ...answerOf(this.#log ?? {}) };
+  }
+}

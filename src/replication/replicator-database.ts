@@ -1,0 +1,33 @@
+import { fromBytes, type Bytes } from '../base/bytes.js';
+import type { UserContext } from '../base/user-context.js';
+import { splitContent } from '../shard/content.js';
+import type { LocalDoc } from './peer.js';
+
+/** Databases whose documents ask for replications: every one of that name, also behind a slash. */
+export const isReplicatorName = (name: string): boolean =>
+  name === '_replicator' || name.endsWith('/_replicator');
+
+/** Who writes states into documents. Told by identity: nobody can log in as it. */
+export const replicatorUser: UserContext = Object.freeze({
+  name: null,
+  roles: Object.freeze(['_admin', '_replicator']),
+});
+
+/** The members that only the replicator writes. */
+export const stateMembers: readonly string[] = [
+  '_replication_id',
+  '_replication_state',
+  '_replication_state_time',
+  '_replication_state_reason',
+  '_replication_stats',
+];
+
+/** What a document says, out of what is stored of it. */
+export const readBody = (content: Bytes): LocalDoc =>
+  JSON.parse(fromBytes(splitContent(content).body)) as LocalDoc;
+
+/** Whether nothing is left to be done for a document, until somebody writes it anew. */
+export function isFinal(body: LocalDoc): boolean {
+  const state = body['_replication_state'];
+  return state === 'completed' || state === 'failed';
+}

@@ -1,0 +1,95 @@
+import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import type { UserContext } from '../base/user-context.js';
+import type { Database } from '../cluster/database.js';
+import { isDesignId, type NamedInput } from '../cluster/document-input.js';
+import type { ReadGate, Show } from '../cluster/read-gates.js';
+import type { GateContext, SaveGate } from '../cluster/save-gates.js';
+import type { Config } from '../config/config.js';
+import { membersOf, objectOf } from '../json/members.js';
+import { encodeContent, splitContent } from '../shard/content.js';
+import { withoutLogin } from './endpoint.js';
+import { isReplicatorName, readBody, replicatorUser } from './replicator-database.js';
+import { without } from './without.js';
+import { checkOwner, checkReplicatorDoc } from './replicator-rules.js';
+
+type IsAdmin = (user: UserContext, security: Database['security']) => boolean;
+
+/** Stands before databases of replications: keeps their rules, and hides credentials from everybody but their owners. */
+export class ReplicatorGate implements SaveGate, ReadGate {
+  constructor(
+    private readonly config: Config,
+    /** Whether a user is an admin of a database with that security object. */
+    private readonly isAdmin: IsAdmin,
+  ) {}
+
+  concerns({ name }: Database, id: Bytes): boolean {
+    return isReplicatorName(name) && !isDesignId(id);
+  }
+
+  check(database: Database, input: NamedInput, context: GateContext): NamedInput {
+    const { user, newEdits } = context;
+    if (user === replicatorUser) return input;
+    const { attachments, body } = splitContent(input.body);
+    const isAdmin = this.isAdmin(user, database.security);
+    const before = isAdmin ? context.previous?.content : judgedBy(database, input.id, context);
+    const change = {
+      body: readBody(body),
+      deleted: input.deleted,
+      previous: before === undefined ? undefined : readBody(before),
+      user,
+      isAdmin,
+      newEdits,
+    };
+    const owner = checkOwner(change);
+    checkReplicatorDoc(change, this.config);
+    if (input.deleted || change.body['owner'] === owner) return input;
+    return { ...input, body: encodeContent(attachments, withOwner(body, owner)) };
+  }
+
+  showFor({ name, security }: Database, user: UserContext): Show | undefined {
+    if (!isReplicatorName(name) || this.isAdmin(user, security)) return undefined;
+    return (id, content) => {
+      if (isDesignId(id) || (user.name !== null && readBody(content)['owner'] === user.name)) return content;
+      const { attachments, body } = splitContent(content);
+      return encodeContent(attachments, withoutCredentials(body));
+    };
+  }
+}
+
+/**
+ * What the change of somebody who is no admin is measured by. A replicated revision may continue none that is here, and
+ * win all the same: there it is the document as it stands today.
+ */
+function judgedBy(database: Database, id: Bytes, { newEdits, previous }: GateContext): Bytes | undefined {
+  if (newEdits) return previous?.content;
+  const winner = database.collection.winner(id);
+  if (winner === undefined || winner.deleted) return undefined;
+  return database.collection.winnerBody(database.shardOf(id), winner);
+}
+
+function withOwner(body: Bytes, owner: unknown): Bytes {
+  const others = membersOf(body).filter(({ name }) => name !== 'owner');
+  return objectOf([...others.map(({ text }) => text), `"owner":${toBytes(JSON.stringify(owner))}`]);
+}
+
+const addressed: ReadonlySet<string> = new Set(['source', 'target', 'proxy', 'source_proxy', 'target_proxy']);
+
+function withoutCredentials(body: Bytes): Bytes {
+  const members = membersOf(body).map(({ name, text }) => {
+    if (!addressed.has(name)) return text;
+    const value = (JSON.parse(fromBytes(`{${text}}`)) as LooseMembers)[name];
+    return `${toBytes(JSON.stringify(name))}:${toBytes(JSON.stringify(strip(value)))}`;
+  });
+  return objectOf(members);
+}
+
+/** An endpoint without what lets somebody in; headers are left out, as any may do that. */
+function strip(value: unknown): unknown {
+  if (typeof value === 'string') return withoutLogin(value);
+  if (typeof value !== 'object' || value === null) return value;
+  const others = without(value as LooseMembers, 'headers', 'auth');
+  const { url } = others;
+  return typeof url === 'string' ? { ...others, url: withoutLogin(url) } : others;
+}
+
+type LooseMembers = Readonly<Record<string, unknown>>;

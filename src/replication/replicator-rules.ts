@@ -1,0 +1,82 @@
+import { Refusal } from '../base/errors.js';
+import { serverAdminRole, type UserContext } from '../base/user-context.js';
+import type { Config } from '../config/config.js';
+import type { LocalDoc } from './peer.js';
+import { stateMembers } from './replicator-database.js';
+import { mutuallyExclusive, parseSpec } from './spec.js';
+
+/** A document of a replicator database that is about to be saved. */
+export interface DocChange {
+  body: LocalDoc;
+  deleted: boolean;
+  previous: LocalDoc | undefined;
+  user: UserContext;
+  /** Whether the user is an admin of the database. */
+  isAdmin: boolean;
+  /** False for revisions made elsewhere. */
+  newEdits: boolean;
+}
+
+const forbidden = (reason: string): Refusal => new Refusal('forbidden', reason);
+
+/** Who owns a document after the change; refuses changes to the documents of others. */
+export function checkOwner({ body, previous, deleted, user, isAdmin }: DocChange): unknown {
+  const owner = body['owner'];
+  const before = previous?.['owner'];
+  const foreign = (each: unknown): boolean => each !== undefined && each !== null && each !== user.name;
+  if (!isAdmin && (foreign(owner) || foreign(before)))
+    throw forbidden("Can't update replication documents from other users.");
+  if (!isAdmin && deleted && before !== user.name)
+    throw forbidden('Replication documents are deleted by admins or by the users who own them.');
+  return owner ?? user.name;
+}
+
+/** Refuses a document that asks for what can't be, or may not be asked for. */
+export function checkReplicatorDoc(change: DocChange, config: Config): void {
+  if (change.deleted) return;
+  checkStateMembers(change);
+  checkUserContext(change);
+  try {
+    parseSpec(change.body, { config, user: change.user, localNames: false });
+  } catch (error) {
+    throw error instanceof Refusal ? forbidden(reasonFor(error)) : error;
+  }
+}
+
+/** States are written by the replicator alone; whoever saves a document may leave them out, or as they are. */
+function checkStateMembers({ body, previous, user, newEdits }: DocChange): void {
+  // Copies of whole databases bring their states with them.
+  if (!newEdits && user.roles.includes(serverAdminRole)) return;
+  for (const name of stateMembers) {
+    if (name in body && JSON.stringify(body[name]) !== JSON.stringify(previous?.[name]))
+      throw forbidden(`The member \`${name}\` is written by the replicator alone.`);
+  }
+}
+
+function checkUserContext({ body, user, isAdmin }: DocChange): void {
+  const context = body['user_ctx'];
+  if (context === undefined || context === null) return;
+  if (typeof context !== 'object' || Array.isArray(context))
+    throw forbidden('The `user_ctx` property must be an object.');
+  const { name, roles = [] } = context as Record<string, unknown>;
+  if (name !== undefined && name !== null && (typeof name !== 'string' || name === ''))
+    throw forbidden('The `user_ctx.name` property must be a non-empty string or null.');
+  if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string' && role !== ''))
+    throw forbidden('The `user_ctx.roles` property must be an array of non-empty strings.');
+  if (isAdmin) return;
+  if ((name ?? null) !== user.name) throw forbidden('The given `user_ctx.name` is not valid');
+  const foreign = roles.find((role) => !user.roles.includes(role as string)) as string | undefined;
+  if (foreign !== undefined) throw forbidden(`Invalid role (\`${foreign}\`) in the \`user_ctx\``);
+}
+
+/** In the words that CouchDB has for it, which scripts look for: its own form of errors, in their own notation. */
+function reasonFor({ error, reason }: Refusal): string {
+  if (error === 'bad_rep_doc') return reason;
+  if (error === 'invalid_operator') {
+    const operator = reason.slice(reason.lastIndexOf(' ') + 1);
+    return `{throw,{mango_error,mango_selector,{invalid_operator,<<"${operator}">>}}}`;
+  }
+  if (error === 'bad_request')
+    return `{throw,{bad_request,${reason === mutuallyExclusive ? `"${reason}"` : `<<"${reason}">>`}}}`;
+  return `${error}: ${reason}`;
+}

@@ -1,0 +1,158 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { badRequest, notFound, Refusal } from '../base/errors.js';
+import type { Logger } from '../base/logger.js';
+import type { UserContext } from '../base/user-context.js';
+import { Job } from './job.js';
+import { ActiveRun } from './job-run.js';
+import { JobScheduler } from './job-scheduler.js';
+import type { LocalDoc } from './peer.js';
+import { makePeer, type PeerHost } from './peers.js';
+import { refusalOf } from './reason.js';
+import { fullId, replicationId, type ReplicationId } from './replication-id.js';
+import { ReplicatorDocs } from './replicator-docs.js';
+import { ReplicatorWatch } from './replicator-watch.js';
+import { SchedulerDocs } from './scheduler-docs.js';
+import { parseSpec, type ReplicationSpec } from './spec.js';
+
+export interface ReplicatorHost extends PeerHost {
+  logger: Logger;
+  /** This server's id: another server's replications are not ours. */
+  serverId: string;
+}
+
+/** What became of a request to `/_replicate`. */
+export type Replicated =
+  { kind: 'completed'; answer: LocalDoc } | { kind: 'accepted' | 'cancelled'; id: string };
+
+/** Whoever asks for a continuous replication is told within this time if it can't begin. */
+const openingMs = 2_000;
+
+/** All replications of this server: those that requests ask for, and those of documents. */
+export class Replicator {
+  readonly scheduler: JobScheduler;
+  #docs: ReplicatorDocs;
+  #watch: ReplicatorWatch | undefined;
+  #closed = false;
+
+  constructor(private readonly host: ReplicatorHost) {
+    this.scheduler = new JobScheduler(
+      host.config,
+      host.logger,
+      (job, logger) => new ActiveRun(host, job, logger),
+    );
+    this.#docs = this.#makeDocs();
+  }
+
+  /** Takes up the documents of a cluster that has been opened. */
+  async start(): Promise<void> {
+    const { logger } = this.host;
+    this.#watch = new ReplicatorWatch(this.host.cluster(), this.#docs, logger);
+    await this.#watch.start();
+  }
+
+  /** Lets go of a cluster that is about to be closed: replications of documents end, and begin again with `start`. */
+  async pause(): Promise<void> {
+    await this.#watch?.close();
+    await this.#docs.close();
+    const closing = closingRefusal();
+    const ofDocs = this.scheduler.list().filter(({ origin }) => origin !== undefined);
+    await Promise.all(ofDocs.map(({ id }) => this.scheduler.remove(id, closing)));
+    this.#docs = this.#makeDocs();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#watch?.close();
+    await this.#docs.close();
+    await this.scheduler.close(closingRefusal());
+  }
+
+  get docs(): SchedulerDocs {
+    return new SchedulerDocs(this.host.cluster(), this.#docs);
+  }
+
+  /** The names of all replicator databases. */
+  get databases(): string[] {
+    return this.#watch?.databases ?? [];
+  }
+
+  /** Does what a request to `/_replicate` asks for. */
+  async replicate(body: LocalDoc, user: UserContext): Promise<Replicated> {
+    if (body['cancel'] !== undefined && typeof body['cancel'] !== 'boolean')
+      throw badRequest('parameter `cancel` must be a boolean');
+    const cancel = body['cancel'] === true;
+    const named = body['replication_id'] ?? body['_local_id'] ?? body['id'];
+    if (cancel && typeof named === 'string') return await this.#cancel(named);
+    const spec = parseSpec(body, { config: this.host.config, user, localNames: true });
+    const id = await this.#identify(spec).catch((error: unknown) => {
+      throw refusalOf(error);
+    });
+    if (cancel) return await this.#cancel(fullId(id));
+    if (this.#closed) throw closingRefusal();
+    return spec.continuous ? await this.#begin(id, spec) : await this.#complete(id, spec);
+  }
+
+  async #complete(id: ReplicationId, spec: ReplicationSpec): Promise<Replicated> {
+    const job = this.#job(id, spec);
+    try {
+      return { kind: 'completed', answer: await job.wait() };
+    } catch (error) {
+      throw refusalOf(error);
+    }
+  }
+
+  /** What can be told at once is told at once; all else is tried until it works. */
+  async #begin(id: ReplicationId, spec: ReplicationSpec): Promise<Replicated> {
+    const job = this.#job(id, spec);
+    try {
+      await Promise.race([job.run?.opened, sleep(openingMs, undefined, { ref: false })]);
+    } catch (error) {
+      if (error instanceof Refusal) {
+        await this.scheduler.remove(job.id, error);
+        throw error;
+      }
+    }
+    return { kind: 'accepted', id: job.id };
+  }
+
+  /** The job of that id: one that is there, or a new one. */
+  #job(id: ReplicationId, spec: ReplicationSpec): Job {
+    const known = this.scheduler.get(fullId(id));
+    if (known !== undefined) return known;
+    const job = new Job(id, spec, undefined);
+    // Who waits for a replication is told that it failed, and may ask again; one that nobody waits for goes on.
+    this.scheduler.add(job, { completed: () => undefined, crashed: () => spec.continuous });
+    return job;
+  }
+
+  async #cancel(id: string): Promise<Replicated> {
+    const job = this.scheduler.get(id);
+    if (job === undefined) throw notFound('missing');
+    if (job.origin !== undefined) {
+      const { database, docId } = job.origin;
+      throw badRequest(`The document ${docId} of ${database} asks for this replication: delete that.`);
+    }
+    await this.scheduler.remove(id, new Refusal('replication_failed', 'The replication was cancelled.'));
+    return { kind: 'cancelled', id };
+  }
+
+  async #identify(spec: ReplicationSpec): Promise<ReplicationId> {
+    const signal = AbortSignal.timeout(spec.timeoutMs);
+    return await replicationId(spec, this.host.serverId, async (docId) => {
+      const peer = makePeer(this.host, spec.source, spec, signal);
+      try {
+        return await peer.readDoc(docId);
+      } finally {
+        await peer.close();
+      }
+    });
+  }
+
+  #makeDocs(): ReplicatorDocs {
+    const { config, logger, cluster } = this.host;
+    const identify = (spec: ReplicationSpec) => this.#identify(spec);
+    return new ReplicatorDocs({ config, logger, cluster, scheduler: this.scheduler, identify });
+  }
+}
+
+const closingRefusal = (): Refusal => new Refusal('service_unavailable', 'The server is closing.');

@@ -1,0 +1,51 @@
+import { after, describe } from 'node:test';
+import { createLogger } from '../../src/base/logger.js';
+import { MemoryBlobStore } from '../../src/blobs/memory-blob-store.js';
+import { Cluster } from '../../src/cluster/cluster.js';
+import { Config } from '../../src/config/config.js';
+import { makeDatabase } from '../../src/http/make-database.js';
+import { makePeer } from '../../src/replication/peers.js';
+import { parseSpec } from '../../src/replication/spec.js';
+import { ScriptHost } from '../../src/script/script-host.js';
+import { memoryViews } from '../support/views.js';
+import { peerSuite } from './peer-suite.js';
+
+const logger = createLogger({ level: 'none' });
+const config = new Config({ overrides: { couchdb: { max_document_size: '10000' } } });
+const cluster = new Cluster(config, logger, undefined, new MemoryBlobStore(), memoryViews(logger));
+const scripts = new ScriptHost({
+  threads: 1,
+  memory_bytes: 32 * 1024 * 1024,
+  timeoutMs: () => 5_000,
+  log: () => undefined,
+});
+after(async () => {
+  await cluster.close();
+  await scripts.close();
+});
+const user = { name: 'admin', roles: ['_admin'] };
+
+describe('a database of this server', () => {
+  peerSuite((name) => {
+    const controller = new AbortController();
+    const spec = parseSpec({ source: name, target: name }, { config, user, localNames: true });
+    const peer = makePeer(
+      {
+        config,
+        cluster: () => cluster,
+        scripts,
+        makeDatabase: (each, params) => makeDatabase(cluster, config, each, new Map(Object.entries(params))),
+        userAgent: 'test',
+      },
+      spec.source,
+      spec,
+      controller.signal,
+    );
+    const close = peer.close.bind(peer);
+    peer.close = () => {
+      controller.abort();
+      return close();
+    };
+    return peer;
+  });
+});
