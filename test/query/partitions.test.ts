@@ -62,7 +62,9 @@ test('what partitions hold adds up to what the database holds, whatever is done 
   );
   for (const [at, partition] of partitions.entries()) {
     const listed = await client.get(`${db}/_partition/${encodeURIComponent(partition)}/_all_docs`);
-    assert.equal(listed.body.rows.length, parts[at]!.doc_count, `SEED=${seed}`);
+    // A purge that leaves a deleted revision doesn't recount the document, so counters can't tell how many rows there are.
+    const live = [...revs.keys()].filter((id) => id.startsWith(`${partition}:`));
+    assert.equal(listed.body.rows.length, live.length, `SEED=${seed}`);
     assert.equal(listed.body.total_rows, parts[at]!.doc_count);
   }
 });
