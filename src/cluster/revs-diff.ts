@@ -8,8 +8,12 @@ export interface RevsDiff {
   possibleAncestors: Rev[];
 }
 
-/** Which of the named revisions of a document are not here, and which leaves they may descend from. */
+/**
+ * Which of the named revisions of a document are not here, and which leaves they may descend from. Refuses an id that no
+ * document of the database can have, so that who replicates hears of it before sending anything.
+ */
 export function revsDiff(database: Database, id: Bytes, revs: readonly Rev[]): RevsDiff {
+  database.checkId(id);
   const doc = database.collection.doc(id);
   if (doc === undefined) return { missing: [...revs], possibleAncestors: [] };
   const absent = missing(doc.tree, revs);
