@@ -179,11 +179,20 @@ describe('a replication', () => {
   });
 
   test('counts what the target refuses, and brings the rest', async () => {
-    const [from, to] = [await newDb(here), await newDb(there, '?partitioned=true')];
-    await here.post(`${from}/_bulk_docs`, { docs: [{ _id: 'a:1' }, { _id: 'nowhere' }, { _id: 'b:1' }] });
+    const [from, to] = [await newDb(here), await newDb(there)];
+    const validate = 'function (doc, old, user) { if (doc.bad) throw({ forbidden: "not here" }) }';
+    await there.put(`${to}/_design/d`, { validate_doc_update: validate });
+    await here.post(`${from}/_bulk_docs`, { docs: [{ _id: 'a' }, { _id: 'b', bad: true }, { _id: 'c' }] });
     const answer = await replicate(here, { source: name(from), target: addressOf(there, to) });
     const { docs_read, docs_written, doc_write_failures } = newest(answer);
     assert.deepEqual([docs_read, docs_written, doc_write_failures], [3, 2, 1]);
-    assert.deepEqual([...(await contentsOf(there, to)).keys()], ['a:1', 'b:1']);
+    assert.deepEqual([...(await contentsOf(there, to)).keys()], ['_design/d', 'a', 'c']);
+  });
+
+  test('fails as a whole where the target can have no document of such an id', async () => {
+    const [from, to] = [await newDb(here), await newDb(there, '?partitioned=true')];
+    await here.put(`${from}/nowhere`, {});
+    const { status } = await here.post('/_replicate', { source: name(from), target: addressOf(there, to) });
+    assert.equal(status, 500);
   });
 });

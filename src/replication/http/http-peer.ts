@@ -73,7 +73,7 @@ export class HttpPeer implements Peer {
       body: () => Buffer.from(`{${rows.join(',')}}`, 'latin1'),
     };
     const { status, value } = await this.connection.json(call);
-    if (status === 400) return await this.#revsDiffOneByOne(changes);
+    if (status === 400 && !refusesId(value)) return await this.#revsDiffOneByOne(changes);
     if (status === 404) throw new Refusal('db_not_found', `could not open ${this.address}`);
     if (status !== 200 || typeof value !== 'object' || value === null)
       throw this.connection.unexpected(call, status, value);
@@ -168,3 +168,7 @@ export class HttpPeer implements Peer {
     throw this.connection.failure(call, `was answered ${statusCode}`);
   }
 }
+
+/** A database that can't hold an id at all, such as a partitioned one, is the wrong target, not one with a bad document. */
+const refusesId = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && (value as { error?: unknown }).error === 'illegal_docid';
