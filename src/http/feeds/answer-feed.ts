@@ -131,7 +131,7 @@ async function writeDescending(
     piece = await reader.next(left, upTo)
   ) {
     left -= piece.rows;
-    if (!(await writePiece(exchange.response, piece.bytes))) return undefined;
+    if (piece.bytes.length > 0 && !(await writePiece(exchange.response, piece.bytes))) return undefined;
   }
   return left;
 }
