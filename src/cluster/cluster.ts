@@ -11,6 +11,7 @@ import type { Volume } from '../shard/volume.js';
 import type { Touched } from '../shard/write-view.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import { MemoryStore } from '../storage/memory-store.js';
+import type { Documents } from '../views/index-backend.js';
 import type { Indexed, Views } from '../views/views.js';
 import { Catalogue, type DatabaseRecord, type Erasure, type NamesQuery } from './catalogue.js';
 import type { DataFolder } from './data-folder.js';
@@ -182,7 +183,7 @@ export class Cluster implements EventTarget {
   /** A database as its indexes know it. */
   indexed({ record, collection }: Database): Indexed {
     const { instance, q, slot } = record;
-    const documents = { store: collection.store, folder: this.#volumes.folderOf(slot) };
+    const documents = (): Documents => ({ store: collection.store, folder: this.#volumes.folderOf(slot) });
     return { instance, q, states: collection.states, documents };
   }
 

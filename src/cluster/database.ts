@@ -35,8 +35,8 @@ export class Database {
   followers: Followers | undefined;
   /** Compactions under way. */
   compacting = 0;
-  /** Views of design documents, by id and revision. */
-  readonly designs = new Map<string, DesignViews>();
+  /** Views of design documents, by name. */
+  readonly designs = new Map<string, { changes: number; rev: string; views: DesignViews }>();
 
   constructor(
     readonly name: string,

@@ -13,15 +13,20 @@ const rememberedMax = 100;
 
 /** The views of a design document as it is now; refuses where there is none. */
 export function designOf(database: Database, name: string): DesignViews {
+  const { designs } = database;
+  const { designChanges } = database.collection;
+  const known = designs.get(name);
+  if (known?.changes === designChanges) return known.views;
   const id = designPrefix + toBytes(name);
   const { rev, content } = openDoc(database, id, {});
-  const { designs } = database;
-  const key = `${id} ${rev.pos}-${rev.hash}`;
-  const known = designs.get(key);
-  if (known !== undefined) return known;
-  const views = designViews(parse(docText(id, rev, content, '')), database.isPartitioned);
-  if (designs.size >= rememberedMax) designs.delete(designs.keys().next().value!);
-  designs.set(key, views);
+  const revText = `${rev.pos}-${rev.hash}`;
+  // The same object as before: what others know of its views hangs on it.
+  const views =
+    known?.rev === revText
+      ? known.views
+      : designViews(parse(docText(id, rev, content, '')), database.isPartitioned);
+  if (known === undefined && designs.size >= rememberedMax) designs.delete(designs.keys().next().value!);
+  designs.set(name, { changes: designChanges, rev: revText, views });
   return views;
 }
 

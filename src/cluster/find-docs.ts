@@ -22,6 +22,7 @@ import { checkPartition, partitionRange } from './partitions.js';
 import { queryIndexes } from './query-indexes.js';
 import type { ViewSource } from './query-view.js';
 import { viewSource } from './view-source.js';
+import type { Position } from '../views/index-state.js';
 import { partitionKey } from '../views/key-order.js';
 
 export interface FindContext {
@@ -164,7 +165,20 @@ export class DocSearch {
       return new PrimaryReader(this.context.database.collection, range);
     }
     const reader = this.#view.again();
-    return reader === undefined ? noRows : new ViewIndexReader(reader, named && partitionKey(named));
+    if (reader === undefined) return noRows;
+    return new ViewIndexReader(reader, named && partitionKey(named), this.#seen(reader.state.positions));
+  }
+
+  /**
+   * An index may be ahead of what is known of a commit on this side, or from before the shards were put back to an earlier
+   * state: then its rows tell nothing of the documents here.
+   */
+  #seen(positions: readonly Position[]): number[] | undefined {
+    const { states } = this.context.database.collection;
+    const isOther = positions.some(
+      ({ seq, epoch }, shard) => seq > states[shard]!.seq || (seq > 0 && epoch !== states[shard]!.epoch),
+    );
+    return isOther ? undefined : positions.map(({ seq }) => seq);
   }
 }
 

@@ -6,25 +6,34 @@ import { prefixEnd } from '../storage/store.js';
 import type { Database } from './database.js';
 import { designPrefix } from './document-input.js';
 
-interface Remembered {
+interface OfDesign {
   rev: string;
   indexes: readonly QueryIndex[];
 }
 
-/** What was read of design documents, by id: each is parsed once for each of its revisions. */
-const remembered = new WeakMap<Database, Map<string, Remembered>>();
+interface Remembered {
+  /** The count of changes of design documents at that time. */
+  changes: number;
+  /** By id: each is parsed once for each of its revisions. */
+  designs: ReadonlyMap<string, OfDesign>;
+  indexes: readonly QueryIndex[];
+}
+
+/** What was read of design documents. */
+const remembered = new WeakMap<Database, Remembered>();
 
 /** All indexes that queries of a database can choose from, as of now. */
-export function queryIndexes(database: Database): QueryIndex[] {
-  const { store, keys } = database.collection;
+export function queryIndexes(database: Database): readonly QueryIndex[] {
+  const { store, keys, designChanges: changes } = database.collection;
   const before = remembered.get(database);
-  const now = new Map<string, Remembered>();
+  if (before?.changes === changes) return before.indexes;
+  const now = new Map<string, OfDesign>();
   const start = keys.livePrefix + designPrefix;
   for (const { key, value } of store.entries({ start, end: prefixEnd(start) })) {
     const winner = decodeWinner(value);
     const id = winner.longId ?? key.slice(keys.livePrefix.length);
     const rev = `${winner.pos}-${winner.hash}`;
-    const known = before?.get(id);
+    const known = before?.designs.get(id);
     if (known?.rev === rev) {
       now.set(id, known);
       continue;
@@ -33,6 +42,7 @@ export function queryIndexes(database: Database): QueryIndex[] {
     const doc = JSON.parse(fromBytes(body)) as Record<string, unknown>;
     now.set(id, { rev, indexes: indexesOf(fromBytes(id), doc, database.isPartitioned) });
   }
-  remembered.set(database, now);
-  return [primaryIndex, ...[...now.values()].flatMap(({ indexes }) => indexes)];
+  const indexes = [primaryIndex, ...[...now.values()].flatMap((design) => design.indexes)];
+  remembered.set(database, { changes, designs: now, indexes });
+  return indexes;
 }

@@ -1,7 +1,7 @@
 import type { Bytes } from '../base/bytes.js';
 import { FunctionRefusal } from '../base/errors.js';
 import { quoteId } from '../shard/doc-text.js';
-import { ReduceFault } from '../views/reduce/fold.js';
+import { ReduceFault, type Fold } from '../views/reduce/fold.js';
 import type { QueryReduce, Reduced } from '../views/reduce/query-reduce.js';
 import type { Piece } from '../views/tree/piece.js';
 import type { Row } from '../views/tree/row.js';
@@ -152,11 +152,43 @@ export class ViewAnswer {
   }
 
   *#reduced(first: ViewReader, reduce: Extract<QueryReduce, { isSync: true }>): Generator<Bytes> {
+    const { shape, descending } = this.request;
+    if (shape === 'groups' && !descending && reduce.fold !== undefined)
+      return yield* this.#folded(first, reduce.fold);
     let separator = '\n';
     for (const groups of this.#groups(first)) {
       const values = reduce.evaluate(groups.map(({ pieces }) => pieces));
       yield separator + reducedTexts(groups, values);
       separator = ',\n';
+    }
+  }
+
+  /** Groups in ascending order, reduced by what is built in. */
+  *#folded(first: ViewReader, fold: Fold<unknown>): Generator<Bytes> {
+    const { groupLevel, skip, limit } = this.request;
+    let reader: ViewReader | undefined = first;
+    let separator = '\n';
+    let at = 0;
+    for (const whole of this.#ranges(first)) {
+      let range: ViewRange | undefined = whole;
+      while (range !== undefined && reader !== undefined && at < skip + limit) {
+        let text = '';
+        let last: Bytes | undefined;
+        let groups = 0;
+        for (const part of reader.foldGroups(range, groupLevel, fold)) {
+          groups++;
+          last = part.group;
+          if (at++ >= skip) {
+            text += separator + ((part.shown ??= reducedText(part.text, fold.show(part.state))) as Bytes);
+            separator = ',\n';
+          }
+          if (groups >= groupsAtOnce || at >= skip + limit) break;
+        }
+        const isFull = groups >= groupsAtOnce;
+        range = isFull ? reader.behindGroup(range, { key: last! }, groupLevel, false) : undefined;
+        if (text !== '') yield text;
+        if (isFull) reader = this.source.again();
+      }
     }
   }
 
@@ -184,7 +216,7 @@ export class ViewAnswer {
         let last: Row | undefined;
         for (const { first: row, pieces } of groupsOf(reader, shape, range, groupLevel, descending)) {
           if (at++ >= skip)
-            batch.push({ keyText: shape === 'one' ? 'null' : groupKeyText(row, groupLevel), pieces });
+            batch.push({ keyText: row === undefined ? 'null' : groupKeyText(row, groupLevel), pieces });
           last = row;
           if (batch.length >= groupsAtOnce || at >= skip + limit) break;
         }
@@ -213,8 +245,8 @@ function groupsOf(
   descending: boolean,
 ): Iterable<FoundGroup> {
   if (shape === 'groups') return reader.groups(range, level, descending);
-  const [first] = reader.rows(range, { descending: false, skip: 0, limit: 1 });
-  return first === undefined ? [] : [{ first, pieces: reader.pieces(range) }];
+  const pieces = reader.pieces(range);
+  return pieces.length === 0 ? [] : [{ pieces }];
 }
 
 /** Rows up to a number, and the rest of those that share the last one's document and key. */

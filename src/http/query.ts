@@ -13,7 +13,7 @@ export class Query {
       const equals = pair.indexOf('=');
       const name = equals < 0 ? pair : pair.slice(0, equals);
       const value = equals < 0 ? '' : pair.slice(equals + 1);
-      this.#values.set(fromBytes(decodeComponent(name)), fromBytes(decodeComponent(value)));
+      this.#values.set(textOf(name), textOf(value));
     }
   }
 
@@ -46,13 +46,21 @@ export class Query {
   }
 }
 
+/** Nearly every name, and most values, are what they look like. */
+const textOf = (component: string): string =>
+  plain.test(component) ? component : fromBytes(decodeComponent(component));
+
+const plain = /^[!-$&-*,-~]*$/;
+
 export const emptyQuery = new Query('');
 
 const plainString = /^"[\w .:/@-]*"$/;
+const plainNumber = /^-?(?:0|[1-9]\d{0,14})$/;
 
-/** A parameter that holds JSON; nearly always a string without anything special. */
+/** A parameter that holds JSON; nearly always a string without anything special, or a whole number. */
 export function parseJsonText(text: string): unknown {
   if (text === '') throw invalidJson();
   if (plainString.test(text)) return text.slice(1, -1);
+  if (plainNumber.test(text)) return Number(text);
   return parseJson(Buffer.from(text));
 }

@@ -20,6 +20,17 @@ export function rawValue(text: Bytes, path: readonly RawName[]): Bytes | undefin
   return text.slice(at, valueEnd(text, at));
 }
 
+/** An array of the first elements of one; the same text where it has no more of them. */
+export function firstElements(array: Bytes, count: number): Bytes {
+  let at = 1;
+  for (let left = count; left > 0; left--) {
+    if (left < count) at++;
+    at = valueEnd(array, at);
+    if (array.charCodeAt(at) !== comma) return array;
+  }
+  return `${array.slice(0, at)}]`;
+}
+
 /** A name on a path, made ready to be looked for. */
 export interface RawName {
   /** As JSON, without escapes where it can do without. */

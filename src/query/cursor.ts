@@ -33,7 +33,7 @@ const designPrefix = '_design/';
 
 export class Cursor {
   readonly stats: CursorStats = { keys: 0, docs: 0 };
-  readonly #match: (row: IndexRow) => Match | undefined;
+  readonly #match: Matcher;
   /** The last row that was read. */
   #behind: Place | undefined;
   #until = 0;
@@ -76,9 +76,11 @@ export class Cursor {
 
   /** Gives false where a range is not at its end, and goes on in the next turn. */
   #read(range: KeyRange, collector: Collector): boolean {
-    for (const row of this.reader().rows(range, this.plan.descending, this.#behind)) {
+    const reader = this.reader();
+    const seen = this.plan.exact ? reader.seen : undefined;
+    for (const row of reader.rows(range, this.plan.descending, this.#behind)) {
       this.stats.keys++;
-      const match = this.#match(row);
+      const match = this.#match(row, seen);
       if (match !== undefined) collector.take(match);
       if (collector.isFull) return true;
       if (collector.isHeavy || this.#isTurnOver()) {
@@ -90,20 +92,24 @@ export class Cursor {
   }
 }
 
+type Matcher = (row: IndexRow, seen: readonly number[] | undefined) => Match | undefined;
+
 function matcherFor(
   source: DocSource,
   plan: Plan,
   { selector, conflicts, fields, aggregate }: FindRequest,
   stats: CursorStats,
-): (row: IndexRow) => Match | undefined {
+): Matcher {
   if (plan.covering && source.visible === undefined) {
     const keys = new KeyMatcher(selector, plan.index, fields);
     return (row) => keys.match(row);
   }
   const others = (aggregate?.fields ?? []).map((field) => parseField(field)[0]!);
   const docs = new DocMatcher(source, selector, conflicts, fields && new Projection(fields), others);
-  return (row) => {
+  return (row, seen) => {
     stats.docs++;
-    return row.id.startsWith(designPrefix) ? undefined : docs.match(row);
+    if (row.id.startsWith(designPrefix)) return undefined;
+    // Of documents that are seen in part, only what is seen may decide.
+    return docs.match(row, source.visible === undefined ? seen : undefined);
   };
 }

@@ -22,6 +22,11 @@ export interface IndexReader {
    * read, or left, within the same turn.
    */
   rows(range: KeyRange, descending: boolean, behind: Place | undefined): Iterable<IndexRow>;
+  /**
+   * How far the index has come in each shard: the row of a document that has not changed since is all there is to say of
+   * it. Undefined where rows are to be held against their documents.
+   */
+  readonly seen?: readonly number[] | undefined;
   /** Where rows can be counted without reading them: how many a range has. */
   count?(range: KeyRange): number;
 }

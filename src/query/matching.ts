@@ -48,8 +48,8 @@ export class DocMatcher {
     this.#isOpen = selector.normal.kind === 'everything';
   }
 
-  /** Undefined where the document does not match, or is gone. */
-  match(row: IndexRow): Match | undefined {
+  /** Undefined where the document does not match, or is gone. `seen` is given where the row alone tells that it does. */
+  match(row: IndexRow, seen?: readonly number[]): Match | undefined {
     const { collection } = this.source;
     const record = row.record ?? collection.store.get(collection.keys.live(row.id));
     if (record === undefined) return undefined;
@@ -57,7 +57,7 @@ export class DocMatcher {
     const content = this.#content(row.id, winner);
     if (content === undefined) return undefined;
     let parsed: JsonObject | undefined;
-    if (!this.#isOpen) {
+    if (!this.#isOpen && !(seen !== undefined && winner.seq <= seen[this.source.shardOf(row.id)]!)) {
       parsed = this.#parse(row, record, winner, content);
       if (!this.selector.matches(parsed)) return undefined;
     }

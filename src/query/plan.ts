@@ -125,6 +125,7 @@ function isExact(selector: SelectorNode, { type, columns }: QueryIndex): boolean
   if (type === 'special' || fields.has('_id')) return false;
   const first = columns.slice(0, fields.size);
   return (
+    first.length === fields.size &&
     first.every((column) => fields.has(column)) &&
     first.slice(0, -1).every((column) => isConstant(selector, column))
   );

@@ -11,6 +11,7 @@ export class ViewIndexReader implements IndexReader {
     private readonly reader: ViewReader,
     /** Of an index that is divided by partitions: the one that is asked for, as keys name it. */
     private readonly partition: string | undefined,
+    readonly seen: readonly number[] | undefined,
   ) {}
 
   rows(range: KeyRange, descending: boolean, behind: Place | undefined): Iterable<IndexRow> {

@@ -1,4 +1,5 @@
 import { toBytes, type Bytes } from '../base/bytes.js';
+import { firstElements } from '../json/raw-value.js';
 import type { Store } from '../storage/store.js';
 import type { ViewDefinition } from './definition.js';
 import { IndexKeys } from './index-keys.js';
@@ -11,11 +12,16 @@ import {
   partitionKey,
   type KeyOrder,
 } from './key-order.js';
+import type { Fold } from './reduce/fold.js';
+import type { GroupPart } from './tree/group-walk.js';
 import type { NodeCache } from './tree/node-cache.js';
 import type { Piece } from './tree/piece.js';
 import type { Bound, Row } from './tree/row.js';
 import { TreeReader } from './tree/tree-reader.js';
 import type { KeyBound, ViewRequest } from './view-request.js';
+
+/** Stands for whole keys among the levels of groups; what is found of higher levels is not remembered. */
+const wholeKeyMark = 500;
 
 /** The part of a view that a query is about, between bounds in ascending order. */
 export interface ViewRange {
@@ -24,7 +30,8 @@ export interface ViewRange {
 }
 
 export interface FoundGroup {
-  first: Row;
+  /** The first one in the direction of reading; left out where all rows are one group. */
+  first?: Row;
   pieces: readonly Piece[];
 }
 
@@ -116,24 +123,38 @@ export class ViewReader {
     return this.#tree.groups(low, high, groupEnd, { descending });
   }
 
-  /** What is left of a range behind the group of a row. */
-  behindGroup(range: ViewRange, row: Row, level: number, descending: boolean): ViewRange {
+  /** The same in ascending order, with what the rows come to by a reduce that is built in. */
+  foldGroups<State>({ low, high }: ViewRange, level: number, fold: Fold<State>): Iterable<GroupPart<State>> {
+    return this.#tree.foldGroups(low, high, {
+      mark: level === Infinity ? wholeKeyMark : level < wholeKeyMark ? level : undefined,
+      groupOf: (key) => this.#groupOf(key, level) ?? key,
+      textOf: (keyText) => groupKeyText({ keyText }, level),
+      rows: (rows) => fold.rows(rows),
+      merge: (states) => fold.merge(states),
+      decode: (reduction) => fold.decode(reduction),
+    });
+  }
+
+  /** What is left of a range behind the group of a key. */
+  behindGroup(range: ViewRange, row: Pick<Row, 'key'>, level: number, descending: boolean): ViewRange {
     if (descending) return { low: range.low, high: this.#groupStart(level)(row) };
     return { low: this.#groupEnd(level)(row), high: range.high };
   }
 
-  #groupEnd(level: number): (row: Row) => Bound {
+  /** What the keys of a group begin with; undefined where the key is a group of its own. */
+  #groupOf(key: Bytes, level: number): Bytes | undefined {
+    return level === Infinity ? undefined : keyPrefixIn(this.partition, key, level);
+  }
+
+  #groupEnd(level: number): (row: Pick<Row, 'key'>) => Bound {
     return ({ key }) => {
-      const prefix = level === Infinity ? undefined : keyPrefixIn(this.partition, key, level);
+      const prefix = this.#groupOf(key, level);
       return prefix === undefined ? { key, after: true } : { key: `${prefix}\xff`, after: false };
     };
   }
 
-  #groupStart(level: number): (row: Row) => Bound {
-    return ({ key }) => ({
-      key: (level === Infinity ? undefined : keyPrefixIn(this.partition, key, level)) ?? key,
-      after: false,
-    });
+  #groupStart(level: number): (row: Pick<Row, 'key'>) => Bound {
+    return ({ key }) => ({ key: this.#groupOf(key, level) ?? key, after: false });
   }
 }
 
@@ -146,6 +167,5 @@ export function rangeBehind(range: ViewRange, { key, id }: Row, descending: bool
 /** The JSON text of what the keys of a group have in common. */
 export function groupKeyText({ keyText }: Pick<Row, 'keyText'>, level: number): Bytes {
   if (level === Infinity || !keyText.startsWith('[')) return keyText;
-  const key = JSON.parse(Buffer.from(keyText, 'latin1').toString()) as unknown[];
-  return key.length <= level ? keyText : toBytes(JSON.stringify(key.slice(0, level)));
+  return firstElements(keyText, level);
 }

@@ -1,12 +1,14 @@
+import type { Bytes } from '../base/bytes.js';
 import type { Logger } from '../base/logger.js';
 import type { ScriptHost } from '../script/script-host.js';
 import type { ShardState } from '../shard/shard-state.js';
+import type { Store } from '../storage/store.js';
 import type { DesignViews, ViewDefinition } from './definition.js';
 import type { Documents, IndexBackend } from './index-backend.js';
 import { IndexKeys } from './index-keys.js';
 import { spaceOf, type OnProgress } from './index-job.js';
 import { indexNumber } from './index-register.js';
-import { decodeIndexState, isCurrent, type IndexState } from './index-state.js';
+import { decodeIndexState, isCurrent } from './index-state.js';
 import { queryReduce, type QueryReduce } from './reduce/query-reduce.js';
 import { NodeCache } from './tree/node-cache.js';
 import { ViewReader } from './view-reader.js';
@@ -20,7 +22,17 @@ export interface Indexed {
   q: number;
   /** The shards' counters as of the last commit. */
   states: readonly ShardState[];
-  documents: Documents;
+  documents: () => Documents;
+}
+
+/** A view's index as it was found last; it is that still as long as its state is. */
+interface Opened {
+  instance: number;
+  store: Store;
+  number: number;
+  stateKey: Bytes;
+  state: Bytes;
+  reader: ViewReader;
 }
 
 interface Updating {
@@ -38,6 +50,7 @@ export type OnUpdate = (total: number) => { progress: OnProgress; end: () => voi
 export class Views {
   readonly #cache: NodeCache;
   readonly #updating = new Map<string, Updating>();
+  #opened = new WeakMap<ViewDefinition, Opened>();
   #reclaiming = 0;
 
   constructor(
@@ -52,14 +65,29 @@ export class Views {
   /** What the index of a view has, which may be nothing yet. */
   reader({ instance }: Indexed, view: ViewDefinition): ViewReader | undefined {
     const { store } = this.backend;
+    const before = this.#opened.get(view);
+    if (before?.instance === instance && before.store === store) {
+      const state = store.get(before.stateKey);
+      if (state === before.state) return before.reader;
+      if (state !== undefined) return this.#open({ ...before, state }, view);
+    }
     const number = indexNumber(store, instance, view.signature);
-    const state = number === undefined ? undefined : this.#state(number);
-    return state && new ViewReader(store, number!, view, state, this.#cache);
+    if (number === undefined) return undefined;
+    const stateKey = new IndexKeys(number).state;
+    const state = store.get(stateKey);
+    return state === undefined ? undefined : this.#open({ instance, store, number, stateKey, state }, view);
   }
 
-  #state(number: number): IndexState | undefined {
-    const bytes = this.backend.store.get(new IndexKeys(number).state);
-    return bytes === undefined ? undefined : decodeIndexState(bytes);
+  #open(index: Omit<Opened, 'reader'>, view: ViewDefinition): ViewReader {
+    const { store, number, state } = index;
+    const reader = new ViewReader(store, number, view, decodeIndexState(state), this.#cache);
+    this.#opened.set(view, { ...index, reader });
+    return reader;
+  }
+
+  /** Indexes come and go with updates and removals: which number a view has must be looked up again then. */
+  #forget(): void {
+    this.#opened = new WeakMap();
   }
 
   /** The index of a view with all that is committed now. */
@@ -109,10 +137,11 @@ export class Views {
     const job = { instance, q, views: [...design.views.values()], lib, localSeq, includeDesign };
     let shown: ReturnType<OnUpdate> | undefined;
     try {
-      await this.backend.update(job, documents, (done, total) =>
+      await this.backend.update(job, documents(), (done, total) =>
         (shown ??= onUpdate(total)).progress(done, total),
       );
     } finally {
+      this.#forget();
       shown?.end();
     }
   }
@@ -146,12 +175,12 @@ export class Views {
   /** Removes the indexes of views that no design document has any more. */
   async keepOnly(instance: number, designs: readonly DesignViews[]): Promise<void> {
     const signatures = designs.flatMap(({ views }) => [...views.values()].map(({ signature }) => signature));
-    await this.backend.keepOnly(instance, signatures);
+    await this.backend.keepOnly(instance, signatures).finally(() => this.#forget());
     await this.reclaim();
   }
 
   async drop(instance: number): Promise<void> {
-    await this.backend.drop(instance);
+    await this.backend.drop(instance).finally(() => this.#forget());
     await this.reclaim();
   }
 

@@ -66,6 +66,8 @@ test('an index finds what a scan finds, at once and in pages', async () => {
     const whole = await client.post(`${indexed}/_find`, body);
     if (!String(whole.body.warning).includes('No matching index')) used++;
     assert.deepEqual(idsOf(whole.body as Found).sort(), expected, label);
+    const counted = await client.post(`${indexed}/_find`, { selector, limit: 1, count: true });
+    assert.equal(counted.body.count, expected.length, label);
     if (round % 5 > 0) continue;
     const paged = await inPages(indexed, { selector }, 1 + (round % 7));
     assert.deepEqual(paged.sort(), expected, label);

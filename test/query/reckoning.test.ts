@@ -97,3 +97,20 @@ test('what can not be reckoned is refused', async () => {
     );
   assertRefused(await client.post(`${db}/_find`, { selector: {}, count: 1 }), 400, 'invalid_boolean');
 });
+
+test('a document that has changed since its row was made is held against the selector', async () => {
+  const changing = await newDb(client);
+  const docs = Array.from({ length: 20 }, (_, n) => ({ _id: `d${n}`, n }));
+  const saved = (await client.post(`${changing}/_bulk_docs`, { docs })).body as unknown as { rev: string }[];
+  await client.post(`${changing}/_index`, { index: { fields: ['n'] } });
+  const query = { selector: { n: { $gte: 15 } }, fields: ['_id', 'other'] };
+  const ids = async (update: boolean): Promise<unknown> =>
+    ((await client.post(`${changing}/_find`, { ...query, update })).body.docs as { _id: string }[]).map(
+      ({ _id }) => _id,
+    );
+  assert.deepEqual(await ids(true), ['d15', 'd16', 'd17', 'd18', 'd19']);
+  await client.put(`${changing}/d16`, { _rev: saved[16]!.rev, n: 1 });
+  await client.put(`${changing}/d18`, { _rev: saved[18]!.rev, n: 18.5 });
+  assert.deepEqual(await ids(false), ['d15', 'd17', 'd18', 'd19']);
+  assert.deepEqual(await ids(true), ['d15', 'd17', 'd18', 'd19']);
+});

@@ -10,15 +10,22 @@ export type Reduced = Bytes | ReduceFault;
 
 /** Reduces what was found for each of several groups, in the order of the view. */
 export type QueryReduce =
-  | { isSync: true; evaluate(groups: readonly (readonly Piece[])[]): Reduced[] }
+  | {
+      isSync: true;
+      fold: Fold<unknown> | undefined;
+      evaluate(groups: readonly (readonly Piece[])[]): Reduced[];
+    }
   | { isSync: false; evaluate(groups: readonly (readonly Piece[])[]): Promise<Reduced[]> };
 
 export function queryReduce(source: string, scripts: ScriptHost, space: string): QueryReduce {
   const fold = builtinFold(source);
   if (fold !== undefined) {
-    return { isSync: true, evaluate: (groups) => groups.map((pieces) => fold.show(folded(fold, pieces))) };
+    const evaluate = (groups: readonly (readonly Piece[])[]): Reduced[] =>
+      groups.map((pieces) => fold.show(folded(fold, pieces)));
+    return { isSync: true, fold, evaluate };
   }
-  if (namesBuiltin(source)) return { isSync: true, evaluate: (groups) => groups.map(() => 'null') };
+  if (namesBuiltin(source))
+    return { isSync: true, fold: undefined, evaluate: (groups) => groups.map(() => 'null') };
   const reducer = new ScriptReducer(source, scripts, space);
   return { isSync: false, evaluate: (groups) => byScript(reducer, groups) };
 }

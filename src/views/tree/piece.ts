@@ -19,9 +19,9 @@ const rememberedRowsMin = 4;
  */
 export class Piece {
   constructor(
-    private readonly node: TreeNode,
-    private readonly from: number,
-    private readonly to: number,
+    readonly node: TreeNode,
+    readonly from: number,
+    readonly to: number,
     private readonly reducer: number,
     private readonly source: ValueSource,
   ) {}

@@ -31,6 +31,21 @@ export class TreePath {
     return new TreePath([root], [root.length]);
   }
 
+  static at(bound: Bound, compare: Compare, source: NodeSource, state: TreeState): TreePath {
+    const nodes: TreeNode[] = [];
+    const entries: number[] = [];
+    let node = source.node(state.root);
+    while (node instanceof Inner) {
+      const at: number = node.seekIn(1, node.length, bound, compare) - 1;
+      nodes.push(node);
+      entries.push(at);
+      node = source.node(node.children[at]!);
+    }
+    nodes.push(node);
+    entries.push(node.seekIn(0, node.length, bound, compare));
+    return settle(source, nodes, entries);
+  }
+
   /** The row behind this place. */
   row(source: NodeSource): Row {
     return new LeafRow(this.nodes.at(-1) as Leaf, this.entries.at(-1)!, source);

@@ -1,5 +1,6 @@
 import type { Bytes } from '../../base/bytes.js';
 import type { Store } from '../../storage/store.js';
+import { GroupWalk, type Grouping, type GroupPart } from './group-walk.js';
 import type { Inner } from './inner.js';
 import { lasting, LeafRow, type Leaf } from './leaf.js';
 import { NodeCache } from './node-cache.js';
@@ -128,13 +129,22 @@ export class TreeReader {
     }
   }
 
+  /** The groups of a range with what their rows come to, in the order of the tree. */
+  foldGroups<State>(
+    start: Bound | undefined,
+    end: Bound | undefined,
+    grouping: Grouping<State>,
+  ): Iterable<GroupPart<State>> {
+    return new GroupWalk(this.#source, this.compare, grouping).groups(this.pieces(start, end));
+  }
+
   #row(leaf: Leaf, at: number): Row {
     const row = new LeafRow(leaf, at, this.#source);
     return leaf.hasOwnRecord(at) ? lasting(row) : row;
   }
 
   #path(bound: Bound | undefined): TreePath | undefined {
-    return bound && TreePath.start(this.#source, this.state).onTo(bound, this.compare, this.#source);
+    return bound && TreePath.at(bound, this.compare, this.#source, this.state);
   }
 
   #rankOfStart(start: Bound | undefined): number {
