@@ -6,7 +6,7 @@ import type { Choice } from '../query/choose-index.js';
 import { Cursor, type CursorStats } from '../query/cursor.js';
 import { explain } from '../query/explain.js';
 import { readFindRequest, type FindRequest } from '../query/find-request.js';
-import type { IndexReader, IndexRow } from '../query/index-reader.js';
+import { Seen, type IndexReader, type IndexRow } from '../query/index-reader.js';
 import type { DocSource, Visible } from '../query/matching.js';
 import { chooseFor, planQuery, type Plan, type Scope } from '../query/plan.js';
 import { PrimaryReader } from '../query/primary-reader.js';
@@ -86,15 +86,17 @@ export class DocSearch {
     this.#view = await viewSource(cluster, named, { update }, user);
   }
 
-  /** The answer, a turn each, in which nothing may have been found. Whoever doesn't want the rest any more leaves it. */
-  *pieces(): Generator<Bytes> {
+  /**
+   * The answer, a turn each, in which nothing may have been found; its end is what the last turn gives back. Whoever doesn't
+   * want the rest any more leaves it.
+   */
+  *pieces(): Generator<Bytes, Bytes> {
     const { aggregate } = this.request;
     const cursor = new Cursor(this.#source(), () => this.#reader(), this.#plan, this.request);
     if (aggregate !== undefined) {
       const groups = new GroupCollector(aggregate);
       for (const turns = cursor.run(groups); !turns.next().done;) yield '';
-      yield `{"groups":${groups.text()}${this.#ending(cursor.stats, groups.matched, groups.matched)}}`;
-      return;
+      return `{"groups":${groups.text()}${this.#ending(cursor.stats, groups.matched, groups.matched)}}`;
     }
     const count = this.#countRows();
     const page = new PageCollector({ ...this.request, count: this.request.count && count === undefined });
@@ -102,7 +104,7 @@ export class DocSearch {
     for (const turns = cursor.run(page); !turns.next().done; opening = '') yield opening + page.drain();
     const { returned, matched, last } = page;
     const bookmark = toBytes(JSON.stringify(this.#bookmark(last)));
-    yield `${opening}${page.drain()}\n],\n"bookmark":${bookmark}${this.#ending(cursor.stats, returned, count ?? matched)}}`;
+    return `${opening}${page.drain()}\n],\n"bookmark":${bookmark}${this.#ending(cursor.stats, returned, count ?? matched)}}`;
   }
 
   /** How many documents match, where that can be told without looking at them. */
@@ -173,12 +175,12 @@ export class DocSearch {
    * An index may be ahead of what is known of a commit on this side, or from before the shards were put back to an earlier
    * state: then its rows tell nothing of the documents here.
    */
-  #seen(positions: readonly Position[]): number[] | undefined {
+  #seen(positions: readonly Position[]): Seen | undefined {
     const { states } = this.context.database.collection;
     const isOther = positions.some(
       ({ seq, epoch }, shard) => seq > states[shard]!.seq || (seq > 0 && epoch !== states[shard]!.epoch),
     );
-    return isOther ? undefined : positions.map(({ seq }) => seq);
+    return isOther ? undefined : new Seen(positions.map(({ seq }) => seq));
   }
 }
 

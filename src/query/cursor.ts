@@ -5,7 +5,7 @@
 import { fromBytes } from '../base/bytes.js';
 import { parseField } from '../selectors/field-path.js';
 import type { FindRequest } from './find-request.js';
-import type { IndexReader, IndexRow, Place } from './index-reader.js';
+import type { IndexReader, IndexRow, Place, Seen } from './index-reader.js';
 import { KeyMatcher } from './key-matching.js';
 import type { KeyRange } from './key-ranges.js';
 import { DocMatcher, type DocSource, type Match } from './matching.js';
@@ -92,7 +92,7 @@ export class Cursor {
   }
 }
 
-type Matcher = (row: IndexRow, seen: readonly number[] | undefined) => Match | undefined;
+type Matcher = (row: IndexRow, seen: Seen | undefined) => Match | undefined;
 
 function matcherFor(
   source: DocSource,

@@ -15,6 +15,20 @@ export interface Place {
   readonly key: readonly unknown[];
 }
 
+/** How far an index has come in each shard: it shows the documents that have not changed since. */
+export class Seen {
+  readonly #least: number;
+
+  constructor(private readonly seqs: readonly number[]) {
+    this.#least = Math.min(...seqs);
+  }
+
+  /** By the sequence of a document's last change, and its shard where that is needed. */
+  has(seq: number, shard: () => number): boolean {
+    return seq <= this.#least || seq <= this.seqs[shard()]!;
+  }
+}
+
 /** What a query reads: rows in the order of their keys, and of their ids where those are equal. */
 export interface IndexReader {
   /**
@@ -22,11 +36,8 @@ export interface IndexReader {
    * read, or left, within the same turn.
    */
   rows(range: KeyRange, descending: boolean, behind: Place | undefined): Iterable<IndexRow>;
-  /**
-   * How far the index has come in each shard: the row of a document that has not changed since is all there is to say of
-   * it. Undefined where rows are to be held against their documents.
-   */
-  readonly seen?: readonly number[] | undefined;
+  /** Which documents the index shows as they are now. Undefined where that can't be told. */
+  readonly seen?: Seen | undefined;
   /** Where rows can be counted without reading them: how many a range has. */
   count?(range: KeyRange): number;
 }

@@ -4,7 +4,7 @@ import { hasAttachments, splitContent } from '../shard/content.js';
 import { decodeDocRecord, decodeWinner, type WinnerView } from '../shard/doc-record.js';
 import { conflictsMember, quotedText, quoteId, quoteRev } from '../shard/doc-text.js';
 import type { Selector } from '../selectors/selector.js';
-import type { IndexRow } from './index-reader.js';
+import type { IndexRow, Seen } from './index-reader.js';
 import type { Projection } from './projection.js';
 
 /** A document that was found, to be shown or reckoned with. */
@@ -49,7 +49,7 @@ export class DocMatcher {
   }
 
   /** Undefined where the document does not match, or is gone. `seen` is given where the row alone tells that it does. */
-  match(row: IndexRow, seen?: readonly number[]): Match | undefined {
+  match(row: IndexRow, seen?: Seen): Match | undefined {
     const { collection } = this.source;
     const record = row.record ?? collection.store.get(collection.keys.live(row.id));
     if (record === undefined) return undefined;
@@ -57,7 +57,8 @@ export class DocMatcher {
     const content = this.#content(row.id, winner);
     if (content === undefined) return undefined;
     let parsed: JsonObject | undefined;
-    if (!this.#isOpen && !(seen !== undefined && winner.seq <= seen[this.source.shardOf(row.id)]!)) {
+    const matches = this.#isOpen || seen?.has(winner.seq, () => this.source.shardOf(row.id)) === true;
+    if (!matches) {
       parsed = this.#parse(row, record, winner, content);
       if (!this.selector.matches(parsed)) return undefined;
     }

@@ -2,7 +2,7 @@ import type { Bytes } from '../base/bytes.js';
 import { encodeKey } from '../json/order-key.js';
 import type { Bound } from '../views/tree/row.js';
 import type { ViewRange, ViewReader } from '../views/view-reader.js';
-import type { IndexReader, IndexRow, Place } from './index-reader.js';
+import type { IndexReader, IndexRow, Place, Seen } from './index-reader.js';
 import { compareBounds, type KeyBound, type KeyRange } from './key-ranges.js';
 
 /** The index of a view whose keys are the values of fields. */
@@ -11,7 +11,7 @@ export class ViewIndexReader implements IndexReader {
     private readonly reader: ViewReader,
     /** Of an index that is divided by partitions: the one that is asked for, as keys name it. */
     private readonly partition: string | undefined,
-    readonly seen: readonly number[] | undefined,
+    readonly seen: Seen | undefined,
   ) {}
 
   rows(range: KeyRange, descending: boolean, behind: Place | undefined): Iterable<IndexRow> {

@@ -61,13 +61,13 @@ const json = 'application/json';
 const pieceBytes = 64 * 1024;
 
 /** What is short goes out as a whole; what is long, at the client's speed. Nothing is looked for when nobody listens. */
-async function answer(exchange: Exchange, pieces: Iterator<string>): Promise<void> {
+async function answer(exchange: Exchange, pieces: Iterator<string, string>): Promise<void> {
   const { response } = exchange;
   let text = '';
   let isBegun = false;
   for (let piece = pieces.next(); ; piece = pieces.next()) {
-    if (piece.done) break;
     text += piece.value;
+    if (piece.done === true) break;
     if (text.length >= pieceBytes) {
       if (!isBegun) exchange.head(200, { 'Content-Type': json });
       isBegun = true;
