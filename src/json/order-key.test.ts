@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { compareJson, compareRaw, compareStrings } from './collation.js';
 import { compareBytes, compareKeys } from './compare-keys.js';
-import { encodeKey, encodeRawKey, keyPrefix } from './order-key.js';
+import { fromBytes, toBytes } from '../base/bytes.js';
+import { keyPrefix } from './key-prefix.js';
+import { encodeKey, encodeKeyText, encodeRawKey } from './order-key.js';
 import { RandomKeys } from './random-keys.js';
 
 const seeds = [1, 2, 1 + Math.floor(Math.random() * 1e9)];
@@ -18,6 +20,15 @@ for (const seed of seeds) {
         const what = JSON.stringify([a, b]);
         assert.equal(sign(compareKeys(encodeKey(a), encodeKey(b))), sign(compareJson(a, b)), what);
         assert.equal(compareBytes(encodeRawKey(a), encodeRawKey(b)), sign(compareRaw(a, b)), what);
+      }
+    });
+
+    test('a text has the key of its value', () => {
+      const random = new RandomKeys(seed);
+      for (let i = 0; i < pairs; i++) {
+        const value = random.below(2) === 0 ? random.key() : random.asciiKey();
+        const text = toBytes(JSON.stringify(value));
+        assert.equal(encodeKeyText(text), encodeKey(JSON.parse(fromBytes(text))), text);
       }
     });
 
@@ -75,6 +86,25 @@ function checkPrefix(random: RandomKeys): void {
     assert.equal(isInside, isShared, JSON.stringify([a, b, level]));
   }
 }
+
+test('texts of all plain characters, numbers and forms have the keys of their values', () => {
+  const printable = Array.from({ length: 95 }, (_, i) => String.fromCharCode(0x20 + i));
+  const values = [
+    ...printable,
+    printable.join(''),
+    printable.slice(33).join('').repeat(50),
+    ...[0, -0, 1.5, -1e300, 1e-7, 123456789012345680000],
+    ...[[], [[]], [[], 1], [null, true, false], ['A', ['b', [3]]], { a: 1 }, [{}], [{ b: ['c'] }, 2]],
+    ...['', '\\', '"', '\u0000', '\u007f', 'tab\t'],
+  ];
+  for (const value of values) {
+    const text = toBytes(JSON.stringify(value));
+    assert.equal(encodeKeyText(text), encodeKey(value), text);
+  }
+  for (const text of ['1e400', '-0', '1.0', '[1E2,2e+3]'])
+    assert.equal(encodeKeyText(text), encodeKey(JSON.parse(text)), text);
+  for (const text of ['', '"', '[1', 'nul', '1,2', '[1]]']) assert.throws(() => encodeKeyText(text), text);
+});
 
 test('a key of ten million characters is no trouble, and leaves none', () => {
   const long = 'aB'.repeat(5_000_000);

@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { fromBytes, type Bytes } from '../base/bytes.js';
 import { capitals, weights } from './ascii-weights.js';
 
 /**
@@ -25,7 +25,7 @@ import { capitals, weights } from './ascii-weights.js';
  * the byte ff added behind all of them.
  */
 export const tags = { number: 0x05, ascii: 0x06, text: 0x07, array: 0x08, object: 0x09 } as const;
-const rawTags = { number: 0x11, object: 0x15, array: 0x16, string: 0x17 } as const;
+export const rawTags = { number: 0x11, object: 0x15, array: 0x16, string: 0x17 } as const;
 
 /** Set in the first byte of a key that holds a string with other characters than ASCII. */
 export const wideFlag = 0x80;
@@ -50,59 +50,23 @@ export function encodeKey(value: unknown): Bytes {
   return taken();
 }
 
+/** The same of a value's JSON text, which has no white space. Most keys are so plain that they need not be parsed. */
+export function encodeKeyText(text: Bytes): Bytes {
+  at = 0;
+  next = 0;
+  isWide = false;
+  if (text.length <= plainTextMax) {
+    room(bytesPerCharacter * text.length);
+    if (putPlain(text) && next === text.length) return taken();
+  }
+  return encodeKey(JSON.parse(fromBytes(text)));
+}
+
 /** The key of a value in the raw order; `<` compares such keys. */
 export function encodeRawKey(value: unknown): Bytes {
   at = 0;
   putRaw(value);
   return taken();
-}
-
-/**
- * The first `level` elements of the key of an array, without its end; undefined where it has fewer, or is no array. It is
- * the bound before the keys that share these elements, and with `ff` added the one behind them. Takes keys of both orders.
- */
-export function keyPrefix(key: Bytes, level: number): Bytes | undefined {
-  const tag = key.charCodeAt(0) & ~wideFlag;
-  if (tag !== tags.array && tag !== rawTags.array) return undefined;
-  let end = 1;
-  for (let i = 0; i < level; i++) {
-    if (key.charCodeAt(end) === 0) return undefined;
-    end = skip(key, end);
-  }
-  return key.slice(0, end);
-}
-
-/** Where the value that begins at `from` ends. */
-function skip(key: Bytes, from: number): number {
-  let i = from;
-  let depth = 0;
-  do {
-    switch (key.charCodeAt(i)) {
-      case 0:
-        depth--;
-        i++;
-        break;
-      case tags.number:
-      case rawTags.number:
-        i += 1 + numberBytes;
-        break;
-      case tags.ascii:
-      case tags.text:
-      case rawTags.string:
-        i = key.indexOf('\0', i) + 1;
-        break;
-      case tags.array:
-      case tags.object:
-      case rawTags.array:
-      case rawTags.object:
-        depth++;
-        i++;
-        break;
-      default:
-        i++;
-    }
-  } while (depth > 0);
-  return i;
 }
 
 function taken(): Bytes {
@@ -135,6 +99,74 @@ function put(value: unknown): void {
       put(member);
     }
     end();
+  }
+}
+
+const plainTextMax = 4_096;
+/** A digit and a comma become nine bytes; what is shorter has its ends. */
+const bytesPerCharacter = 10;
+/** Where `putPlain` reads next. */
+let next = 0;
+
+/** Puts what has neither escapes nor other characters than ASCII, nor members; gives false for all else. */
+function putPlain(text: Bytes): boolean {
+  const code = text.charCodeAt(next);
+  if (code === 0x22) return putPlainString(text);
+  if (code === 0x5b) return putPlainArray(text);
+  const start = next;
+  if (code === 0x2d || (code >= 0x30 && code <= 0x39)) {
+    while (isNumberPart(text.charCodeAt(++next)));
+    putNumber(tags.number, Number(text.slice(start, next)));
+    return true;
+  }
+  // null 02, false 03, true 04
+  const literal = text.startsWith('null', start) ? 2 : text.startsWith('false', start) ? 3 : 4;
+  if (literal === 4 && !text.startsWith('true', start)) return false;
+  next += literal === 3 ? 5 : 4;
+  scratch[at++] = literal;
+  return true;
+}
+
+/** Digits, signs, points and exponents. */
+const isNumberPart = (code: number): boolean =>
+  (code >= 0x30 && code <= 0x39) ||
+  code === 0x2e ||
+  code === 0x65 ||
+  code === 0x45 ||
+  code === 0x2b ||
+  code === 0x2d;
+
+function putPlainArray(text: Bytes): boolean {
+  scratch[at++] = tags.array;
+  if (text.charCodeAt(++next) === 0x5d) next++;
+  else
+    for (;;) {
+      if (!putPlain(text)) return false;
+      const code = text.charCodeAt(next++);
+      if (code === 0x5d) break;
+      if (code !== 0x2c) return false;
+    }
+  scratch[at++] = 0;
+  return true;
+}
+
+function putPlainString(text: Bytes): boolean {
+  const first = next + 1;
+  const start = at;
+  let lastCapital = -1;
+  scratch[at++] = tags.ascii;
+  for (let i = first; ; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 0x22) {
+      if (lastCapital >= 0) putCapitals(text.slice(first, i), lastCapital);
+      scratch[at++] = 0;
+      next = i + 1;
+      return true;
+    }
+    // Also where the text ends too soon.
+    if (!(code >= 0x20 && code < 0x7f) || code === 0x5c) return false;
+    if (capitals[code] === 1) lastCapital = at - start - 1;
+    scratch[at++] = weights[code]!;
   }
 }
 

@@ -17,7 +17,10 @@ export interface Emitted {
 export function rowsOf(id: Bytes, emitted: readonly Emitted[], order: KeyOrder, partitioned: boolean): Row[] {
   const partition = partitioned ? partitionKey(partitionOf(id) ?? '') : undefined;
   const rows = emitted.map(({ key, value }) => ({
-    key: encodeIn(partition, order, JSON.parse(fromBytes(key)) as unknown),
+    key:
+      partition === undefined
+        ? order.encodeText(key)
+        : encodeIn(partition, order, JSON.parse(fromBytes(key)) as unknown),
     id,
     n: 0,
     keyText: key,

@@ -36,6 +36,8 @@ export class IndexPass {
   readonly #total: number;
   #reached: readonly Position[];
   #gatheredAt = Date.now();
+  /** The commit under way: rows are gathered meanwhile. */
+  #committing: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly group: readonly OpenIndex[],
@@ -63,11 +65,13 @@ export class IndexPass {
         if (underWay.length > this.options.depth) await this.#take(underWay.shift()!);
       }
       while (underWay.length > 0) await this.#take(underWay.shift()!);
+      await this.#flush();
+      await this.#committing;
     } finally {
-      // Whatever failed, the rest must not fail unheard.
+      // Whatever failed, the rest must not fail unheard, and nothing is under way when others go on.
       for (const { mapped } of underWay) mapped.catch(() => {});
+      await this.#committing.catch(() => {});
     }
-    await this.#flush();
     return read <= 1;
   }
 
@@ -121,6 +125,8 @@ export class IndexPass {
 
   /** Writes all indexes of the group in one transaction, with how far they are. */
   async #flush(): Promise<void> {
+    // The tree is changed as it is in the store.
+    await this.#committing;
     const writes: Write[] = [];
     const states = [];
     for (const [i, index] of this.group.entries()) {
@@ -131,7 +137,9 @@ export class IndexPass {
       states.push(state);
     }
     this.options.check();
-    await this.group[0]!.store.write(writes).committed;
+    this.#committing = this.group[0]!.store.write(writes).committed;
+    // Heard by who waits for it next.
+    this.#committing.catch(() => {});
     for (const [i, index] of this.group.entries()) index.state = states[i]!;
     this.#batches = this.#newBatches();
     this.#gatheredAt = Date.now();

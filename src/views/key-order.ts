@@ -1,16 +1,24 @@
-import type { Bytes } from '../base/bytes.js';
+import { fromBytes, type Bytes } from '../base/bytes.js';
 import { compareBytes, compareKeys } from '../json/compare-keys.js';
-import { encodeKey, encodeRawKey, keyPrefix } from '../json/order-key.js';
+import { keyPrefix } from '../json/key-prefix.js';
+import { encodeKey, encodeKeyText, encodeRawKey, wideFlag } from '../json/order-key.js';
+import { compareRows, type RowKey } from './tree/row.js';
 
 /** The order of a view's keys: how they are encoded, and how encoded ones compare. */
 export interface KeyOrder {
   encode(key: unknown): Bytes;
+  /** The same of a key's JSON text. */
+  encodeText(text: Bytes): Bytes;
   compare(a: Bytes, b: Bytes): number;
 }
 
-const collated: KeyOrder = { encode: encodeKey, compare: compareKeys };
+const collated: KeyOrder = { encode: encodeKey, encodeText: encodeKeyText, compare: compareKeys };
 
-const raw: KeyOrder = { encode: encodeRawKey, compare: compareBytes };
+const raw: KeyOrder = {
+  encode: encodeRawKey,
+  encodeText: (text) => encodeRawKey(JSON.parse(fromBytes(text))),
+  compare: compareBytes,
+};
 
 export const keyOrder = (isRaw: boolean): KeyOrder => (isRaw ? raw : collated);
 
@@ -23,6 +31,17 @@ export const partitionKey = (partition: Bytes): string => Buffer.from(partition,
  */
 export function encodeIn(partition: string | undefined, order: KeyOrder, key: unknown): Bytes {
   return order.encode(partition === undefined ? key : [partition, key]);
+}
+
+/** Sorts rows. Nearly always their keys compare by their bytes, which is much faster to be told at once. */
+export function sortRows<R extends RowKey>(rows: R[], order: KeyOrder): R[] {
+  const isPlain = rows.every(({ key }) => key.charCodeAt(0) < wideFlag);
+  return rows.sort(isPlain ? comparePlain : (a, b) => compareRows(order.compare, a, b));
+}
+
+function comparePlain(a: RowKey, b: RowKey): number {
+  if (a.key !== b.key) return a.key < b.key ? -1 : 1;
+  return a.id === b.id ? a.n - b.n : a.id < b.id ? -1 : 1;
 }
 
 /** The bounds of a partition's rows. */

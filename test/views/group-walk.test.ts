@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Bytes } from '../../src/base/bytes.js';
-import { encodeKey, keyPrefix } from '../../src/json/order-key.js';
+import { keyPrefix } from '../../src/json/key-prefix.js';
+import { encodeKey } from '../../src/json/order-key.js';
 import type { RandomKeys } from '../../src/json/random-keys.js';
 import { MemoryStore } from '../../src/storage/memory-store.js';
 import type { Grouping } from '../../src/views/tree/group-walk.js';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { toBytes, type Bytes } from '../../src/base/bytes.js';
 import { compareKeys } from '../../src/json/compare-keys.js';
-import { encodeKey, keyPrefix } from '../../src/json/order-key.js';
+import { keyPrefix } from '../../src/json/key-prefix.js';
+import { encodeKey } from '../../src/json/order-key.js';
 import { RandomKeys } from '../../src/json/random-keys.js';
 import { prefixEnd, type Store } from '../../src/storage/store.js';
 import { Inner } from '../../src/views/tree/inner.js';
