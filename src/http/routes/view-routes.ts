@@ -10,7 +10,7 @@ import type { ViewRequest } from '../../views/view-request.js';
 import { requireJson } from '../body.js';
 import type { Exchange } from '../exchange.js';
 import { namesTag } from '../negotiate.js';
-import { bodyParameters, queryParameters, type Parameter } from '../parameters.js';
+import { bodyParameters, queryParameters } from '../parameters.js';
 import { pathPartition } from '../partition-path.js';
 import type { DatabaseRoute } from '../route.js';
 import { writePiece } from '../stream.js';
@@ -63,10 +63,23 @@ function query(exchange: Exchange, database: Database): void | Promise<void> {
 /** Every parameter may stand in the body; where the query speaks too, the query counts. */
 async function queryByBody(exchange: Exchange, database: Database): Promise<void> {
   const body = await exchange.jsonObject();
+  checkBody(body);
   const named = namedView(exchange, database);
-  const parameters = new Map<string, Parameter>(bodyParameters(body));
-  for (const [name, parameter] of queryParameters(exchange, database)) parameters.set(name, parameter);
+  const parameters = [...bodyParameters(body), ...queryParameters(exchange, database)];
   await answer(exchange, named, viewRequest(parameters, named.view, database));
+}
+
+function checkBody({ keys, queries }: Record<string, unknown>): void {
+  if (queries !== undefined) {
+    requireList(queries, 'queries');
+    throw badRequest('The `queries` parameter is no longer supported at this endpoint');
+  }
+  if (keys !== undefined) requireList(keys, 'keys');
+}
+
+function requireList(value: unknown, name: string): unknown[] {
+  if (!Array.isArray(value)) throw badRequest(`\`${name}\` member must be an array.`);
+  return value;
 }
 
 function answer(exchange: Exchange, named: NamedView, request: ViewRequest): void | Promise<void> {
@@ -136,18 +149,19 @@ async function stream(
   exchange.endJson('\n]}\n');
 }
 
+/** What the query string says of these is not the same for all queries. */
+const ownParameters = ['keys', 'group', 'group_level'];
+
 /** Several queries in one answer; the query string holds what is the same for all. */
 async function queries(exchange: Exchange, database: Database): Promise<void> {
-  const body = await exchange.jsonObject({ typed: false });
+  const body = await exchange.jsonObject();
   const named = namedView(exchange, database);
   if (body['queries'] === undefined) throw badRequest('POST body must include `queries` parameter.');
-  if (!Array.isArray(body['queries'])) throw badRequest('`queries` member must be an array.');
-  const requests = body['queries'].map((each: unknown) => {
+  const shared = [...queryParameters(exchange, database)].filter(([name]) => !ownParameters.includes(name));
+  const requests = requireList(body['queries'], 'queries').map((each) => {
     if (typeof each !== 'object' || each === null || Array.isArray(each))
       throw badRequest('Each query must be a JSON object.');
-    const parameters = new Map<string, Parameter>(queryParameters(exchange, database));
-    for (const [name, parameter] of bodyParameters(each as Record<string, unknown>))
-      parameters.set(name, parameter);
+    const parameters = [...shared, ...bodyParameters(each as Record<string, unknown>)];
     return viewRequest(parameters, named.view, database);
   });
   await answerAll(exchange, named, requests);
