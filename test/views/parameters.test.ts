@@ -101,3 +101,42 @@ test('several queries must come as JSON, each an object, in a list', async () =>
     'bad_request: The `queries` parameter is no longer supported at this endpoint',
   );
 });
+
+test('an answer to GET has a tag for its next time; one to POST has none, whatever tag it names', async () => {
+  const { etag } = (await client.get(rows)).headers;
+  assert.equal((await client.get(rows, { 'if-none-match': etag! })).status, 304);
+  const byBody = await client.post(rows, { key: 2 }, { 'if-none-match': etag! });
+  assert.deepEqual([byBody.status, byBody.body.rows.length, byBody.headers.etag], [200, 1, undefined]);
+});
+
+test('a value that names no document or revision that is there shows null, and breaks nothing', async () => {
+  const linking = await newDb(client);
+  const first = await client.put(`${linking}/target`, { is: 'old' });
+  await client.put(`${linking}/target?rev=${first.body.rev}`, { is: 'new' });
+  const mine = await client.put(`${linking}/links`, {});
+  const links = [
+    { _id: 'target' },
+    { _id: 'target', _rev: first.body.rev },
+    { _rev: mine.body.rev },
+    { _id: 'target', _rev: 'nonsense' },
+    { _id: 'target', _rev: '9-abc' },
+    { _id: 'missing' },
+    { _id: null },
+    { _id: 5 },
+    { _id: '' },
+  ];
+  await client.put(`${linking}/links?rev=${mine.body.rev}`, { is: 'mine', links });
+  const by = 'function (doc) { (doc.links || []).forEach(function (link, i) { emit(i, link) }) }';
+  await client.put(`${linking}/_design/d`, { views: { v: { map: by } } });
+  const { status, body } = await client.get(`${linking}/_design/d/_view/v?include_docs=true`);
+  assert.equal(status, 200);
+  const shown = body.rows.map(
+    ({ doc }: { doc: { is?: string; _rev: string } | null }) => doc && (doc.is ?? doc._rev),
+  );
+  assert.deepEqual(shown, ['new', 'old', mine.body.rev, null, null, null, null, null, null]);
+});
+
+test('temporary views are gone', async () => {
+  const asked = await client.post(`${db}/_temp_view`, { map });
+  assert.deepEqual([asked.status, asked.body.error], [410, 'gone']);
+});

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { fromBytes, type Bytes } from '../../base/bytes.js';
-import { badRequest } from '../../base/errors.js';
+import { badRequest, Refusal } from '../../base/errors.js';
 import type { Database } from '../../cluster/database.js';
 import { designOf, viewOf } from '../../cluster/design-docs.js';
 import { ViewAnswer, type ViewSource } from '../../cluster/query-view.js';
@@ -40,6 +40,12 @@ export const viewRoutes: readonly DatabaseRoute[] = [
   { path: '/{db}/_design/{ddoc}/_view/*', allow: 'GET,POST,HEAD', access: 'member', methods: {} },
   { path: '/{db}/_design/{ddoc}/_info', allow: 'GET', access: 'member', methods: { GET: info } },
   { path: '/{db}/_compact/{ddoc}', allow: 'POST', access: 'maintenance', methods: { POST: compactViews } },
+  {
+    path: '/{db}/_temp_view',
+    allow: 'GET,HEAD,POST',
+    access: 'member',
+    methods: { GET: refuseTemporary, POST: refuseTemporary },
+  },
   { path: '/{db}/_view_cleanup', allow: 'POST', access: 'maintenance', methods: { POST: cleanUp } },
 ];
 
@@ -95,22 +101,23 @@ function answerFrom(
   request: ViewRequest,
   source: ViewSource,
 ): void | Promise<void> {
-  const etag = viewTag(named, request, source);
-  if (namesTag(exchange.header('if-none-match'), etag)) return exchange.empty(304, { ETag: etag });
+  const headers = exchange.method === 'POST' ? {} : { ETag: viewTag(named, request, source) };
+  const etag = headers.ETag;
+  if (etag !== undefined && namesTag(exchange.header('if-none-match'), etag))
+    return exchange.empty(304, headers);
   const view = new ViewAnswer(source, request);
   const opening = view.opening();
   const pieces = view.pieces(exchange.services.cluster);
-  if (Symbol.asyncIterator in pieces) return answerLater(exchange, opening, pieces, { ETag: etag });
+  if (Symbol.asyncIterator in pieces) return answerLater(exchange, opening, pieces, headers);
   const rows = pieces[Symbol.iterator]();
   const first = rows.next();
   const second = first.done ? first : rows.next();
-  if (second.done)
-    return exchange.text(200, `${opening}${first.done ? '' : first.value}\n]}`, { ETag: etag });
+  if (second.done) return exchange.text(200, `${opening}${first.done ? '' : first.value}\n]}`, headers);
   const beginning: Bytes = opening + first.value + second.value;
-  return stream(exchange, beginning, { [Symbol.iterator]: () => rows }, { ETag: etag });
+  return stream(exchange, beginning, { [Symbol.iterator]: () => rows }, headers);
 }
 
-/** A tag belongs to one address; the index and, where documents are shown, the database tell the rest. */
+/** A tag belongs to one address, so what a body asks for has none; the index and, where documents are shown, the database tell the rest. */
 export function viewTag(
   { database, view }: NamedView,
   { includeDocs }: ViewRequest,
@@ -193,6 +200,11 @@ async function answerAll(
   }
   if (!headSent) exchange.jsonHead(200);
   exchange.endJson(`${text}\n]}\n`);
+}
+
+/** Scripts of CouchDB 1 may still ask for them. */
+function refuseTemporary(): never {
+  throw new Refusal('gone', 'Temporary views are not supported; save the view in a design document.');
 }
 
 function info(exchange: Exchange, database: Database): void {
