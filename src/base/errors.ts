@@ -17,6 +17,7 @@ export type ErrorName =
   | 'expectation_failed'
   | 'file_exists'
   | 'forbidden'
+  | 'gone'
   | 'illegal_database_name'
   | 'illegal_docid'
   | 'illegal_partition'

@@ -36,6 +36,8 @@ export interface Watcher {
   committed(instance: number): void;
   /** A database was made or removed, or its settings have changed. */
   catalogued(name: string): void;
+  /** Nothing will come any more. */
+  closing?(): void;
 }
 
 /** All databases of this node, which is a cluster of one. */
@@ -91,6 +93,11 @@ export class Cluster implements EventTarget {
     if (open !== undefined) return open;
     const record = this.#catalogue.get(name);
     return record && this.#remember(name, record);
+  }
+
+  /** The name of a database that is open, or was a moment ago. */
+  nameOf(instance: number): string | undefined {
+    return this.#byInstance.get(instance)?.name ?? this.#forgotten.get(instance);
   }
 
   /** Tells of every change from now on. */
@@ -189,6 +196,7 @@ export class Cluster implements EventTarget {
 
   async close(): Promise<void> {
     this.endFeeds('server_closing');
+    for (const watcher of this.#watchers) watcher.closing?.();
     await this.#events.close();
     this.#closing = true;
     await this.views.close();
@@ -246,7 +254,7 @@ export class Cluster implements EventTarget {
     for (const each of touched) {
       for (const watcher of this.#watchers) watcher.committed(each.instance);
       const database = this.#byInstance.get(each.instance);
-      const name = database?.name ?? this.#forgotten.get(each.instance);
+      const name = this.nameOf(each.instance);
       try {
         const changed = database === undefined || database.collection.publish(each);
         if (changed) database?.followers?.wake();

@@ -1,4 +1,5 @@
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { notFound, Refusal } from '../base/errors.js';
 import { parseRev, type Rev } from '../revisions/rev.js';
 import { hasAttachments } from '../shard/content.js';
 import { docText } from '../shard/doc-text.js';
@@ -19,13 +20,13 @@ export interface ViewDocOptions {
 
 /** A document that a row stands for, or undefined where it is gone. */
 function docOfRow(database: Database, row: Row, { conflicts, show }: ViewDocOptions): OpenedDoc | undefined {
-  const link = linkOf(row.value);
-  const id = link.id ?? row.id;
   try {
-    return openDoc(database, id, link.rev === undefined ? { conflicts, show } : { rev: link.rev, show });
-  } catch {
-    // Missing or deleted: the row is shown without it.
-    return undefined;
+    const { id, rev } = linkOf(row);
+    return openDoc(database, id, rev === undefined ? { conflicts, show } : { rev, show });
+  } catch (error) {
+    // Missing, deleted, or no name of a document or revision at all: the row is shown without it.
+    if (error instanceof Refusal) return undefined;
+    throw error;
   }
 }
 
@@ -46,11 +47,11 @@ export async function* docPiecesOfRow(
   else yield* docPieces(cluster, database, doc, { after: -1, encodingInfo: options.encodingInfo });
 }
 
-/** A value with an `_id` names another document than the one that emitted it, perhaps one revision of it. */
-function linkOf(value: Bytes): { id?: Bytes; rev?: Rev } {
-  if (!value.startsWith('{') || !value.includes('"_id"')) return {};
+/** A value with an `_id` names another document than the one that emitted it; with a `_rev`, one revision. */
+function linkOf({ id, value }: Row): { id: Bytes; rev?: Rev } {
+  if (!value.startsWith('{') || !/"_(id|rev)"/.test(value)) return { id };
   const { _id, _rev } = JSON.parse(fromBytes(value)) as { _id?: unknown; _rev?: unknown };
-  if (typeof _id !== 'string') return {};
-  const id = toBytes(_id.toWellFormed());
-  return typeof _rev === 'string' ? { id, rev: parseRev(_rev) } : { id };
+  if (_id !== undefined && typeof _id !== 'string') throw notFound('missing');
+  const linked = _id === undefined ? id : toBytes(_id.toWellFormed());
+  return typeof _rev === 'string' ? { id: linked, rev: parseRev(_rev) } : { id: linked };
 }

@@ -43,7 +43,7 @@ export function viewSource(
 }
 
 /** Shows the filling of indexes among the active tasks. */
-function taskOf(cluster: Cluster, { database, ddoc }: Pick<NamedView, 'database' | 'ddoc'>): OnUpdate {
+export function taskOf(cluster: Cluster, { database, ddoc }: Pick<NamedView, 'database' | 'ddoc'>): OnUpdate {
   return (total) => {
     const task = cluster.tasks.begin('indexer', database.name, cluster.nodeName, total, {
       design_document: `_design/${ddoc}`,

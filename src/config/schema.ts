@@ -148,6 +148,17 @@ export const schema = {
     100_000 * millions,
     'Bytes of recently used nodes of indexes that are kept in memory. Read at start.',
   ),
+  'tuffet/background_indexing': boolean(
+    false,
+    'Bring views and indexes of queries up to date after changes, without waiting to be asked; design documents with ' +
+      '`"autoupdate": false` are left out.',
+  ),
+  'tuffet/background_indexing_delay_ms': integer(
+    1_000,
+    0,
+    3_600_000,
+    'Milliseconds after the first change of a database until its indexes are brought up to date in the background.',
+  ),
   'tuffet/more_reduces': boolean(
     false,
     'Allow the built-in reduces `_first`, `_last`, `_top_N` and `_bottom_N`, which CouchDB 3.4 does not know.',

@@ -74,7 +74,10 @@ function bodyOf({ json, body, base64 }: FunctionAnswer): { type: string; text: B
   if (json !== undefined) return { type: 'application/json', text: toBytes(JSON.stringify(json)) };
   if (base64 !== undefined) {
     if (typeof base64 !== 'string') throw wrong('a `base64` that is no string');
-    return { type: 'application/binary', text: Buffer.from(base64, 'base64').toString('latin1') };
+    const plain = base64.replace(/\s+/g, '');
+    if (!/^[A-Za-z0-9+/]*={0,2}$/.test(plain) || plain.length % 4 !== 0)
+      throw wrong('a `base64` that is none');
+    return { type: 'application/binary', text: Buffer.from(plain, 'base64').toString('latin1') };
   }
   if (body === undefined || body === null) return { type: 'application/json', text: '' };
   const text = typeof body === 'string' ? body : JSON.stringify(body);

@@ -16,6 +16,7 @@ export const statuses: Readonly<Record<ErrorName, number>> = {
   expectation_failed: 417,
   file_exists: 412,
   forbidden: 403,
+  gone: 410,
   illegal_database_name: 400,
   illegal_docid: 400,
   illegal_partition: 400,

@@ -1,4 +1,3 @@
-import { badRequest } from '../base/errors.js';
 import { compareJson, compareRaw } from '../json/collation.js';
 import type { Database } from '../cluster/database.js';
 import type { ViewDefinition } from '../views/definition.js';
@@ -7,7 +6,6 @@ import {
   boolean,
   choice,
   json,
-  list,
   parseError,
   partitionName,
   positive,
@@ -17,7 +15,6 @@ import {
 
 interface Draft {
   request: ViewRequest;
-  key?: { value: unknown };
   start?: { value: unknown };
   end?: { value: unknown };
   startDocid?: string;
@@ -25,19 +22,32 @@ interface Draft {
   reduce?: boolean;
   group?: boolean;
   groupLevel?: number;
+  /** Whether anything was said of conflicts. */
+  conflicts?: boolean;
 }
 
 type Setter = (draft: Draft, parameter: Parameter) => void;
 
 const start: Setter = (draft, parameter) => (draft.start = { value: json(parameter) });
 const end: Setter = (draft, parameter) => (draft.end = { value: json(parameter) });
+/** Both bounds at once: what comes later may still move one of them. */
+const only = (draft: Draft, value: unknown): void => {
+  draft.start = { value };
+  draft.end = { value };
+};
 const startDocid: Setter = (draft, parameter) => (draft.startDocid = text(parameter));
 const endDocid: Setter = (draft, parameter) => (draft.endDocid = text(parameter));
 
 /** Every parameter of a view query. Unknown ones mean nothing. */
 const setters: Readonly<Record<string, Setter>> = {
-  key: (draft, parameter) => (draft.key = { value: json(parameter) }),
-  keys: ({ request }, parameter) => (request.keys = list(parameter, '`keys` member')),
+  key: (draft, parameter) => only(draft, json(parameter)),
+  keys: (draft, parameter) => {
+    const keys = json(parameter);
+    if (!Array.isArray(keys)) throw parseError('`keys` must be an array of strings.');
+    // A list of one key is that key.
+    if (keys.length === 1) only(draft, keys[0]);
+    draft.request.keys = keys.length === 1 ? undefined : keys;
+  },
   startkey: start,
   start_key: start,
   endkey: end,
@@ -54,7 +64,7 @@ const setters: Readonly<Record<string, Setter>> = {
   group: (draft, parameter) => (draft.group = boolean(parameter)),
   group_level: (draft, parameter) => (draft.groupLevel = positive(parameter)),
   include_docs: ({ request }, parameter) => (request.includeDocs = boolean(parameter)),
-  conflicts: ({ request }, parameter) => (request.conflicts = boolean(parameter)),
+  conflicts: (draft, parameter) => (draft.request.conflicts = draft.conflicts = boolean(parameter)),
   attachments: ({ request }, parameter) => (request.attachments = boolean(parameter)),
   att_encoding_info: ({ request }, parameter) => (request.encodingInfo = boolean(parameter)),
   update_seq: ({ request }, parameter) => (request.updateSeq = boolean(parameter)),
@@ -70,9 +80,6 @@ const setters: Readonly<Record<string, Setter>> = {
     request.update = wordOf(parameter) as ViewRequest['update'];
   },
   partition: ({ request }, parameter) => (request.partition = partitionName(parameter)),
-  queries: () => {
-    throw badRequest('The `queries` parameter is no longer supported at this endpoint');
-  },
 };
 
 const wordOf = (parameter: Parameter): string =>
@@ -104,8 +111,9 @@ export function viewRequest(
   for (const [name, parameter] of parameters) {
     if (Object.hasOwn(setters, name)) setters[name]!(draft, parameter);
   }
-  checkPartition(request, view, database);
   setShape(draft, view);
+  checkKeys(draft);
+  checkPartition(request, view, database);
   setBounds(draft, view);
   return request;
 }
@@ -121,33 +129,35 @@ function checkPartition({ partition }: ViewRequest, view: ViewDefinition, databa
 }
 
 function setShape(draft: Draft, { reduce }: ViewDefinition): void {
-  const { request, group, groupLevel = 0 } = draft;
+  const { request, group, groupLevel } = draft;
+  if (group === false && (groupLevel ?? 0) > 0)
+    throw parseError("Can't specify group=false and group_level>0 at the same time");
   if (draft.reduce === true && reduce === undefined)
     throw parseError('Reduce is invalid for map-only views.');
-  if (group === false && groupLevel > 0)
-    throw parseError("Can't specify group=false and group_level>0 at the same time");
-  const isGrouped = group === true || groupLevel > 0;
+  // A level that is given counts, even if it is 0.
+  const level = groupLevel ?? (group === true ? Infinity : 0);
   if (reduce === undefined || draft.reduce === false) {
-    if (isGrouped) throw parseError('Invalid use of grouping on a map view.');
+    if (level > 0) throw parseError('Invalid use of grouping on a map view.');
     return;
   }
-  request.shape = isGrouped ? 'groups' : 'one';
-  request.groupLevel = groupLevel > 0 ? groupLevel : group === true ? Infinity : 0;
-  if (request.includeDocs) throw parseError('`include_docs` is invalid for reduce');
-  if (request.keys !== undefined && request.groupLevel !== Infinity && request.keys.length > 1)
+  request.shape = level > 0 ? 'groups' : 'one';
+  request.groupLevel = level;
+  if (request.keys !== undefined && level !== Infinity)
     throw parseError('Multi-key fetches for reduce views must use `group=true`');
+  if (request.includeDocs) throw parseError('`include_docs` is invalid for reduce');
+  if (draft.conflicts !== undefined) throw parseError('`conflicts` is invalid for reduce views.');
+}
+
+function checkKeys({ request: { keys = [] }, start, end }: Draft): void {
+  if (keys.length > 0 && (start ?? end) !== undefined)
+    throw parseError('`keys` is incompatible with `key`, `start_key` and `end_key`');
 }
 
 function setBounds(draft: Draft, { raw }: ViewDefinition): void {
-  const { request, key } = draft;
-  // A list of one key is that key.
-  const only = request.keys?.length === 1 ? { value: request.keys[0] } : key;
-  const isBounded = (key ?? draft.start ?? draft.end) !== undefined;
-  if (isBounded && request.keys !== undefined && request.keys.length !== 1)
-    throw parseError('`keys` is incompatible with `key`, `start_key` and `end_key`');
-  if (only !== undefined) request.keys = undefined;
-  const from = bound(draft.start ?? only, draft.startDocid);
-  const to = bound(draft.end ?? only, draft.endDocid);
+  const { request } = draft;
+  if (request.keys !== undefined) return;
+  const from = bound(draft.start, draft.startDocid);
+  const to = bound(draft.end, draft.endDocid);
   if (from !== undefined) request.start = from;
   if (to !== undefined) request.end = to;
   if (from === undefined || to === undefined) return;

@@ -19,7 +19,7 @@ export function readBoolean(value: unknown): boolean {
 }
 
 export function readNatural(value: unknown): number {
-  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
+  if (Number.isInteger(value) && (value as number) >= 0) return value as number;
   throw new Refusal(
     'invalid_non_neg_integer',
     `${shown(value)} is not an integer greater than or equal to zero`,

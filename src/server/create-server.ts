@@ -12,6 +12,7 @@ import { createLogger, type Logger } from '../base/logger.js';
 import { StartupError } from '../base/startup-error.js';
 import { TimerWheel } from '../base/timer-wheel.js';
 import { packageVersion } from '../base/version.js';
+import { BackgroundIndexing } from '../cluster/background-indexing.js';
 import { BatchWrites } from '../cluster/batch-writes.js';
 import { FileBlobStore } from '../blobs/file-blob-store.js';
 import { MemoryBlobStore } from '../blobs/memory-blob-store.js';
@@ -285,6 +286,7 @@ async function openStores(
   cluster.readGates.push(users.gate);
   guardReplications(cluster, config);
   users.accounts.watch(cluster);
+  new BackgroundIndexing(cluster);
   await setUp(cluster, config);
   sweepOrphans(cluster).then(
     (removed) => removed > 0 && logger.info({ removed }, 'removed attachments that no document names'),

@@ -34,6 +34,8 @@ export interface DesignViews {
   localSeq: boolean;
   /** Design documents are indexed too. */
   includeDesign: boolean;
+  /** Whether they may be filled without being asked for. */
+  autoupdate: boolean;
   /** Of all views together, as `_info` shows it. */
   signature: string;
 }
@@ -60,7 +62,13 @@ export function designViews(
     if (view !== undefined) views.set(name, view);
   }
   const signature = digest([...views.values()].map((view) => [view.name, view.signature]));
-  return { language, views, lib, localSeq, includeDesign, signature };
+  return { language, views, lib, localSeq, includeDesign, autoupdate: autoupdateOf(ddoc), signature };
+}
+
+/** CouchDB takes `false`, and an object with a say for each kind of index. */
+function autoupdateOf(ddoc: Readonly<Record<string, unknown>>): boolean {
+  const given = [ddoc['autoupdate'], objectOf(ddoc['options'])['autoupdate']];
+  return !given.some((each) => each === false || objectOf(each)['views'] === false);
 }
 
 function viewOf(

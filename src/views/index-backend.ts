@@ -17,6 +17,8 @@ export interface IndexBackend {
   drop(instance: number): Promise<void>;
   /** A volume of documents was replaced by another folder. */
   released(folder: string): Promise<void>;
+  /** Has functions start afresh, as far as they run on threads of the backend's own. */
+  renew(): Promise<void>;
   /** Gives disk space back where that is worth the copying. */
   reclaim(): Promise<void>;
   close(): Promise<void>;

@@ -49,6 +49,8 @@ async function carryOut(request: Numbered): Promise<void> {
       return documents.release(request.folder);
     case 'settings':
       return void Object.assign(settings, request.settings);
+    case 'renew':
+      return scripts.renew();
     case 'close':
       await indexer.close();
       await documents.close();

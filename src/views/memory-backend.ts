@@ -27,6 +27,9 @@ export class MemoryBackend implements IndexBackend {
 
   async released(): Promise<void> {}
 
+  /** Its functions run on the threads of requests. */
+  async renew(): Promise<void> {}
+
   async reclaim(): Promise<void> {}
 
   close(): Promise<void> {

@@ -66,6 +66,10 @@ export class ThreadBackend implements IndexBackend {
     if (this.#worker !== undefined) await this.#ask({ type: 'released', folder });
   }
 
+  async renew(): Promise<void> {
+    if (this.#worker !== undefined) await this.#ask({ type: 'renew' });
+  }
+
   set settings(settings: Pick<ThreadSettings, 'timeout_ms' | 'reduce_limit'>) {
     Object.assign(this.options, settings);
     this.#worker?.postMessage({ type: 'settings', settings, id: ++this.#requests });

@@ -18,6 +18,7 @@ export type Request =
   | { type: 'drop'; instance: number }
   | { type: 'released'; folder: string }
   | { type: 'settings'; settings: Pick<ThreadSettings, 'timeout_ms' | 'reduce_limit'> }
+  | { type: 'renew' }
   | { type: 'close' };
 
 export type Numbered = Request & { id: number };

@@ -90,6 +90,14 @@ export class Views {
     this.#opened = new WeakMap();
   }
 
+  /** Whether all indexes of a design document have all that is committed now. */
+  isFresh(indexed: Indexed, design: DesignViews): boolean {
+    return [...design.views.values()].every((view) => {
+      const reader = this.reader(indexed, view);
+      return reader !== undefined && isCurrent(reader.state, indexed.states);
+    });
+  }
+
   /** The index of a view with all that is committed now. */
   freshReader(
     indexed: Indexed,
@@ -186,6 +194,11 @@ export class Views {
 
   released(folder: string): Promise<void> {
     return this.backend.released(folder);
+  }
+
+  /** What functions have left in memory while they filled indexes is forgotten. */
+  renew(): Promise<void> {
+    return this.backend.renew();
   }
 
   async reclaim(): Promise<void> {

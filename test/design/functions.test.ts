@@ -33,6 +33,7 @@ describe('what a function answers', () => {
     assert.equal(teapot.text, 'é');
     assert.deepEqual((await answered({ json: { a: [1] } })).body, { a: [1] });
     assert.equal((await answered({ base64: 'aGVsbG8=' })).text, 'hello');
+    assert.equal((await answered({ base64: 'aGVs\nbG8=' })).text, 'hello');
     const plain = await answered('text');
     assert.equal(plain.headers['content-type'], 'text/html; charset=utf-8');
     assert.equal(plain.headers['content-security-policy'], 'sandbox');
@@ -52,6 +53,8 @@ describe('what a function answers', () => {
       { headers: { 'X-A': 'a\r\nSet-Cookie: x=y' } },
       { headers: { '': 'x' } },
       { base64: {} },
+      { base64: '%%%' },
+      { base64: 'aGk' },
     ];
     for (const answer of wrong) {
       assertRefused(await answered(answer), 500, 'render_error');

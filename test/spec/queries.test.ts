@@ -26,6 +26,11 @@ describe('The body of _find', () => {
     assertRefused(await find({ limit: 1 }), 400, 'missing_required_key');
   });
 
+  test('a limit or skip may be larger than any database', async () => {
+    assert.equal((await find({ selector: {}, limit: 1e20 })).body.docs.length, people.length);
+    assert.deepEqual((await find({ selector: {}, skip: 1e20 })).body.docs, []);
+  });
+
   test('limit is 25 where nothing is said, and what is said otherwise', async () => {
     const many = await newDb(client);
     await client.post(`${many}/_bulk_docs`, { docs: Array.from({ length: 30 }, (_, n) => ({ n })) });

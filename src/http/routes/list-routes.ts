@@ -10,7 +10,7 @@ import type { Exchange } from '../exchange.js';
 import { functionHead, policyOf } from '../function-answer.js';
 import { functionRequest } from '../function-request.js';
 import { namesTag } from '../negotiate.js';
-import { bodyParameters, queryParameters, type Parameter } from '../parameters.js';
+import { bodyParameters, queryParameters } from '../parameters.js';
 import type { DatabaseRoute } from '../route.js';
 import { writePiece } from '../stream.js';
 import { viewRequest } from '../view-query.js';
@@ -41,8 +41,7 @@ async function list(exchange: Exchange, database: Database): Promise<void> {
   const found = functionOf(exchange, database, 'lists');
   const body = exchange.method === 'POST' ? await exchange.jsonObject() : undefined;
   const named = namedView(exchange, database);
-  const parameters = new Map<string, Parameter>(body === undefined ? [] : bodyParameters(body));
-  for (const [name, parameter] of queryParameters(exchange, database)) parameters.set(name, parameter);
+  const parameters = [...bodyParameters(body ?? {}), ...queryParameters(exchange, database)];
   const request = viewRequest(parameters, named.view, database);
   const { cluster, scripts } = exchange.services;
   const source = await viewSource(cluster, named, request, exchange.user);

@@ -120,7 +120,8 @@ function membership(exchange: Exchange): void {
 /** Functions start afresh: nothing that one of them has left in memory is there any more. */
 async function reloadQueryServers(exchange: Exchange): Promise<void> {
   requireJson(exchange.request);
-  await exchange.services.scripts.renew();
+  const { scripts, cluster } = exchange.services;
+  await Promise.all([scripts.renew(), cluster.views.renew()]);
   exchange.json(200, { ok: true });
 }
 

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { fromBytes, type Bytes } from '../../base/bytes.js';
-import { badRequest } from '../../base/errors.js';
+import { badRequest, Refusal } from '../../base/errors.js';
 import type { Database } from '../../cluster/database.js';
 import { designOf, viewOf } from '../../cluster/design-docs.js';
 import { ViewAnswer, type ViewSource } from '../../cluster/query-view.js';
@@ -10,7 +10,7 @@ import type { ViewRequest } from '../../views/view-request.js';
 import { requireJson } from '../body.js';
 import type { Exchange } from '../exchange.js';
 import { namesTag } from '../negotiate.js';
-import { bodyParameters, queryParameters, type Parameter } from '../parameters.js';
+import { bodyParameters, queryParameters } from '../parameters.js';
 import { pathPartition } from '../partition-path.js';
 import type { DatabaseRoute } from '../route.js';
 import { writePiece } from '../stream.js';
@@ -40,6 +40,12 @@ export const viewRoutes: readonly DatabaseRoute[] = [
   { path: '/{db}/_design/{ddoc}/_view/*', allow: 'GET,POST,HEAD', access: 'member', methods: {} },
   { path: '/{db}/_design/{ddoc}/_info', allow: 'GET', access: 'member', methods: { GET: info } },
   { path: '/{db}/_compact/{ddoc}', allow: 'POST', access: 'maintenance', methods: { POST: compactViews } },
+  {
+    path: '/{db}/_temp_view',
+    allow: 'GET,HEAD,POST',
+    access: 'member',
+    methods: { GET: refuseTemporary, POST: refuseTemporary },
+  },
   { path: '/{db}/_view_cleanup', allow: 'POST', access: 'maintenance', methods: { POST: cleanUp } },
 ];
 
@@ -63,10 +69,23 @@ function query(exchange: Exchange, database: Database): void | Promise<void> {
 /** Every parameter may stand in the body; where the query speaks too, the query counts. */
 async function queryByBody(exchange: Exchange, database: Database): Promise<void> {
   const body = await exchange.jsonObject();
+  checkBody(body);
   const named = namedView(exchange, database);
-  const parameters = new Map<string, Parameter>(bodyParameters(body));
-  for (const [name, parameter] of queryParameters(exchange, database)) parameters.set(name, parameter);
+  const parameters = [...bodyParameters(body), ...queryParameters(exchange, database)];
   await answer(exchange, named, viewRequest(parameters, named.view, database));
+}
+
+function checkBody({ keys, queries }: Record<string, unknown>): void {
+  if (queries !== undefined) {
+    requireList(queries, 'queries');
+    throw badRequest('The `queries` parameter is no longer supported at this endpoint');
+  }
+  if (keys !== undefined) requireList(keys, 'keys');
+}
+
+function requireList(value: unknown, name: string): unknown[] {
+  if (!Array.isArray(value)) throw badRequest(`\`${name}\` member must be an array.`);
+  return value;
 }
 
 function answer(exchange: Exchange, named: NamedView, request: ViewRequest): void | Promise<void> {
@@ -82,22 +101,23 @@ function answerFrom(
   request: ViewRequest,
   source: ViewSource,
 ): void | Promise<void> {
-  const etag = viewTag(named, request, source);
-  if (namesTag(exchange.header('if-none-match'), etag)) return exchange.empty(304, { ETag: etag });
+  const headers = exchange.method === 'POST' ? {} : { ETag: viewTag(named, request, source) };
+  const etag = headers.ETag;
+  if (etag !== undefined && namesTag(exchange.header('if-none-match'), etag))
+    return exchange.empty(304, headers);
   const view = new ViewAnswer(source, request);
   const opening = view.opening();
   const pieces = view.pieces(exchange.services.cluster);
-  if (Symbol.asyncIterator in pieces) return answerLater(exchange, opening, pieces, { ETag: etag });
+  if (Symbol.asyncIterator in pieces) return answerLater(exchange, opening, pieces, headers);
   const rows = pieces[Symbol.iterator]();
   const first = rows.next();
   const second = first.done ? first : rows.next();
-  if (second.done)
-    return exchange.text(200, `${opening}${first.done ? '' : first.value}\n]}`, { ETag: etag });
+  if (second.done) return exchange.text(200, `${opening}${first.done ? '' : first.value}\n]}`, headers);
   const beginning: Bytes = opening + first.value + second.value;
-  return stream(exchange, beginning, { [Symbol.iterator]: () => rows }, { ETag: etag });
+  return stream(exchange, beginning, { [Symbol.iterator]: () => rows }, headers);
 }
 
-/** A tag belongs to one address; the index and, where documents are shown, the database tell the rest. */
+/** A tag belongs to one address, so what a body asks for has none; the index and, where documents are shown, the database tell the rest. */
 export function viewTag(
   { database, view }: NamedView,
   { includeDocs }: ViewRequest,
@@ -136,18 +156,19 @@ async function stream(
   exchange.endJson('\n]}\n');
 }
 
+/** What the query string says of these is not the same for all queries. */
+const ownParameters = ['keys', 'group', 'group_level'];
+
 /** Several queries in one answer; the query string holds what is the same for all. */
 async function queries(exchange: Exchange, database: Database): Promise<void> {
-  const body = await exchange.jsonObject({ typed: false });
+  const body = await exchange.jsonObject();
   const named = namedView(exchange, database);
   if (body['queries'] === undefined) throw badRequest('POST body must include `queries` parameter.');
-  if (!Array.isArray(body['queries'])) throw badRequest('`queries` member must be an array.');
-  const requests = body['queries'].map((each: unknown) => {
+  const shared = [...queryParameters(exchange, database)].filter(([name]) => !ownParameters.includes(name));
+  const requests = requireList(body['queries'], 'queries').map((each) => {
     if (typeof each !== 'object' || each === null || Array.isArray(each))
       throw badRequest('Each query must be a JSON object.');
-    const parameters = new Map<string, Parameter>(queryParameters(exchange, database));
-    for (const [name, parameter] of bodyParameters(each as Record<string, unknown>))
-      parameters.set(name, parameter);
+    const parameters = [...shared, ...bodyParameters(each as Record<string, unknown>)];
     return viewRequest(parameters, named.view, database);
   });
   await answerAll(exchange, named, requests);
@@ -179,6 +200,11 @@ async function answerAll(
   }
   if (!headSent) exchange.jsonHead(200);
   exchange.endJson(`${text}\n]}\n`);
+}
+
+/** Scripts of CouchDB 1 may still ask for them. */
+function refuseTemporary(): never {
+  throw new Refusal('gone', 'Temporary views are not supported; save the view in a design document.');
 }
 
 function info(exchange: Exchange, database: Database): void {
