@@ -4,13 +4,14 @@ import path from 'node:path';
 import type { BenchContext } from './context.js';
 import { bulkBodies, makeDocuments } from './documents.js';
 import { downloadAttachment, uploadAttachment } from './figures/attachments.js';
+import { getWhileBuilding, putWhileBuilding } from './figures/building.js';
 import { bulkInsert } from './figures/bulk-insert.js';
 import { changes, continuousChanges } from './figures/changes.js';
 import { listAll } from './figures/list-all.js';
 import { putDocument } from './figures/put-document.js';
-import { findIndexed, findScan } from './figures/queries.js';
+import { findBuild, findIndexed, findOr, findScan } from './figures/queries.js';
 import { getDocument, listPage } from './figures/random-reads.js';
-import { getWhileBuilding, viewBuild, viewFresh, viewGroup, viewKey, viewReduce } from './figures/views.js';
+import { viewBuild, viewFresh, viewGroup, viewKey, viewReduce } from './figures/views.js';
 import { postAll } from './load/http-client.js';
 import { ensureWrk } from './load/wrk.js';
 import { measure, type Result } from './measure.js';
@@ -38,8 +39,11 @@ const figures = [
   viewKey,
   viewFresh,
   getWhileBuilding,
+  putWhileBuilding,
   findScan,
   findIndexed,
+  findOr,
+  findBuild,
 ];
 const database = 'bench';
 

@@ -4,6 +4,7 @@ import { randomNumbers } from '../documents.js';
 import { sampleAnswer } from '../load/sample-answer.js';
 import { wrk, writeScripts } from '../load/wrk.js';
 import { authorization, FloorProcess, type ServerProcess } from '../processes.js';
+import type { BenchContext } from '../context.js';
 import type { Figure, Sample } from './figure.js';
 
 const headers = { authorization, 'Content-Type': 'application/json' };
@@ -41,35 +42,119 @@ export const findScan: Figure = {
 
 const bodiesCount = 2_000;
 
+/** A file with bodies of queries, one a line, and an index that serves them. */
+async function prepareQueries(
+  { database, server, folder }: BenchContext,
+  name: string,
+  queryOf: (random: () => number) => object,
+): Promise<{ bodies: string; first: string }> {
+  await post(server, `/${database}/_index`, { index: { fields: ['number'] }, ddoc: 'find', name: 'number' });
+  const random = randomNumbers(7);
+  const queries = Array.from({ length: bodiesCount }, () => JSON.stringify(queryOf(random)));
+  const bodies = path.join(folder, `${name}.txt`);
+  fs.writeFileSync(bodies, queries.map((query) => `${query}\n`).join(''));
+  return { bodies, first: queries[0]! };
+}
+
+/** Posts the queries of a file, at random, from 32 connections. */
+function sampler({
+  database,
+  folder,
+  options,
+}: BenchContext): (url: string, bodies: string) => Promise<Sample> {
+  const script = writeScripts(folder).randomBodies;
+  let seed = 0;
+  return (url, bodies) => {
+    const args = [`/${database}/_find`, bodies, String(++seed)];
+    return wrk({ url, script, args, seconds: options.seconds });
+  };
+}
+
 export const findIndexed: Figure = {
   name: 'find-index',
   title: '_find of 25 documents by an index, 32 connections',
   unit: 'requests/s',
   floorTitle: 'bare HTTP with the bytes of such an answer',
-  bar: 0.1,
-  floorLeast: 15_000,
-  prepare: async ({ documents, database, server, folder, options }) => {
-    await post(server, `/${database}/_index`, {
-      index: { fields: ['number'] },
-      ddoc: 'find',
-      name: 'number',
-    });
-    const random = randomNumbers(7);
-    const queryOf = (): string =>
-      JSON.stringify({ selector: { number: { $gt: Math.floor(random() * (documents.length - 30)) } } });
-    const queries = Array.from({ length: bodiesCount }, queryOf);
-    const to = `/${database}/_find`;
-    const answer = await sampleAnswer(server.url + to, { method: 'POST', headers }, queries[0]);
+  bar: 0.25,
+  floorLeast: 25_000,
+  prepare: async (context) => {
+    const { documents, database, server } = context;
+    const { bodies, first } = await prepareQueries(context, 'find-index', (random) => ({
+      selector: { number: { $gt: Math.floor(random() * (documents.length - 30)) } },
+    }));
+    const answer = await sampleAnswer(`${server.url}/${database}/_find`, { method: 'POST', headers }, first);
     const floor = await FloorProcess.start<{ port: number }>('bare-http', answer);
-    const bodies = path.join(folder, 'find-bodies.txt');
-    fs.writeFileSync(bodies, queries.map((query) => `${query}\n`).join(''));
-    const script = writeScripts(folder).randomBodies;
-    let seed = 0;
-    const sample = (url: string): Promise<Sample> =>
-      wrk({ url, script, args: [to, bodies, String(++seed)], seconds: options.seconds });
+    const sample = sampler(context);
     return {
-      floor: () => sample(`http://127.0.0.1:${floor.ready.port}`),
-      server: () => sample(server.url),
+      floor: () => sample(`http://127.0.0.1:${floor.ready.port}`, bodies),
+      server: () => sample(server.url, bodies),
+      floorPid: floor.pid,
+      close: () => floor.stop(),
+    };
+  },
+};
+
+const rangeDocs = 20;
+
+export const findOr: Figure = {
+  name: 'find-or',
+  title: '_find of two indexed ranges by $or, 32 connections',
+  unit: 'requests/s',
+  floorTitle: 'the same of one range',
+  bar: 0.33,
+  floorLeast: 0,
+  prepare: async (context) => {
+    const { documents, server } = context;
+    const range = (random: () => number): object => {
+      const from = Math.floor(random() * (documents.length - rangeDocs));
+      return { number: { $gte: from, $lt: from + rangeDocs } };
+    };
+    const one = await prepareQueries(context, 'find-one', (random) => ({
+      selector: range(random),
+      limit: 100,
+    }));
+    const two = await prepareQueries(context, 'find-or', (random) => ({
+      selector: { $or: [range(random), range(random)] },
+      limit: 100,
+    }));
+    const sample = sampler(context);
+    return {
+      floor: () => sample(server.url, one.bodies),
+      server: () => sample(server.url, two.bodies),
+      floorPid: server.pid,
+      close: () => Promise.resolve(),
+    };
+  },
+};
+
+/** Each in its turn, so that nothing of an index is left when it is built again. */
+const builtFields = ['number', 'email', 'weight', 'created_at', 'name', 'note'];
+
+export const findBuild: Figure = {
+  name: 'find-build',
+  title: 'build an index of one field',
+  unit: 'documents/s',
+  floorTitle: 'bare loop that parses each document and picks the field',
+  bar: 0.5,
+  floorLeast: 0,
+  prepare: async ({ documents, database, server }) => {
+    const floor = await FloorProcess.start<string>('parse-pick', { docs: documents.length });
+    let builds = 0;
+    return {
+      floor: () => floor.ask<Sample>('run'),
+      server: async () => {
+        const field = builtFields[++builds % builtFields.length]!;
+        const name = `build-${field}`;
+        const started = performance.now();
+        await post(server, `/${database}/_index`, { index: { fields: [field] }, ddoc: name, name });
+        const query = { selector: { [field]: '' }, use_index: [name, name], allow_fallback: false };
+        await post(server, `/${database}/_find`, query);
+        const seconds = (performance.now() - started) / 1000;
+        const path = `/${database}/_index/_design/${name}/json/${name}`;
+        await fetch(server.url + path, { method: 'DELETE', headers });
+        await post(server, `/${database}/_view_cleanup`, {});
+        return { units: documents.length, seconds };
+      },
       floorPid: floor.pid,
       close: () => floor.stop(),
     };

@@ -15,7 +15,7 @@ const pathsCount = 2_000;
 let builds = 0;
 
 /** New views, so that nothing of them is there yet. Gives the path of the design document. */
-async function newViews(server: ServerProcess, database: string): Promise<string> {
+export async function newViews(server: ServerProcess, database: string): Promise<string> {
   const name = `_design/build${++builds}`;
   await save(server, `/${database}/${name}`, { views: benchViews(String(builds)) });
   return `/${database}/${name}`;
@@ -27,7 +27,7 @@ async function save(server: ServerProcess, to: string, doc: object): Promise<voi
   if (!answer.ok) throw new Error(`PUT ${to} was answered ${answer.status}: ${await answer.text()}`);
 }
 
-async function ask(server: ServerProcess, from: string): Promise<unknown> {
+export async function ask(server: ServerProcess, from: string): Promise<unknown> {
   const answer = await fetch(server.url + from, { headers: { authorization } });
   if (!answer.ok) throw new Error(`GET ${from} was answered ${answer.status}: ${await answer.text()}`);
   return await answer.json();
@@ -162,35 +162,6 @@ export const viewFresh: Figure = {
         return { units: 1, seconds: times[(changesEach - 1) / 2]! / 1000 };
       },
       floorPid: process.pid,
-      close: () => Promise.resolve(),
-    };
-  },
-};
-
-export const getWhileBuilding: Figure = {
-  name: 'get-building',
-  title: 'GET a document while views are built',
-  unit: 'requests/s',
-  floorTitle: 'the same while nothing is built',
-  bar: 0.5,
-  floorLeast: 0,
-  prepare: async ({ server, documents, database, folder, options }) => {
-    const paths = path.join(folder, 'building.txt');
-    fs.writeFileSync(paths, documents.map(({ id }) => `/${database}/${id}\n`).join(''));
-    const script = writeScripts(folder).randomPaths;
-    let seed = 0;
-    const sample = (): Promise<Sample> =>
-      wrk({ url: server.url, script, args: [paths, String(++seed)], seconds: options.seconds });
-    return {
-      floor: sample,
-      server: async () => {
-        const views = await newViews(server, database);
-        const built = ask(server, `${views}/_view/number`);
-        const result = await sample();
-        await built;
-        return result;
-      },
-      floorPid: server.pid,
       close: () => Promise.resolve(),
     };
   },

@@ -12,6 +12,8 @@ import type { OpenIndex } from './open-index.js';
 /** Rows gathered before they are written, and the longest time they wait. */
 const gatheredBytesMax = 24 * 1024 * 1024;
 const gatheredMs = 10_000;
+/** Documents that are handed out ahead, so that the functions have work while a batch is brought into the indexes. */
+const aheadBytesMax = 12 * 1024 * 1024;
 
 export interface PassOptions {
   depth: number;
@@ -23,6 +25,7 @@ export interface PassOptions {
 /** Documents on their way through the map functions, and how far the indexes are once they have passed. */
 interface Load {
   docs: readonly SourceDoc[];
+  bytes: number;
   reached: readonly Position[];
   mapped: Promise<readonly (readonly (readonly Emitted[])[])[]>;
 }
@@ -57,14 +60,22 @@ export class IndexPass {
   async run(): Promise<boolean> {
     const loads = this.#loads();
     const underWay: Load[] = [];
+    let ahead = 0;
     let read = 0;
+    const takeFirst = async (): Promise<void> => {
+      const load = underWay.shift()!;
+      ahead -= load.bytes;
+      await this.#take(load);
+    };
     try {
       for (const { docs, reached } of loads) {
         read++;
-        underWay.push({ docs, reached, mapped: this.#map(docs) });
-        if (underWay.length > this.options.depth) await this.#take(underWay.shift()!);
+        const bytes = docs.reduce((sum, { text }) => sum + (text?.length ?? 0), 0);
+        underWay.push({ docs, bytes, reached, mapped: this.#map(docs) });
+        ahead += bytes;
+        while (underWay.length > this.options.depth && ahead > aheadBytesMax) await takeFirst();
       }
-      while (underWay.length > 0) await this.#take(underWay.shift()!);
+      while (underWay.length > 0) await takeFirst();
       await this.#flush();
       await this.#committing;
     } finally {
