@@ -51,6 +51,8 @@ async function prepareQueries(
   await post(server, `/${database}/_index`, { index: { fields: ['number'] }, ddoc: 'find', name: 'number' });
   const random = randomNumbers(7);
   const queries = Array.from({ length: bodiesCount }, () => JSON.stringify(queryOf(random)));
+  // What comes first waits for the index.
+  await post(server, `/${database}/_find`, JSON.parse(queries[0]!) as object);
   const bodies = path.join(folder, `${name}.txt`);
   fs.writeFileSync(bodies, queries.map((query) => `${query}\n`).join(''));
   return { bodies, first: queries[0]! };
