@@ -46,7 +46,8 @@ export class IndexBatch {
     const removals: RowKey[] = [];
     const notes: Write[] = [];
     // The store takes keys faster in their order, which is that of the ids.
-    for (const [id, rows] of [...this.#docs].sort(byId)) {
+    for (const id of [...this.#docs.keys()].sort()) {
+      const rows = this.#docs.get(id)!;
       const key = index.keys.doc(id);
       const noted = fresh ? undefined : index.store.get(key);
       for (const row of rows) inserts.push(row);
@@ -64,8 +65,6 @@ export class IndexBatch {
 }
 
 const noRows: readonly Row[] = [];
-
-const byId = ([a]: readonly [Bytes, unknown], [b]: readonly [Bytes, unknown]): number => (a < b ? -1 : 1);
 
 /** An old row whose key the document has again is replaced, not removed. */
 function withoutRepeats(old: readonly RowKey[], rows: readonly Row[], order: KeyOrder): RowKey[] {
