@@ -10,6 +10,7 @@ import { listAll } from './figures/list-all.js';
 import { putDocument } from './figures/put-document.js';
 import { findIndexed, findScan } from './figures/queries.js';
 import { getDocument, listPage } from './figures/random-reads.js';
+import { replicateByHttp, replicateLocally } from './figures/replication.js';
 import { getWhileBuilding, viewBuild, viewFresh, viewGroup, viewKey, viewReduce } from './figures/views.js';
 import { postAll } from './load/http-client.js';
 import { ensureWrk } from './load/wrk.js';
@@ -40,6 +41,8 @@ const figures = [
   getWhileBuilding,
   findScan,
   findIndexed,
+  replicateLocally,
+  replicateByHttp,
 ];
 const database = 'bench';
 
