@@ -123,15 +123,18 @@ async function* pieces(
           continue;
         }
         text += '{"ok":';
-        for await (const piece of revPieces(cluster, database, each.ok, {
+        const whole = revPieces(cluster, database, each.ok, {
           ...shown,
           since: shown.data ? since : undefined,
-        })) {
-          text += piece;
-          if (text.length < pieceBytes) continue;
-          yield text;
-          text = '';
-        }
+        });
+        if (typeof whole === 'string') text += whole;
+        else
+          for await (const piece of whole) {
+            text += piece;
+            if (text.length < pieceBytes) continue;
+            yield text;
+            text = '';
+          }
         text += '}';
       }
     }

@@ -93,7 +93,7 @@ export class HttpPeer implements Peer {
     return [...first, ...(await this.revsDiff(changes.slice(half)))];
   }
 
-  readDocs(wanted: readonly Missing[], counts: ReadCounts): AsyncIterable<ReadResult> {
+  readDocs(wanted: readonly Missing[], counts: ReadCounts): AsyncIterable<ReadResult[]> {
     return this.#reader.read(wanted, counts);
   }
 
