@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../base/logger.js';
 import type { Job, JobRun } from './job.js';
@@ -26,6 +27,8 @@ export class ActiveRun implements JobRun {
     private readonly logger: Logger,
   ) {
     this.pid = host.cluster().tasks.nextPid();
+    // Every request under way listens to it.
+    setMaxListeners(0, this.#controller.signal);
     let opened!: () => void;
     let refused!: (error: unknown) => void;
     this.opened = new Promise((resolve, reject) => {
