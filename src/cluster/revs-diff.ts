@@ -14,7 +14,7 @@ export interface RevsDiff {
  */
 export function revsDiff(database: Database, id: Bytes, revs: readonly Rev[]): RevsDiff {
   database.checkId(id);
-  const doc = database.collection.doc(id);
+  const doc = database.collection.docOnce(id);
   if (doc === undefined) return { missing: [...revs], possibleAncestors: [] };
   const absent = missing(doc.tree, revs);
   return {

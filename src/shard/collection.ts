@@ -76,6 +76,12 @@ export class Collection {
     return bytes === undefined ? undefined : decodeDocRecord(bytes);
   }
 
+  /** The same for those who read one document after the other, as replications do: what they read is not remembered. */
+  docOnce(id: Bytes): DocRecord | undefined {
+    const bytes = this.store.getOnce(this.keys.live(id)) ?? this.store.getOnce(this.keys.deleted(id));
+    return bytes === undefined ? undefined : decodeDocRecord(bytes);
+  }
+
   /** The winner's body, wherever it stands. */
   winnerBody(shard: number, { body, bodyRef }: Pick<WinnerView, 'body' | 'bodyRef'>): Bytes {
     return body ?? this.store.get(this.keys.body(shard, bodyRef)) ?? '{}';
@@ -83,8 +89,13 @@ export class Collection {
 
   /** The body of a revision, or undefined where it is no longer kept. */
   body(shard: number, doc: DocRecord, node: RevNode): Bytes | undefined {
-    if (doc.body !== undefined && node.pos === doc.rev.pos && node.hash === doc.rev.hash) return doc.body;
+    if (isInRecord(doc, node)) return doc.body;
     return node.body === 0 ? undefined : this.store.get(this.keys.body(shard, node.body));
+  }
+
+  bodyOnce(shard: number, doc: DocRecord, node: RevNode): Bytes | undefined {
+    if (isInRecord(doc, node)) return doc.body;
+    return node.body === 0 ? undefined : this.store.getOnce(this.keys.body(shard, node.body));
   }
 
   local(id: Bytes): LocalRecord | undefined {
@@ -92,3 +103,6 @@ export class Collection {
     return bytes === undefined ? undefined : decodeLocal(bytes);
   }
 }
+
+const isInRecord = ({ body, rev }: DocRecord, { pos, hash }: RevNode): boolean =>
+  body !== undefined && pos === rev.pos && hash === rev.hash;

@@ -195,7 +195,7 @@ export class LocalPeer implements Peer {
   }
 
   *#revisions(database: Database, { id, revs, ancestors }: Missing): Generator<ReadResult> {
-    const doc = database.collection.doc(id);
+    const doc = database.collection.docOnce(id);
     if (doc === undefined) return yield* revs.map((rev) => gone(id, rev));
     const seen = new Set<RevNode>();
     for (const rev of revs) {
@@ -217,7 +217,7 @@ export class LocalPeer implements Peer {
     node: RevNode,
     ancestors: readonly Rev[],
   ): ReadResult {
-    const content = database.collection.body(database.shardOf(id), doc, node);
+    const content = database.collection.bodyOnce(database.shardOf(id), doc, node);
     if (content === undefined) return gone(id, node);
     const path = pathOf(doc.tree, node).slice(0, database.revsLimit);
     const known = ancestors.filter((each) =>
