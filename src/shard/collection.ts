@@ -1,6 +1,6 @@
 import type { Bytes } from '../base/bytes.js';
 import { prefixEnd, type Store } from '../storage/store.js';
-import type { RevNode } from '../revisions/tree.js';
+import type { RevNode, RevTree } from '../revisions/tree.js';
 import { decodeDocRecord, decodeWinner, type DocRecord, type WinnerView } from './doc-record.js';
 import { DatabaseKeys } from './keys.js';
 import { LiveRank } from './live-rank.js';
@@ -80,6 +80,22 @@ export class Collection {
   docOnce(id: Bytes): DocRecord | undefined {
     const bytes = this.store.getOnce(this.keys.live(id)) ?? this.store.getOnce(this.keys.deleted(id));
     return bytes === undefined ? undefined : decodeDocRecord(bytes);
+  }
+
+  /**
+   * The revisions of a document, for those who compare them. Where the counters know of no deleted document, none is looked
+   * for; one that is just becoming the first seems to be absent until they tell of it.
+   */
+  treeOnce(id: Bytes): RevTree | undefined {
+    const live = this.store.getOnce(this.keys.live(id));
+    if (live !== undefined) return decodeDocRecord(live).tree;
+    const deleted = this.#hasTombstones ? this.store.getOnce(this.keys.deleted(id)) : undefined;
+    return deleted === undefined ? undefined : decodeDocRecord(deleted).tree;
+  }
+
+  get #hasTombstones(): boolean {
+    for (const { tombstones } of this.states) if (tombstones > 0) return true;
+    return false;
   }
 
   /** The winner's body, wherever it stands. */

@@ -123,10 +123,8 @@ async function* pieces(
           continue;
         }
         text += '{"ok":';
-        const whole = revPieces(cluster, database, each.ok, {
-          ...shown,
-          since: shown.data ? since : undefined,
-        });
+        const asked = shown.data ? { ...shown, since } : shown;
+        const whole = revPieces(cluster, database, each.ok, asked);
         if (typeof whole === 'string') text += whole;
         else
           for await (const piece of whole) {

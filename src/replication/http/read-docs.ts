@@ -125,7 +125,9 @@ export class DocReader {
 
   #took(json: Buffer, open: Map<Bytes, Open>, asked: Open | undefined): HttpRevision {
     const ancestors = (id: Bytes): readonly Rev[] => (asked ?? open.get(id))?.ancestors ?? [];
-    const doc = new HttpRevision(json, ancestors, this.openAttachment);
+    let doc = new HttpRevision(json, ancestors, this.openAttachment);
+    // Those with attachments wait, and are not to keep the whole piece of the answer that they came with.
+    if (doc.hasAttachments) doc = new HttpRevision(Buffer.from(json), ancestors, this.openAttachment);
     const entry = asked ?? open.get(doc.id);
     if (entry !== undefined) settle(open, entry, (rev) => doc.covers(rev));
     return doc;
