@@ -178,6 +178,22 @@ describe('an interrupted replication', () => {
     assert.ok((missing_checked as number) < 400 - arrived + 50, String(missing_checked));
     await assertSame([there, from], [here, to]);
   });
+
+  test('notes where it is when it fails, however long it is until the next checkpoint', async () => {
+    const [from, to] = [await newDb(there, '?q=1'), await newDb(here)];
+    await there.post(`${from}/_bulk_docs`, {
+      docs: Array.from({ length: 400 }, (_, n) => ({ _id: `d${n}` })),
+    });
+    let reads = 0;
+    front.interfere = ({ path }, response) => path.includes('_bulk_get') && ++reads > 6 && busy(response);
+    const request = { source: front.url(from), target: name(to), worker_batch_size: 50 };
+    const failing = { ...request, worker_processes: 1, retries_per_request: 1 };
+    assert.equal((await here.post('/_replicate', failing)).status, 500);
+    const arrived = (await here.get(to)).body.doc_count as number;
+    front.interfere = () => false;
+    const { docs_read, missing_checked } = newest(await replicate(here, request));
+    assert.deepEqual([arrived, docs_read, missing_checked], [300, 100, 100]);
+  });
 });
 
 describe('attachments', () => {

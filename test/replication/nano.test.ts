@@ -13,7 +13,7 @@ const replication = server.db.replication as unknown as Record<
   (...given: unknown[]) => Promise<unknown>
 >;
 
-test('nano replicates once, and continuously', async () => {
+test('nano replicates once, and continuously until it cancels', async () => {
   const [from, to] = [await newDb(client), await newDb(client)];
   await client.put(`${from}/a`, {});
   const done = (await server.db.replicate(from.slice(1), to.slice(1))) as {
@@ -29,6 +29,10 @@ test('nano replicates once, and continuously', async () => {
     () => client.get(`/${made}/a`),
     ({ status }) => status === 200,
   );
+  const cancel = { ...options, cancel: true };
+  const ended = await server.db.replicate(addressOf(client, from), addressOf(client, `/${made}`), cancel);
+  assert.equal(ended.ok, true);
+  assert.deepEqual((await client.get('/_scheduler/jobs')).body.jobs, []);
 });
 
 test('nano enables, queries and disables a replication', async () => {
