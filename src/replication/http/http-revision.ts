@@ -38,7 +38,10 @@ export class HttpRevision implements DocRevision {
     this.id = this.#text('_id');
     this.rev = parseRev(fromBytes(this.#text('_rev')));
     this.#entries = this.#readEntries();
-    this.carried = this.#entries.filter((entry) => entry.carried).map((entry) => this.#carry(entry));
+    this.carried =
+      this.#entries.length === 0
+        ? nothing
+        : this.#entries.filter((entry) => entry.carried).map((entry) => this.#carry(entry));
   }
 
   get bytes(): number {
@@ -79,9 +82,9 @@ export class HttpRevision implements DocRevision {
   }
 
   /** What the newest ancestor on the other side has already need not be carried there. */
-  #readEntries(): Entry[] {
+  #readEntries(): readonly Entry[] {
     const member = this.#member('_attachments');
-    if (member === undefined) return [];
+    if (member === undefined) return nothing;
     const bytes = this.json.subarray(member.valueStart, member.valueEnd);
     const known = this.ancestorsOf(this.id)
       .filter((each) => this.covers(each))
@@ -124,5 +127,6 @@ export class HttpRevision implements DocRevision {
 
 /** The side that saves it has limits of its own. */
 const noLimits = { document_bytes_max: Infinity, id_bytes_max: Infinity };
+const nothing: readonly never[] = [];
 const quote = 0x22;
 const standardType = 'application/octet-stream';
