@@ -11,6 +11,7 @@ import { listAll } from './figures/list-all.js';
 import { putDocument } from './figures/put-document.js';
 import { findBuild, findIndexed, findOr, findScan } from './figures/queries.js';
 import { getDocument, listPage } from './figures/random-reads.js';
+import { replicateByHttp, replicateLocally } from './figures/replication.js';
 import { viewBuild, viewFresh, viewGroup, viewKey, viewReduce } from './figures/views.js';
 import { postAll } from './load/http-client.js';
 import { ensureWrk } from './load/wrk.js';
@@ -44,6 +45,8 @@ const figures = [
   findIndexed,
   findOr,
   findBuild,
+  replicateLocally,
+  replicateByHttp,
 ];
 const database = 'bench';
 

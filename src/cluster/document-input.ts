@@ -65,6 +65,12 @@ function readSpecial(
 ): void {
   const { name, valueStart, valueEnd } = member;
   if (kept.has(name) || ignored.has(name)) return;
+  if (name === '_revisions') {
+    input.revisions =
+      plainRevisions(bytes.latin1Slice(valueStart, valueEnd)) ??
+      readRevisions(parseValue(bytes, valueStart, valueEnd));
+    return;
+  }
   const plain = plainString(bytes, valueStart, valueEnd);
   const value = plain === undefined ? parseValue(bytes, valueStart, valueEnd) : undefined;
   switch (name) {
@@ -77,9 +83,6 @@ function readSpecial(
     case '_rev':
       if (plain === undefined && typeof value !== 'string') throw badRequest('Invalid rev format');
       input.rev = parseRev(plain === undefined ? (value as string) : fromBytes(plain));
-      return;
-    case '_revisions':
-      input.revisions = readRevisions(value);
       return;
     case '_deleted':
       if (typeof value !== 'boolean') throw new Refusal('doc_validation', '`_deleted` must be a boolean.');
@@ -99,6 +102,21 @@ function plainString(bytes: Buffer, start: number, end: number): Bytes | undefin
   const text = bytes.latin1Slice(start + 1, end - 1);
   return text.includes('\\') ? undefined : text;
 }
+
+/** Histories as nearly everybody writes them, hash behind hash. */
+function plainRevisions(text: Bytes): RevPath | undefined {
+  const [found, start, ids] = (text.length <= plainRevisionsMax && usualRevisions.exec(text)) || [];
+  if (found === undefined || ids!.length > Number(start) * quotedHashLength) return undefined;
+  const hashes: string[] = [];
+  for (let at = 1; at < ids!.length; at += quotedHashLength) hashes.push(ids!.slice(at, at + 32));
+  return { start: Number(start), hashes };
+}
+
+const usualRevisions = /^\{"start":(\d{1,9}),"ids":\[((?:"[0-9a-f]{32}",)*"[0-9a-f]{32}")\]\}$/;
+/** What is longer is read by those who are not in a hurry. */
+const plainRevisionsMax = 64 * 1024;
+/** With its quotation marks and the comma behind it. */
+const quotedHashLength = 35;
 
 function readRevisions(value: unknown): RevPath {
   const { start, ids } = (typeof value === 'object' && value !== null ? value : {}) as {

@@ -105,7 +105,7 @@ function openNode(
   revs: boolean,
   show: Show | undefined,
 ): OpenedDoc | undefined {
-  const stored = database.collection.body(database.shardOf(id), doc, node);
+  const stored = database.collection.bodyOnce(database.shardOf(id), doc, node);
   if (stored === undefined) return undefined;
   const content = shown(show, id, stored);
   const path = revs ? revisionsMember(pathOf(doc.tree, node).slice(0, database.revsLimit)) : '';
@@ -115,14 +115,17 @@ function openNode(
 /** A revision that was asked for by name, or that it is missing. */
 export type OpenedRev = { ok: OpenedDoc } | { missing: Rev };
 
-/** Several revisions of a document, or all its leaves. Undefined where there is no such document. */
+/**
+ * Several revisions of a document, or all its leaves. Undefined where there is no such document. Replicators ask so, for one
+ * document after the other, and for none of them again.
+ */
 export function openRevs(
   database: Database,
   id: Bytes,
   wanted: readonly Rev[] | 'all',
   { latest = false, revs = false, show }: DocOptions,
 ): OpenedRev[] | undefined {
-  const doc = database.collection.doc(id);
+  const doc = database.collection.docOnce(id);
   if (doc === undefined) return wanted === 'all' ? undefined : wanted.map((rev) => ({ missing: rev }));
   const open = (node: RevNode): OpenedRev => {
     const opened = openNode(database, id, doc, node, revs, show);

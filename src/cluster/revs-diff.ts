@@ -4,9 +4,11 @@ import { missing, possibleAncestors } from '../revisions/tree.js';
 import type { Database } from './database.js';
 
 export interface RevsDiff {
-  missing: Rev[];
-  possibleAncestors: Rev[];
+  missing: readonly Rev[];
+  possibleAncestors: readonly Rev[];
 }
+
+const none: readonly Rev[] = [];
 
 /**
  * Which of the named revisions of a document are not here, and which leaves they may descend from. Refuses an id that no
@@ -14,11 +16,9 @@ export interface RevsDiff {
  */
 export function revsDiff(database: Database, id: Bytes, revs: readonly Rev[]): RevsDiff {
   database.checkId(id);
-  const doc = database.collection.doc(id);
-  if (doc === undefined) return { missing: [...revs], possibleAncestors: [] };
-  const absent = missing(doc.tree, revs);
-  return {
-    missing: absent,
-    possibleAncestors: absent.length === 0 ? [] : possibleAncestors(doc.tree, absent),
-  };
+  // Of a document that is deleted at this very moment, revisions may be asked for in vain; they do no harm.
+  const tree = database.collection.treeOnce(id);
+  if (tree === undefined) return { missing: revs, possibleAncestors: none };
+  const absent = missing(tree, revs);
+  return { missing: absent, possibleAncestors: absent.length === 0 ? none : possibleAncestors(tree, absent) };
 }

@@ -152,13 +152,13 @@ export const errorPart = (json: Bytes): OutgoingPart => ({
 });
 
 /** One revision inside a JSON answer: its text, or with the bytes of its attachments, piece by piece. */
-export async function* revPieces(
+export function revPieces(
   cluster: Cluster,
   database: Database,
   doc: OpenedDoc,
   options: AttachmentOptions,
-): AsyncGenerator<Bytes> {
+): Bytes | AsyncGenerator<Bytes> {
   const wanted = wantedOf(database, doc, options);
-  if (wanted === undefined) yield docText(doc.id, doc.rev, doc.content, doc.extra, options.encodingInfo);
-  else yield* docPieces(cluster, database, doc, wanted);
+  if (wanted === undefined) return docText(doc.id, doc.rev, doc.content, doc.extra, options.encodingInfo);
+  return docPieces(cluster, database, doc, wanted);
 }

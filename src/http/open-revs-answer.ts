@@ -48,12 +48,15 @@ export async function answerOpenRevs(
       continue;
     }
     text += '{"ok":';
-    for await (const piece of revPieces(cluster, database, each.ok, options)) {
-      text += piece;
-      if (text.length < pieceBytes) continue;
-      if (!(await writePiece(response, text))) return;
-      text = '';
-    }
+    const whole = revPieces(cluster, database, each.ok, options);
+    if (typeof whole === 'string') text += whole;
+    else
+      for await (const piece of whole) {
+        text += piece;
+        if (text.length < pieceBytes) continue;
+        if (!(await writePiece(response, text))) return;
+        text = '';
+      }
     text += '}';
   }
   exchange.endJson(`${text}]\n`);

@@ -3,7 +3,8 @@ import { badRequest, invalidJson } from '../base/errors.js';
 
 /**
  * Takes the text of a JSON object piece by piece and gives out the elements of one of its arrays, one by one, so that
- * a body of any length needs memory only for its largest element.
+ * a body of any length needs memory only for its largest element. One that lies in a single piece is given out as a
+ * view of it, to be read before that changes.
  *
  * It looks at nothing but quotes, brackets and commas. What remains of the text when each element is replaced by a 0,
  * the skeleton, is small: whoever has the elements checked as JSON, and the skeleton too, has checked the whole.
@@ -110,19 +111,19 @@ export class ElementSplitter {
       this.#nameParts.push(Buffer.from(chunk.subarray(this.#nameStart)));
       this.#nameStart = 0;
     }
-    if (this.#inArray) this.#grow(chunk, from, chunk.length);
+    if (this.#inArray) this.#grow(Buffer.from(chunk.subarray(from)));
     else this.#keep(chunk, from, chunk.length);
   }
 
-  #grow(chunk: Buffer, from: number, to: number): void {
-    if (to === from) return;
-    this.#elementBytes += to - from;
+  #grow(part: Buffer): void {
+    if (part.length === 0) return;
+    this.#elementBytes += part.length;
     if (this.#elementBytes > this.elementBytesMax) throw this.tooLarge();
-    this.#element.push(Buffer.from(chunk.subarray(from, to)));
+    this.#element.push(part);
   }
 
   #endElement(chunk: Buffer, from: number, to: number): void {
-    this.#grow(chunk, from, to);
+    this.#grow(chunk.subarray(from, to));
     const bytes = this.#element.length === 1 ? this.#element[0]! : Buffer.concat(this.#element);
     this.#element = [];
     this.#elementBytes = 0;

@@ -66,23 +66,29 @@ class Batch {
   }
 
   async #readAll(source: Peer, missing: readonly Missing[]): Promise<void> {
-    for await (const result of source.readDocs(missing, this.context.stats)) {
-      if ('unread' in result) this.#unread(result);
-      else await this.#take(result);
+    for await (const results of source.readDocs(missing, this.context.stats)) {
+      for (const result of results) {
+        if ('unread' in result) this.#unread(result);
+        else this.#take(result);
+        if (this.#isFull) await this.#writeDocs();
+        if (this.#waitingBytes >= waitingBytesMax) await this.#writeWaiting();
+      }
     }
   }
 
-  async #take(doc: DocRevision): Promise<void> {
+  #take(doc: DocRevision): void {
     this.context.stats.docsRead++;
     if (doc.hasAttachments) {
       this.#waiting.push(doc);
       this.#waitingBytes += doc.bytes;
-      if (this.#waitingBytes >= waitingBytesMax) await this.#writeWaiting();
-      return;
+    } else {
+      this.#docs.push(doc);
+      this.#docsBytes += doc.bytes;
     }
-    this.#docs.push(doc);
-    this.#docsBytes += doc.bytes;
-    if (this.#docsBytes >= writeBytesMax || this.#docs.length >= writeDocsMax) await this.#writeDocs();
+  }
+
+  get #isFull(): boolean {
+    return this.#docsBytes >= writeBytesMax || this.#docs.length >= writeDocsMax;
   }
 
   async #writeDocs(): Promise<void> {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../base/logger.js';
 import type { Job, JobRun } from './job.js';
@@ -7,7 +8,7 @@ import { makePeer, type PeerHost } from './peers.js';
 import { Replication, type Standing } from './replication.js';
 import { Stats } from './stats.js';
 
-/** A replication that is stopped gets this long to note where it is. */
+/** A replication that is stopped, or has failed, gets this long to note where it is. */
 const lastCheckpointMs = 2_000;
 
 /** One attempt at a job: both sides are opened, documents go from one to the other, and all is closed again. */
@@ -26,6 +27,8 @@ export class ActiveRun implements JobRun {
     private readonly logger: Logger,
   ) {
     this.pid = host.cluster().tasks.nextPid();
+    // Every request under way listens to it.
+    setMaxListeners(0, this.#controller.signal);
     let opened!: () => void;
     let refused!: (error: unknown) => void;
     this.opened = new Promise((resolve, reject) => {
@@ -47,10 +50,14 @@ export class ActiveRun implements JobRun {
   }
 
   async stop(): Promise<void> {
-    const patience = sleep(lastCheckpointMs, undefined, { ref: false });
-    await Promise.race([this.#replication?.checkpoint().catch(() => undefined), patience]);
+    await this.#lastCheckpoint();
     await this.#close();
     await this.ended.catch(() => undefined);
+  }
+
+  async #lastCheckpoint(): Promise<void> {
+    const patience = sleep(lastCheckpointMs, undefined, { ref: false });
+    await Promise.race([this.#replication?.checkpoint().catch(() => undefined), patience]);
   }
 
   async #go(opened: () => void): Promise<LocalDoc> {
@@ -71,6 +78,10 @@ export class ActiveRun implements JobRun {
       endTask = this.host.cluster().tasks.show(() => this.#describe());
       opened();
       return await this.#replication.run();
+    } catch (error) {
+      // What has arrived by then need not be compared again by the next run.
+      if (!this.#controller.signal.aborted) await this.#lastCheckpoint();
+      throw error;
     } finally {
       endTask();
       await this.#close();

@@ -23,9 +23,13 @@ export interface JobListener {
  */
 export class JobScheduler {
   readonly #jobs = new Map<string, { job: Job; listener: JobListener }>();
+  /** Those that may run and wait for room, the one that has waited longest first. */
+  readonly #ready = new Set<Job>();
+  readonly #running = new Set<Job>();
+  /** Those that failed, until they are tried again. */
+  readonly #retries = new Map<Job, NodeJS.Timeout>();
   #rotation: NodeJS.Timeout;
   readonly #stopping = new Set<Promise<void>>();
-  #wake: NodeJS.Timeout | undefined;
   #closed = false;
   readonly #stopListening: () => void;
 
@@ -56,6 +60,7 @@ export class JobScheduler {
       throw new Error('the job is there already, or none is wanted');
     job.note({ type: 'added' }, this.#historyMax);
     this.#jobs.set(job.id, { job, listener });
+    this.#ready.add(job);
     this.#fill();
   }
 
@@ -63,7 +68,7 @@ export class JobScheduler {
   async remove(id: string, reason: Refusal): Promise<void> {
     const found = this.#jobs.get(id);
     if (found === undefined) return;
-    this.#jobs.delete(id);
+    this.#forget(found.job);
     await this.#stop(found.job);
     found.job.refuse(reason);
     this.#fill();
@@ -74,10 +79,11 @@ export class JobScheduler {
     this.#closed = true;
     this.#stopListening();
     clearInterval(this.#rotation);
-    clearTimeout(this.#wake);
     const jobs = this.list();
-    this.#jobs.clear();
-    for (const job of jobs) job.refuse(reason);
+    for (const job of jobs) {
+      this.#forget(job);
+      job.refuse(reason);
+    }
     await Promise.all(jobs.map((job) => this.#stop(job)));
     await Promise.all(this.#stopping);
   }
@@ -86,33 +92,34 @@ export class JobScheduler {
     return this.config.number('replicator/max_history');
   }
 
-  get #running(): Job[] {
-    return this.list().filter((job) => job.run !== undefined);
-  }
-
-  /** Starts what may run and has waited longest, as far as there is room. */
+  /** Starts what has waited longest, as far as there is room. */
   #fill(): void {
     if (this.#closed) return;
-    const now = Date.now();
-    const waiting = this.list().filter((job) => job.run === undefined);
-    const ready = waiting
-      .filter(({ notBefore }) => notBefore <= now)
-      .sort((a, b) => a.lastUpdated.getTime() - b.lastUpdated.getTime());
-    const room = this.config.number('replicator/max_jobs') - this.#running.length;
-    for (const job of ready.slice(0, Math.max(0, room))) this.#start(job);
-    this.#wakeAt(Math.min(...waiting.map(({ notBefore }) => notBefore).filter((time) => time > now)));
+    const room = this.config.number('replicator/max_jobs') - this.#running.size;
+    if (room <= 0) return;
+    const next = [...this.#first(room)];
+    for (const job of next) this.#start(job);
   }
 
-  #wakeAt(time: number): void {
-    clearTimeout(this.#wake);
-    if (time === Infinity) return;
-    this.#wake = setTimeout(() => this.#fill(), Math.min(time - Date.now() + 1, 2 ** 31 - 1));
-    this.#wake.unref();
+  *#first(count: number): Generator<Job> {
+    for (const job of this.#ready) {
+      if (count-- <= 0) return;
+      yield job;
+    }
+  }
+
+  #forget(job: Job): void {
+    this.#jobs.delete(job.id);
+    this.#ready.delete(job);
+    clearTimeout(this.#retries.get(job));
+    this.#retries.delete(job);
   }
 
   #start(job: Job): void {
     const run = this.startRun(job, this.logger);
     job.run = run;
+    this.#ready.delete(job);
+    this.#running.add(job);
     job.note({ type: 'started' }, this.#historyMax);
     this.#jobs.get(job.id)?.listener.started?.(job);
     run.ended.then(
@@ -124,8 +131,8 @@ export class JobScheduler {
   #completed(job: Job, run: Job['run'], answer: LocalDoc): void {
     if (job.run !== run) return;
     const found = this.#jobs.get(job.id);
-    job.endRun();
-    this.#jobs.delete(job.id);
+    this.#endRun(job);
+    this.#forget(job);
     found?.listener.completed(job, answer);
     job.answer(answer);
     this.#fill();
@@ -136,15 +143,31 @@ export class JobScheduler {
     if (run === undefined || job.run !== run) return;
     const found = this.#jobs.get(job.id);
     const ranMs = Date.now() - run.startedAt.getTime();
-    job.endRun();
+    this.#endRun(job);
     job.errorCount = ranMs >= healthyMs ? 1 : job.errorCount + 1;
     job.lastError = reasonOf(error);
-    job.notBefore = Date.now() + this.#backoffMs(job.errorCount);
     job.note({ type: 'crashed', reason: job.lastError }, this.#historyMax);
     this.logger.warn({ replication: job.id, reason: job.lastError }, 'a replication failed');
-    if (found?.listener.crashed(job, error) === false) this.#jobs.delete(job.id);
+    if (found?.listener.crashed(job, error) === true) this.#tryLater(job);
+    else this.#forget(job);
     job.refuse(error);
     this.#fill();
+  }
+
+  #tryLater(job: Job): void {
+    const again = (): void => {
+      this.#retries.delete(job);
+      this.#ready.add(job);
+      this.#fill();
+    };
+    const timer = setTimeout(again, this.#backoffMs(job.errorCount));
+    timer.unref();
+    this.#retries.set(job, timer);
+  }
+
+  #endRun(job: Job): void {
+    job.endRun();
+    this.#running.delete(job);
   }
 
   #backoffMs(errors: number): number {
@@ -156,7 +179,7 @@ export class JobScheduler {
   async #stop(job: Job): Promise<void> {
     const { run } = job;
     if (run === undefined) return;
-    job.endRun();
+    this.#endRun(job);
     job.note({ type: 'stopped' }, this.#historyMax);
     const stopping = run.stop();
     this.#stopping.add(stopping);
@@ -172,16 +195,18 @@ export class JobScheduler {
 
   /** Makes room for those that wait, where there is none. */
   async #rotate(): Promise<void> {
-    const now = Date.now();
-    const waiting = this.list().filter(({ run, notBefore }) => run === undefined && notBefore <= now);
-    const running = this.#running;
-    const tooMany = Math.max(0, running.length - this.config.number('replicator/max_jobs'));
-    const count = Math.min(this.config.number('replicator/max_churn'), Math.max(waiting.length, tooMany));
-    const longest = running
+    const tooMany = Math.max(0, this.#running.size - this.config.number('replicator/max_jobs'));
+    const wanted = Math.max(this.#ready.size, tooMany);
+    if (wanted === 0) return;
+    const longest = [...this.#running]
       .filter(({ spec }) => spec.continuous)
-      .sort((a, b) => a.run!.startedAt.getTime() - b.run!.startedAt.getTime());
-    if (waiting.length + tooMany > 0)
-      await Promise.all(longest.slice(0, count).map((job) => this.#stop(job)));
+      .slice(0, Math.min(this.config.number('replicator/max_churn'), wanted));
+    await Promise.all(
+      longest.map(async (job) => {
+        await this.#stop(job);
+        if (this.#jobs.get(job.id)?.job === job) this.#ready.add(job);
+      }),
+    );
     this.#fill();
   }
 }

@@ -50,8 +50,6 @@ export class Job {
   /** Failures in a row. */
   errorCount = 0;
   lastError: string | undefined;
-  /** It is not started before this time, in milliseconds. */
-  notBefore = 0;
 
   constructor(
     readonly replicationId: ReplicationId,

@@ -20,8 +20,11 @@ export interface Peer {
   changes(request: ChangesRequest): AsyncIterable<ChangesPage>;
   /** Which of the revisions are not here. */
   revsDiff(changes: readonly Change[]): Promise<Missing[]>;
-  /** Reads revisions, or those that have taken their place. One that is gone, as by a purge, is told as such. */
-  readDocs(wanted: readonly Missing[], counts: ReadCounts): AsyncIterable<ReadResult>;
+  /**
+   * Reads revisions, or those that have taken their place, and gives them out as they come, several at a time. One that
+   * is gone, as by a purge, is told as such.
+   */
+  readDocs(wanted: readonly Missing[], counts: ReadCounts): AsyncIterable<readonly ReadResult[]>;
   /** Saves revisions as they are, and tells which were refused. */
   writeDocs(docs: readonly DocRevision[]): Promise<WriteFailure[]>;
   /** Saves one whose attachments are streamed. Gives the refusal, if it met one. */

@@ -101,6 +101,14 @@ export class ReplicatorDocs {
     await Promise.all(gone.map((entry) => this.#drop(entry)));
   }
 
+  /** Lets go of documents that are not there any more. */
+  async purged(database: string, isThere: (id: Bytes) => boolean): Promise<void> {
+    const gone = [...this.#entries.values()].filter(
+      (entry) => entry.database === database && !isThere(toBytes(entry.docId)),
+    );
+    await Promise.all(gone.map((entry) => this.#drop(entry)));
+  }
+
   /** Takes no more documents; what is being written is written. The jobs are the scheduler's to end. */
   async close(): Promise<void> {
     this.#closed = true;

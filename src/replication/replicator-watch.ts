@@ -15,12 +15,16 @@ export interface DocSink {
   changed(database: string, id: Bytes, rev: string, body: LocalDoc): Promise<void>;
   removed(database: string, id: Bytes): Promise<void>;
   removedDatabase(database: string): Promise<void>;
+  /** Documents may have gone without a change, as by a purge; `isThere` tells which are left. */
+  purged(database: string, isThere: (id: Bytes) => boolean): Promise<void>;
 }
 
 /** How far the changes of a database have been read. */
 interface Followed {
   instance: number;
   after: number[];
+  /** The purges that were looked at. */
+  purges: number;
 }
 
 const changesAtOnce = 50;
@@ -105,10 +109,22 @@ export class ReplicatorWatch {
     }
     if (database === undefined) return;
     const { instance } = database.record;
-    const followed = this.#followed.get(name) ?? { instance, after: firstPositions(database) };
+    const followed = this.#followed.get(name) ?? {
+      instance,
+      after: firstPositions(database),
+      purges: database.total('purge_seq'),
+    };
     this.#followed.set(name, followed);
     this.#names.set(instance, name);
     await this.#readChanges(database, followed);
+    await this.#readPurges(database, followed);
+  }
+
+  async #readPurges(database: Database, followed: Followed): Promise<void> {
+    const purges = database.total('purge_seq');
+    if (purges === followed.purges) return;
+    followed.purges = purges;
+    await this.sink.purged(database.name, (id) => database.collection.winner(id)?.deleted === false);
   }
 
   async #readChanges(database: Database, followed: Followed): Promise<void> {

@@ -34,7 +34,10 @@ export function parseRev(text: string): Rev {
 
 /** The hash alone, as it stands in `_revisions.ids`. */
 export function parseHash(text: string): string {
-  if (text.length === 32 && anyCaseHex32.test(text)) return text.toLowerCase();
+  if (text.length === 32) {
+    if (hex32.test(text)) return text;
+    if (anyCaseHex32.test(text)) return text.toLowerCase();
+  }
   if (text.length > revHashBytesMax) throw invalidRev();
   if (notAscii.test(text)) {
     // Half a surrogate pair has no UTF-8 and would come back from the disk as another hash.

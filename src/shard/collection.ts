@@ -1,6 +1,6 @@
 import type { Bytes } from '../base/bytes.js';
 import { prefixEnd, type Store } from '../storage/store.js';
-import type { RevNode } from '../revisions/tree.js';
+import type { RevNode, RevTree } from '../revisions/tree.js';
 import { decodeDocRecord, decodeWinner, type DocRecord, type WinnerView } from './doc-record.js';
 import { DatabaseKeys } from './keys.js';
 import { LiveRank } from './live-rank.js';
@@ -76,6 +76,28 @@ export class Collection {
     return bytes === undefined ? undefined : decodeDocRecord(bytes);
   }
 
+  /** The same for those who read one document after the other, as replications do: what they read is not remembered. */
+  docOnce(id: Bytes): DocRecord | undefined {
+    const bytes = this.store.getOnce(this.keys.live(id)) ?? this.store.getOnce(this.keys.deleted(id));
+    return bytes === undefined ? undefined : decodeDocRecord(bytes);
+  }
+
+  /**
+   * The revisions of a document, for those who compare them. Where the counters know of no deleted document, none is looked
+   * for; one that is just becoming the first seems to be absent until they tell of it.
+   */
+  treeOnce(id: Bytes): RevTree | undefined {
+    const live = this.store.getOnce(this.keys.live(id));
+    if (live !== undefined) return decodeDocRecord(live).tree;
+    const deleted = this.#hasTombstones ? this.store.getOnce(this.keys.deleted(id)) : undefined;
+    return deleted === undefined ? undefined : decodeDocRecord(deleted).tree;
+  }
+
+  get #hasTombstones(): boolean {
+    for (const { tombstones } of this.states) if (tombstones > 0) return true;
+    return false;
+  }
+
   /** The winner's body, wherever it stands. */
   winnerBody(shard: number, { body, bodyRef }: Pick<WinnerView, 'body' | 'bodyRef'>): Bytes {
     return body ?? this.store.get(this.keys.body(shard, bodyRef)) ?? '{}';
@@ -83,8 +105,13 @@ export class Collection {
 
   /** The body of a revision, or undefined where it is no longer kept. */
   body(shard: number, doc: DocRecord, node: RevNode): Bytes | undefined {
-    if (doc.body !== undefined && node.pos === doc.rev.pos && node.hash === doc.rev.hash) return doc.body;
+    if (isInRecord(doc, node)) return doc.body;
     return node.body === 0 ? undefined : this.store.get(this.keys.body(shard, node.body));
+  }
+
+  bodyOnce(shard: number, doc: DocRecord, node: RevNode): Bytes | undefined {
+    if (isInRecord(doc, node)) return doc.body;
+    return node.body === 0 ? undefined : this.store.getOnce(this.keys.body(shard, node.body));
   }
 
   local(id: Bytes): LocalRecord | undefined {
@@ -92,3 +119,6 @@ export class Collection {
     return bytes === undefined ? undefined : decodeLocal(bytes);
   }
 }
+
+const isInRecord = ({ body, rev }: DocRecord, { pos, hash }: RevNode): boolean =>
+  body !== undefined && pos === rev.pos && hash === rev.hash;

@@ -132,9 +132,9 @@ export function plainRev(head: Bytes): Bytes | undefined {
 }
 
 export function decodeDocRecord(bytes: Bytes): DocRecord {
-  const reader = new ByteReader(bytes);
-  const view = readWinner(reader);
   const flags = bytes.charCodeAt(0);
+  const reader = new ByteReader(bytes);
+  const view = (flags & flag.tree ? undefined : readPlain(bytes)) ?? readWinner(reader);
   const rev = { pos: view.pos, hash: view.hash };
   const tree =
     flags & flag.tree ? readTree(reader.rest()) : singleNode(rev, { deleted: view.deleted, body: view.seq });

@@ -36,6 +36,10 @@ export class LmdbStore implements Store {
     return bytes === undefined ? undefined : bytes.latin1Slice(0, bytes.length);
   }
 
+  getOnce(key: Bytes): Bytes | undefined {
+    return this.get(key);
+  }
+
   entries(range: Range): Iterable<Entry> {
     const found = this.#db.getRange(lmdbRange(range) as never) as Iterable<Entry>;
     const { headBytes: bytes } = range;

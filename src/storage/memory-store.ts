@@ -16,6 +16,10 @@ export class MemoryStore implements Store {
     return this.#values.get(key);
   }
 
+  getOnce(key: Bytes): Bytes | undefined {
+    return this.get(key);
+  }
+
   entries(range: Range): Iterable<Entry> {
     return this.#gather(range).map((key) => ({ key, value: this.#values.get(key)! }));
   }

@@ -89,6 +89,28 @@ describe('what fails is tried again', () => {
     await assertSame([there, from], [here, to]);
   });
 
+  test('parameters of a filter do not lead the feed astray', async () => {
+    const [from, to] = [await newDb(there), await newDb(here)];
+    await there.post(`${from}/_bulk_docs`, { docs: [1, 2, 3].map((v) => ({ _id: `d${v}`, v })) });
+    const filters = { min: 'function(doc, req) { return doc.v >= Number(req.query.v); }' };
+    await there.put(`${from}/_design/f`, { filters });
+    front.interfere = () => false;
+    const query_params = { v: 2, since: 'now', limit: 1, feed: 'continuous', style: 'main_only' };
+    const request = { source: front.url(from), target: name(to), filter: 'f/min', query_params };
+    assert.equal(newest(await replicate(here, request))['docs_written'], 2);
+  });
+
+  test('a source that promises more and gives nothing is left in the end', async () => {
+    const [from, to] = [await newDb(there), await newDb(here)];
+    front.interfere = ({ path }, response) => {
+      if (!path.includes('_changes')) return false;
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end('{"results":[],"last_seq":"0","pending":5}');
+      return true;
+    };
+    assert.equal((await replicate(here, { source: front.url(from), target: name(to) }))['ok'], true);
+  });
+
   test('a source that takes no checkpoints is replicated all the same', async () => {
     const [from, to] = [await newDb(there), await newDb(here)];
     await there.put(`${from}/x`, {});
@@ -155,6 +177,22 @@ describe('an interrupted replication', () => {
     assert.equal(docs_read, docs_written);
     assert.ok((missing_checked as number) < 400 - arrived + 50, String(missing_checked));
     await assertSame([there, from], [here, to]);
+  });
+
+  test('notes where it is when it fails, however long it is until the next checkpoint', async () => {
+    const [from, to] = [await newDb(there, '?q=1'), await newDb(here)];
+    await there.post(`${from}/_bulk_docs`, {
+      docs: Array.from({ length: 400 }, (_, n) => ({ _id: `d${n}` })),
+    });
+    let reads = 0;
+    front.interfere = ({ path }, response) => path.includes('_bulk_get') && ++reads > 6 && busy(response);
+    const request = { source: front.url(from), target: name(to), worker_batch_size: 50 };
+    const failing = { ...request, worker_processes: 1, retries_per_request: 1 };
+    assert.equal((await here.post('/_replicate', failing)).status, 500);
+    const arrived = (await here.get(to)).body.doc_count as number;
+    front.interfere = () => false;
+    const { docs_read, missing_checked } = newest(await replicate(here, request));
+    assert.deepEqual([arrived, docs_read, missing_checked], [300, 100, 100]);
   });
 });
 

@@ -28,7 +28,7 @@ export function revision(
         for (let at = 0; at < bytes.length; at += 1000) yield bytes.subarray(at, at + 1000);
       })(),
     );
-  return new HttpRevision(Buffer.from(json), ancestors.map(parseRev), open);
+  return new HttpRevision(Buffer.from(json), () => ancestors.map(parseRev), open);
 }
 
 const hash = (letter: string): string => letter.repeat(32);
@@ -64,7 +64,7 @@ const wanted = (id: string, revs: string[], ancestors: string[] = []): Missing =
 async function read(peer: Peer, ...missing: Missing[]): Promise<ReadResult[]> {
   const results: ReadResult[] = [];
   for await (const result of peer.readDocs(missing, { bulkGetAttempts: 0, bulkGetDocs: 0 }))
-    results.push(result);
+    results.push(...result);
   return results;
 }
 

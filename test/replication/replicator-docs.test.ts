@@ -89,6 +89,20 @@ describe('a document of a replicator database', () => {
     assert.equal((await client.get(`${to}/last`)).status, 404);
   });
 
+  test('that is purged is let go of', async () => {
+    const { ends } = await pair();
+    const id = newId();
+    const { rev } = (await client.put(`/_replicator/${id}`, { ...ends, continuous: true })).body as {
+      rev: string;
+    };
+    await schedulerState(id, 'running');
+    assert.equal((await client.post('/_replicator/_purge', { [id]: [rev] })).status, 201);
+    await until(
+      () => client.get('/_scheduler/jobs?limit=1000'),
+      ({ body }) => !body.jobs.some(({ doc_id }: { doc_id: string }) => doc_id === id),
+    );
+  });
+
   test('that is written anew is worked off anew, with what it says now', async () => {
     const { from, to, ends } = await pair();
     const other = await newDb(client);

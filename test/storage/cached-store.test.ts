@@ -40,6 +40,20 @@ describe('a cache', () => {
     assert.equal(store.reads, 1);
   });
 
+  test('is not filled by those who read everything once, and serves them what it has', async () => {
+    const store = new CountingStore();
+    const cached = new CachedStore(store, cacheBytes);
+    const entries = Array.from({ length: 200 }, (_, n) => ({ key: `key-${n}`, value: 'x'.repeat(100) }));
+    await put(cached, entries);
+    cached.get('key-0');
+    for (const { key, value } of entries) assert.equal(cached.getOnce(key), value);
+    assert.equal(store.reads, entries.length);
+    cached.get('key-0');
+    assert.equal(store.reads, entries.length);
+    cached.getOnce('key-1');
+    assert.equal(store.reads, entries.length + 1);
+  });
+
   test('keeps what is asked for again and again, and forgets the rest', async () => {
     const store = new CountingStore();
     const cached = new CachedStore(store, cacheBytes);

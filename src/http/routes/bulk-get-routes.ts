@@ -123,15 +123,16 @@ async function* pieces(
           continue;
         }
         text += '{"ok":';
-        for await (const piece of revPieces(cluster, database, each.ok, {
-          ...shown,
-          since: shown.data ? since : undefined,
-        })) {
-          text += piece;
-          if (text.length < pieceBytes) continue;
-          yield text;
-          text = '';
-        }
+        const asked = shown.data ? { ...shown, since } : shown;
+        const whole = revPieces(cluster, database, each.ok, asked);
+        if (typeof whole === 'string') text += whole;
+        else
+          for await (const piece of whole) {
+            text += piece;
+            if (text.length < pieceBytes) continue;
+            yield text;
+            text = '';
+          }
         text += '}';
       }
     }

@@ -1,9 +1,10 @@
-import { fromBytes, toBytes } from '../../base/bytes.js';
+import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
 import type { Database } from '../../cluster/database.js';
 import { purgeDocs, purgedInfos } from '../../cluster/purge-docs.js';
 import { revsDiff } from '../../cluster/revs-diff.js';
 import { formatRev, type Rev } from '../../revisions/rev.js';
+import { quoteId, quoteRev } from '../../shard/doc-text.js';
 import type { Exchange } from '../exchange.js';
 import { parseRevs } from '../open-revs-answer.js';
 import type { DatabaseRoute } from '../route.js';
@@ -37,16 +38,19 @@ function objectOf(entries: readonly (readonly [string, unknown])[]): string {
 }
 
 async function postRevsDiff(exchange: Exchange, database: Database): Promise<void> {
-  const rows: [string, unknown][] = [];
+  const rows: Bytes[] = [];
   for (const { id, revs } of await revsById(exchange, database)) {
-    const { missing, possibleAncestors } = revsDiff(database, toBytes(id), revs);
+    const docid = toBytes(id);
+    const { missing, possibleAncestors } = revsDiff(database, docid, revs);
     if (missing.length === 0) continue;
     const ancestors =
-      possibleAncestors.length === 0 ? {} : { possible_ancestors: possibleAncestors.map(formatRev) };
-    rows.push([id, { missing: missing.map(formatRev), ...ancestors }]);
+      possibleAncestors.length === 0 ? '' : `,"possible_ancestors":${quoteRevs(possibleAncestors)}`;
+    rows.push(`${quoteId(docid)}:{"missing":${quoteRevs(missing)}${ancestors}}`);
   }
-  exchange.text(200, toBytes(objectOf(rows)));
+  exchange.text(200, `{${rows.join(',')}}`);
 }
+
+const quoteRevs = (revs: readonly Rev[]): Bytes => `[${revs.map(quoteRev).join(',')}]`;
 
 async function missingRevs(exchange: Exchange, database: Database): Promise<void> {
   const rows: [string, unknown][] = [];

@@ -2,7 +2,7 @@ import { toBytes } from '../../base/bytes.js';
 import { parseRev } from '../../revisions/rev.js';
 import { paramText } from '../filter-params.js';
 import type { Change, ChangesPage, ChangesRequest, Selection, Seq } from '../peer.js';
-import { isSeq, seqText } from '../seq.js';
+import { isSeq, sameSeq, seqText } from '../seq.js';
 import type { Call, Connection } from './connection.js';
 
 /**
@@ -23,8 +23,9 @@ export async function* readChanges(
     if (status !== 200) throw connection.unexpected(call, status, value);
     const page = readPage(value);
     if (page === undefined) throw connection.failure(call, 'was answered by something that is no feed');
+    const moved = page.rows > 0 || !sameSeq(page.lastSeq, since);
+    const more = page.pending === null ? page.rows >= request.pageSize : page.pending > 0 && moved;
     since = page.lastSeq;
-    const more = page.pending === null ? page.rows >= request.pageSize : page.pending > 0;
     yield page;
     if (!more && !request.continuous) return;
     waiting = !more;
@@ -37,13 +38,14 @@ function changesCall(
   waiting: boolean,
   heartbeatMs: number,
 ): Call {
+  // A filter's own parameters come first: none may take the place of those that lead through the feed.
   const query = {
+    ...filterQuery(selection),
     style: winningRevsOnly ? 'main_only' : 'all_docs',
     since: seqText(since),
     limit: String(pageSize),
     feed: waiting ? 'longpoll' : 'normal',
     heartbeat: String(heartbeatMs),
-    ...filterQuery(selection),
   };
   const body = filterBody(selection);
   if (body === undefined) return { method: 'GET', path: '_changes', query };

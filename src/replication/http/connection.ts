@@ -83,14 +83,11 @@ export class Connection {
     }
   }
 
-  get retries(): number {
-    return this.options.retries;
-  }
-
-  /** Waits before what failed is tried again; throws what would fail again. */
-  async pause(tries: number, error: unknown): Promise<void> {
+  /** Waits before an answer that broke off is asked for again; throws where that was tried often enough, or would not help. */
+  async pause(call: Call, tries: number, error: unknown): Promise<void> {
     if (error instanceof Refusal || error instanceof PeerFailure) throw error;
     this.options.signal.throwIfAborted();
+    if (tries >= this.options.retries) throw this.failure(call, `broke off: ${messageOf(error)}`);
     await sleep(waitMs(tries), undefined, { signal: this.options.signal });
   }
 

@@ -78,7 +78,7 @@ export class HttpPeer implements Peer {
     if (status !== 200 || typeof value !== 'object' || value === null)
       throw this.connection.unexpected(call, status, value);
     const answer = value as Record<string, { missing?: string[]; possible_ancestors?: string[] }>;
-    return Object.entries(answer).flatMap(([id, { missing = [], possible_ancestors = [] }]) => ({
+    return Object.entries(answer).map(([id, { missing = [], possible_ancestors = [] }]) => ({
       id: toBytes(id),
       revs: missing.map(parseRev),
       ancestors: possible_ancestors.map(parseRev),
@@ -93,7 +93,7 @@ export class HttpPeer implements Peer {
     return [...first, ...(await this.revsDiff(changes.slice(half)))];
   }
 
-  readDocs(wanted: readonly Missing[], counts: ReadCounts): AsyncIterable<ReadResult> {
+  readDocs(wanted: readonly Missing[], counts: ReadCounts): AsyncIterable<ReadResult[]> {
     return this.#reader.read(wanted, counts);
   }
 

@@ -1,4 +1,4 @@
-import { toBytes, type Bytes } from '../../base/bytes.js';
+import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { readDocument, type NamedInput } from '../../cluster/document-input.js';
 import { parseValue, scanBulk, scanDocument, type Member, type ScannedObject } from '../../json/scan.js';
 import { parseRev, type Rev } from '../../revisions/rev.js';
@@ -29,20 +29,19 @@ export class HttpRevision implements DocRevision {
 
   constructor(
     private readonly json: Buffer,
-    private readonly ancestors: readonly Rev[],
+    private readonly ancestorsOf: (id: Bytes) => readonly Rev[],
     private readonly open: OpenAttachment,
   ) {
     const scanned = scanDocument(json);
     if (scanned.kind !== 'object') throw new PeerFailure('A document that was read is not an object.');
     this.#scanned = scanned;
-    const id = this.#special('_id');
-    const rev = this.#special('_rev');
-    if (typeof id !== 'string' || typeof rev !== 'string')
-      throw new PeerFailure('A document that was read has no id or no revision.');
-    this.id = toBytes(id.toWellFormed());
-    this.rev = parseRev(rev);
+    this.id = this.#text('_id');
+    this.rev = parseRev(fromBytes(this.#text('_rev')));
     this.#entries = this.#readEntries();
-    this.carried = this.#entries.filter((entry) => entry.carried).map((entry) => this.#carry(entry));
+    this.carried =
+      this.#entries.length === 0
+        ? nothing
+        : this.#entries.filter((entry) => entry.carried).map((entry) => this.#carry(entry));
   }
 
   get bytes(): number {
@@ -71,7 +70,7 @@ export class HttpRevision implements DocRevision {
   }
 
   carryingAll(): DocRevision {
-    return new HttpRevision(this.json, [], this.open);
+    return new HttpRevision(this.json, () => [], this.open);
   }
 
   /** Whether a revision is this one, or one that it descends from. */
@@ -83,11 +82,13 @@ export class HttpRevision implements DocRevision {
   }
 
   /** What the newest ancestor on the other side has already need not be carried there. */
-  #readEntries(): Entry[] {
+  #readEntries(): readonly Entry[] {
     const member = this.#member('_attachments');
-    if (member === undefined) return [];
+    if (member === undefined) return nothing;
     const bytes = this.json.subarray(member.valueStart, member.valueEnd);
-    const known = this.ancestors.filter((each) => this.covers(each)).map(({ pos }) => pos);
+    const known = this.ancestorsOf(this.id)
+      .filter((each) => this.covers(each))
+      .map(({ pos }) => pos);
     const knownPos = Math.max(0, ...known);
     return (scanBulk(bytes, '')?.members ?? []).map(({ name, valueStart, valueEnd }) => {
       const members = parseValue(bytes, valueStart, valueEnd) as Record<string, unknown>;
@@ -109,6 +110,15 @@ export class HttpRevision implements DocRevision {
     return this.#scanned.special.find((each) => each.name === name);
   }
 
+  /** Nearly always without escapes, and then it stands there as it is. */
+  #text(name: string): Bytes {
+    const member = this.#member(name);
+    if (member === undefined || this.json[member.valueStart] !== quote)
+      throw new PeerFailure('A document that was read has no id or no revision.');
+    const text = this.json.latin1Slice(member.valueStart + 1, member.valueEnd - 1);
+    return text.includes('\\') ? toBytes((this.#special(name) as string).toWellFormed()) : text;
+  }
+
   #special(name: string): unknown {
     const member = this.#member(name);
     return member && parseValue(this.json, member.valueStart, member.valueEnd);
@@ -117,4 +127,6 @@ export class HttpRevision implements DocRevision {
 
 /** The side that saves it has limits of its own. */
 const noLimits = { document_bytes_max: Infinity, id_bytes_max: Infinity };
+const nothing: readonly never[] = [];
+const quote = 0x22;
 const standardType = 'application/octet-stream';

@@ -39,18 +39,18 @@ export class DocReader {
     this.#hasBulkGet = useBulkGet;
   }
 
-  async *read(wanted: readonly Missing[], counts: ReadCounts): AsyncGenerator<ReadResult> {
+  async *read(wanted: readonly Missing[], counts: ReadCounts): AsyncGenerator<ReadResult[]> {
     const open = new Map(
       wanted.map(({ id, revs, ancestors }): [Bytes, Open] => [id, { id, revs: [...revs], ancestors }]),
     );
     if (this.#hasBulkGet) yield* this.#bulkGet(open, counts);
     for (const each of [...open.values()]) {
-      yield* this.#openRevs(open, each);
+      yield await this.#openRevs(open, each);
       if (open.has(each.id)) throw this.#left(each);
     }
   }
 
-  async *#bulkGet(open: Map<Bytes, Open>, counts: ReadCounts): AsyncGenerator<ReadResult> {
+  async *#bulkGet(open: Map<Bytes, Open>, counts: ReadCounts): AsyncGenerator<ReadResult[]> {
     counts.bulkGetAttempts += revsIn(open);
     const call: Call = {
       method: 'POST',
@@ -70,60 +70,70 @@ export class DocReader {
         return;
       }
       try {
-        for await (const result of this.#results(answer, open)) {
-          if ('unread' in result) yield result;
-          else {
-            counts.bulkGetDocs++;
-            yield result;
-          }
+        let rows: Buffer[] = [];
+        const splitter = new ElementSplitter('results', docBytesMax, tooLarge, (row) => rows.push(row));
+        for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+          splitter.write(chunk);
+          const results = rows.flatMap((row) => this.#rowResults(row, open));
+          rows = [];
+          for (const result of results) if (!('unread' in result)) counts.bulkGetDocs++;
+          yield results;
         }
+        splitter.end();
         return;
       } catch (error) {
-        if (tries >= this.connection.retries) throw error;
-        await this.connection.pause(tries, error);
+        await this.connection.pause(call, tries, error);
       }
     }
   }
 
-  async *#results(answer: Answer, open: Map<Bytes, Open>): AsyncGenerator<ReadResult> {
-    let ready: Buffer[] = [];
-    const splitter = new ElementSplitter('results', docBytesMax, tooLarge, (bytes) => ready.push(bytes));
-    for await (const chunk of answer.body as AsyncIterable<Buffer>) {
-      splitter.write(chunk);
-      const rows = ready;
-      ready = [];
-      for (const row of rows) yield* this.#rowResults(row, open);
-    }
-    splitter.end();
-  }
-
   /** `{"id": …, "docs": [{"ok": …} or {"error": …}, …]}` */
-  *#rowResults(row: Buffer, open: Map<Bytes, Open>): Generator<ReadResult> {
+  #rowResults(row: Buffer, open: Map<Bytes, Open>): ReadResult[] {
+    const only = this.#onlyDoc(row, open);
+    if (only !== undefined) return [only];
     const scanned = scanBulk(row, 'docs');
     const named = scanned?.members.find(({ name }) => name === 'id');
     const id = named && parseValue(row, named.valueStart, named.valueEnd);
     const asked = typeof id === 'string' ? open.get(toBytes(id.toWellFormed())) : undefined;
-    for (const { start, end } of scanned?.elements ?? [])
-      yield* this.#docResults(row.subarray(start, end), open, asked);
+    const docs = scanned?.elements ?? [];
+    return docs.flatMap(({ start, end }) => this.#docResults(row.subarray(start, end), open, asked));
   }
 
-  *#docResults(bytes: Buffer, open: Map<Bytes, Open>, asked: Open | undefined): Generator<ReadResult> {
-    const members = scanBulk(bytes, '')?.members ?? [];
-    for (const { name, valueStart, valueEnd } of members) {
-      if (name === 'ok') yield this.#took(bytes.subarray(valueStart, valueEnd), open, asked);
-      else if (asked !== undefined && (name === 'error' || name === 'missing'))
-        yield* this.#refused(name, parseValue(bytes, valueStart, valueEnd), open, asked);
+  /**
+   * The document of a row that holds one, which nearly all do: it ends where the row does. Where it is more than that, the
+   * bytes between are no JSON, and undefined is given.
+   */
+  #onlyDoc(row: Buffer, open: Map<Bytes, Open>): ReadResult | undefined {
+    const start = row.indexOf(beforeDoc);
+    if (start < 0 || row.indexOf(afterDoc, row.length - afterDoc.length) < 0) return undefined;
+    const json = row.subarray(start + beforeDoc.length, row.length - afterDoc.length);
+    try {
+      return this.#took(json, open, undefined);
+    } catch {
+      return undefined;
     }
   }
 
+  #docResults(bytes: Buffer, open: Map<Bytes, Open>, asked: Open | undefined): ReadResult[] {
+    const members = scanBulk(bytes, '')?.members ?? [];
+    return members.flatMap(({ name, valueStart, valueEnd }): ReadResult[] => {
+      if (name === 'ok') return [this.#took(bytes.subarray(valueStart, valueEnd), open, asked)];
+      if (asked === undefined || (name !== 'error' && name !== 'missing')) return [];
+      return this.#refused(name, parseValue(bytes, valueStart, valueEnd), open, asked);
+    });
+  }
+
   #took(json: Buffer, open: Map<Bytes, Open>, asked: Open | undefined): HttpRevision {
-    const doc = new HttpRevision(json, asked?.ancestors ?? [], this.openAttachment);
+    const ancestors = (id: Bytes): readonly Rev[] => (asked ?? open.get(id))?.ancestors ?? [];
+    let doc = new HttpRevision(json, ancestors, this.openAttachment);
+    // Those with attachments wait, and are not to keep the whole piece of the answer that they came with.
+    if (doc.hasAttachments) doc = new HttpRevision(Buffer.from(json), ancestors, this.openAttachment);
     const entry = asked ?? open.get(doc.id);
     if (entry !== undefined) settle(open, entry, (rev) => doc.covers(rev));
     return doc;
   }
 
-  *#refused(member: string, value: unknown, open: Map<Bytes, Open>, asked: Open): Generator<Unread> {
+  #refused(member: string, value: unknown, open: Map<Bytes, Open>, asked: Open): Unread[] {
     const said =
       member === 'missing'
         ? { rev: value, error: 'not_found', reason: 'missing' }
@@ -131,19 +141,15 @@ export class DocReader {
     const { error, reason, rev } = said;
     const gone = error === 'not_found';
     // Anything else may be right the next time: what is left open is asked for again.
-    if (!gone && !lasting.has(String(error))) return;
+    if (!gone && !lasting.has(String(error))) return [];
     const named = typeof rev === 'string' && /^\d+-/.test(rev) ? parseRev(rev) : undefined;
     settle(open, asked, (each) => named === undefined || formatRev(each) === formatRev(named));
-    yield {
-      unread: gone ? 'gone' : 'refused',
-      id: asked.id,
-      rev: named,
-      reason: `${String(error)}: ${String(reason)}`,
-    };
+    const unread = gone ? 'gone' : 'refused';
+    return [{ unread, id: asked.id, rev: named, reason: `${String(error)}: ${String(reason)}` }];
   }
 
   /** The leaves below the revisions that were asked for, of one document. */
-  async *#openRevs(open: Map<Bytes, Open>, asked: Open): AsyncGenerator<ReadResult> {
+  async #openRevs(open: Map<Bytes, Open>, asked: Open): Promise<ReadResult[]> {
     const call: Call = {
       method: 'GET',
       path: docPath(asked.id),
@@ -154,30 +160,41 @@ export class DocReader {
         open_revs: JSON.stringify(asked.revs.map(formatRev)),
       },
     };
-    const answer = await this.connection.send(call);
-    if (answer.statusCode !== 200) {
-      const text = await answer.body.text();
-      const error = /"error"\s*:\s*"(\w+)"/.exec(text)?.[1] ?? String(answer.statusCode);
-      if (answer.statusCode === 404)
-        yield* this.#refused('error', { error: 'not_found', reason: 'missing' }, open, asked);
-      else yield* this.#refused('error', { error, reason: `answered ${answer.statusCode}` }, open, asked);
-      return;
+    const { status, bytes } = await this.connection.retrying(call, async (answer) => ({
+      status: answer.statusCode,
+      bytes: await gather(answer),
+    }));
+    if (status !== 200) {
+      const named = /"error"\s*:\s*"(\w+)"/.exec(bytes.latin1Slice(0, bytes.length))?.[1];
+      const error = status === 404 ? 'not_found' : (named ?? String(status));
+      return this.#refused('error', { error, reason: `answered ${status}` }, open, asked);
     }
-    const chunks: Buffer[] = [Buffer.from('{"docs":')];
-    let length = 0;
-    for await (const chunk of answer.body as AsyncIterable<Buffer>) {
-      if ((length += chunk.length) > docBytesMax) throw tooLarge();
-      chunks.push(chunk);
-    }
-    const bytes = Buffer.concat([...chunks, Buffer.from('}')]);
-    for (const { start, end } of scanBulk(bytes, 'docs')?.elements ?? [])
-      yield* this.#docResults(bytes.subarray(start, end), open, asked);
+    const docs = scanBulk(Buffer.concat([docsOpening, bytes, docsClosing]), 'docs')?.elements ?? [];
+    return docs.flatMap((doc) =>
+      doc.kind === 'object' ? this.#docResults(doc.bytes.subarray(doc.start, doc.end), open, asked) : [],
+    );
   }
 
   #left({ id, revs }: Open): PeerFailure {
     const path = docPath(id);
     return this.connection.failure({ method: 'GET', path }, `did not give ${revs.map(formatRev).join(', ')}`);
   }
+}
+
+const docsOpening = Buffer.from('{"docs":');
+const docsClosing = Buffer.from('}');
+/** What stands around the document in a row of `_bulk_get` that holds one. No text inside a string looks like it. */
+const beforeDoc = Buffer.from('"docs":[{"ok":');
+const afterDoc = Buffer.from('}]}');
+
+async function gather(answer: Answer): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+    if ((length += chunk.length) > docBytesMax) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length);
 }
 
 /** Takes revisions off the list of what is to be read. */

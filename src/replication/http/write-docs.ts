@@ -116,10 +116,14 @@ export async function* exactly(
   what: string,
 ): AsyncGenerator<Buffer> {
   let read = 0;
-  for await (const chunk of bytes) {
-    read += chunk.length;
-    if (read > length) break;
-    yield chunk;
+  try {
+    for await (const chunk of bytes) {
+      read += chunk.length;
+      if (read > length) break;
+      yield chunk;
+    }
+  } catch {
+    throw new PeerFailure(`${what} broke off.`);
   }
   if (read !== length) throw new PeerFailure(`${what} did not have the length that its document says.`);
 }

@@ -37,6 +37,9 @@ export interface LocalTools {
   makeDatabase: CreateDatabase;
 }
 
+/** Documents are given out in groups of about this size. */
+const readDocsMax = 100;
+const readBytesMax = 1024 * 1024;
 /** So long the loop belongs to one batch. */
 const sliceMs = 8;
 
@@ -77,17 +80,26 @@ export class LocalPeer implements Peer {
     return found;
   }
 
-  async *readDocs(wanted: readonly Missing[], counts: ReadCounts): AsyncGenerator<ReadResult> {
+  async *readDocs(wanted: readonly Missing[], counts: ReadCounts): AsyncGenerator<ReadResult[]> {
     const database = this.#database();
-    let until = performance.now() + sliceMs;
-    for (const [at, missing] of wanted.entries()) {
+    let results: ReadResult[] = [];
+    let bytes = 0;
+    for (const missing of wanted) {
       for (const result of this.#revisions(database, missing)) {
         counts.bulkGetAttempts++;
-        if (!('unread' in result)) counts.bulkGetDocs++;
-        yield result;
+        results.push(result);
+        if ('unread' in result) continue;
+        counts.bulkGetDocs++;
+        bytes += result.bytes;
       }
-      if ((at & 63) === 63) until = await this.#breathe(until);
+      if (results.length < readDocsMax && bytes < readBytesMax) continue;
+      yield results;
+      results = [];
+      bytes = 0;
+      await new Promise((resolve) => setImmediate(resolve));
+      this.signal.throwIfAborted();
     }
+    if (results.length > 0) yield results;
   }
 
   async writeDocs(docs: readonly DocRevision[]): Promise<WriteFailure[]> {
@@ -183,7 +195,7 @@ export class LocalPeer implements Peer {
   }
 
   *#revisions(database: Database, { id, revs, ancestors }: Missing): Generator<ReadResult> {
-    const doc = database.collection.doc(id);
+    const doc = database.collection.docOnce(id);
     if (doc === undefined) return yield* revs.map((rev) => gone(id, rev));
     const seen = new Set<RevNode>();
     for (const rev of revs) {
@@ -205,7 +217,7 @@ export class LocalPeer implements Peer {
     node: RevNode,
     ancestors: readonly Rev[],
   ): ReadResult {
-    const content = database.collection.body(database.shardOf(id), doc, node);
+    const content = database.collection.bodyOnce(database.shardOf(id), doc, node);
     if (content === undefined) return gone(id, node);
     const path = pathOf(doc.tree, node).slice(0, database.revsLimit);
     const known = ancestors.filter((each) =>
