@@ -76,6 +76,11 @@ export class FileBlobStore implements BlobStore {
     }
   }
 
+  hold(digest: string): Promise<() => void> {
+    requireDigest(digest);
+    return this.#guards.hold(digest);
+  }
+
   async has(digest: string): Promise<boolean> {
     const stats = await stat(this.#pathOf(digest)).catch(undefinedIfMissing);
     return stats !== undefined;
