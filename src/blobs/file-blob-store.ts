@@ -5,7 +5,7 @@ import { requireDigest, type BlobReader, type BlobStore, type BlobWriter } from 
 import { BlobThreads } from './blob-threads.js';
 import { FileBlobReader } from './file-blob-reader.js';
 import { FileBlobWriter, type BlobPlaces } from './file-blob-writer.js';
-import { FolderSync } from './folder-sync.js';
+import { FolderSync, openFolder } from './folder-sync.js';
 import { OpenFiles } from './open-files.js';
 import { sweepTemporaries, temporaryName } from './temporary-files.js';
 import { WriteBuffers } from './write-buffers.js';
@@ -132,13 +132,18 @@ export class FileBlobStore implements BlobStore {
     const place = this.#pathOf(digest);
     const folder = path.dirname(place);
     await this.#makeFolder(digest.slice(0, 2));
-    if (await isLinked(file, place)) {
-      await unlink(file);
-      await Promise.all([handle.datasync(), this.#folderSync.sync(folder)]);
-    } else {
-      await handle.datasync();
-      await rename(file, place);
-      await this.#folderSync.sync(folder);
+    // Side by side: every wait for another thread is a long one when the processors are busy.
+    const linked = isLinked(file, place);
+    const opened = await openFolder(folder);
+    try {
+      if (await linked) await Promise.all([handle.datasync(), opened.sync(), unlink(file)]);
+      else {
+        await handle.datasync();
+        await rename(file, place);
+        await opened.sync();
+      }
+    } finally {
+      opened.close();
     }
     this.#remember(digest);
   }

@@ -99,6 +99,9 @@ export class FileBlobWriter implements BlobWriter {
       const buffers = this.#places.buffers.begin();
       const file = new GrowingFile(this.#places.temporaryPath());
       this.#large = { file, thread: this.#places.threads.begin(), buffers };
+      // Opened while the first bytes come; a failure is heard by those who write.
+      this.#flight = this.#places.files.use(file, () => Promise.resolve(undefined));
+      this.#flight.catch(() => undefined);
       this.#move(buffers.take());
     }
   }
@@ -137,7 +140,8 @@ export class FileBlobWriter implements BlobWriter {
       if (exists) await this.#discard(file);
       else {
         await files.use(file, (handle) => this.#places.place(handle, file.path, info.digest));
-        await files.close(file);
+        // All is on disk: there is nothing that closing could still fail.
+        files.close(file).catch(() => undefined);
       }
       return { ...info, small: undefined, release };
     } catch (error) {
