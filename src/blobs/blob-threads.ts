@@ -34,6 +34,8 @@ export interface ThreadFile {
   abort(): Promise<void>;
 }
 
+/** Two at least: while one waits for the disk, the other can hash. */
+const threadsMin = 2;
 const threadsMax = 4;
 
 /**
@@ -46,7 +48,7 @@ export class BlobThreads {
   readonly #size: number;
   #ids = 0;
 
-  constructor(size: number = Math.min(threadsMax, Math.max(1, availableParallelism() - 1))) {
+  constructor(size: number = Math.min(threadsMax, Math.max(threadsMin, availableParallelism() - 1))) {
     this.#size = size;
   }
 
