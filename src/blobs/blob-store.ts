@@ -10,7 +10,7 @@
  * blob nobody names, never a document whose blob is missing; `list` finds the first kind.
  *
  * Nothing is removed that somebody is about to need: `finish` returns with a *lease* on the blob, a reader *pins* the
- * one it streams, and `remove` passes both over. Leases and pins hold within one process, so only the process that
+ * one it streams, `hold` the one that will be streamed, and `remove` passes them over. Leases and pins hold within one process, so only the process that
  * writes to a store may remove from it.
  */
 export interface BlobStore {
@@ -18,6 +18,8 @@ export interface BlobStore {
   /** Bytes `start` up to, not including, `end`. Undefined when there is no such blob. */
   read(digest: string, start?: number, end?: number): Promise<BlobReader | undefined>;
   has(digest: string): Promise<boolean>;
+  /** Pins a blob without reading it. Resolves with what lets go, which may be called more than once. */
+  hold(digest: string): Promise<() => void>;
   /** Removes what is neither leased nor pinned and gives back the digests it had to leave, to be tried again later. */
   remove(digests: Iterable<string>): Promise<string[]>;
   /** The digests of all complete blobs, in no order. May miss or show those that come or go meanwhile. */

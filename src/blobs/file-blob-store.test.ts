@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -120,6 +120,50 @@ test('the sweep takes what dead processes left, and nothing else', () =>
     await own.abort();
     await first.close();
     await second.close();
+  }));
+
+async function put(blobs: FileBlobStore, bytes: Buffer): Promise<string> {
+  const writer = blobs.begin();
+  await writer.write(bytes);
+  const { digest, release } = await writer.finish();
+  release();
+  return digest;
+}
+
+test('a torn file that has the name of a blob is replaced when the blob is sent', () =>
+  withFolder(async (folder) => {
+    const bytes = randomBytes(300_000);
+    const digest = createHash('sha256').update(bytes).digest('hex');
+    const place = path.join(folder, digest.slice(0, 2), digest.slice(2));
+    await mkdir(path.dirname(place));
+    for (const torn of [Buffer.alloc(0), bytes.subarray(0, 100_000), Buffer.alloc(300_000)]) {
+      // Whoever opens the store cannot tell such a file from a whole one.
+      await writeFile(place, torn);
+      const blobs = await FileBlobStore.open(folder);
+      assert.equal(await put(blobs, bytes), digest);
+      assert.ok((await readFile(place)).equals(bytes), `${torn.length} bytes were there`);
+      assert.deepEqual(await temporaries(folder), []);
+      await blobs.close();
+    }
+  }));
+
+test('a blob known to be there is not written again; one that somebody took away is', () =>
+  withFolder(async (folder) => {
+    const blobs = await FileBlobStore.open(folder);
+    const bytes = randomBytes(300_000);
+    const digest = await put(blobs, bytes);
+    const place = path.join(folder, digest.slice(0, 2), digest.slice(2));
+    const { ino } = await stat(place);
+    await put(blobs, bytes);
+    assert.equal((await stat(place)).ino, ino);
+    await rm(place);
+    await put(blobs, bytes);
+    assert.ok((await readFile(place)).equals(bytes));
+    assert.deepEqual(await blobs.remove([digest]), []);
+    await put(blobs, bytes);
+    assert.ok((await readFile(place)).equals(bytes));
+    assert.deepEqual(await temporaries(folder), []);
+    await blobs.close();
   }));
 
 /** Uploads without end, and says which blobs are finished. */

@@ -1,33 +1,39 @@
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { link, mkdir, open, readdir, rename, rm, stat, unlink, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { BlobGuards } from './blob-guards.js';
 import { requireDigest, type BlobReader, type BlobStore, type BlobWriter } from './blob-store.js';
+import { BlobThreads } from './blob-threads.js';
 import { FileBlobReader } from './file-blob-reader.js';
 import { FileBlobWriter, type BlobPlaces } from './file-blob-writer.js';
-import { FolderSync } from './folder-sync.js';
-import { HashThreads } from './hash-threads.js';
+import { FolderSync, openFolder } from './folder-sync.js';
 import { OpenFiles } from './open-files.js';
-import { SharedBuffers } from './shared-buffers.js';
 import { sweepTemporaries, temporaryName } from './temporary-files.js';
+import { WriteBuffers } from './write-buffers.js';
 
 /** Files being written that are open at once; others take turns. */
 const openFilesMax = 64;
+
+/** Blobs known to be durable; of others that are sent again, the bytes are written again. */
+const durableMax = 10_000;
 
 const temporaryFolder = 'tmp';
 const folderPattern = /^[0-9a-f]{2}$/;
 const filePattern = /^[0-9a-f]{62}$/;
 
 /**
- * Blobs in a folder: `docs/formats/blobs.md`. Bytes go to a file in `tmp`, which is synced and only then renamed to the
- * place its digest names; the place is synced before anyone hears of it. So a file that has its place is complete, and
- * a crash leaves nothing but files in `tmp`, which the next start removes, and complete blobs that nobody names.
+ * Blobs in a folder: `docs/formats/blobs.md`. Bytes go to a file in `tmp`, which then gets the name that its digest
+ * asks for; bytes and name are synced together before anyone hears of it. A crash leaves nothing but files in `tmp`,
+ * which the next start removes, and blobs that nobody names. The loss of power may leave of these a name without all
+ * its bytes; so a name that is found taken is believed only if this store knows it to be durable.
  */
 export class FileBlobStore implements BlobStore {
   readonly #root: string;
   readonly #guards = new BlobGuards();
   readonly #folderSync = new FolderSync();
-  readonly #hashes = new HashThreads();
+  readonly #threads = new BlobThreads();
   readonly #places: BlobPlaces;
+  /** Digests, the oldest first. */
+  readonly #durable = new Set<string>();
   /** By the two digits they are named after: known to be there, and durably so. */
   readonly #folders = new Map<string, Promise<void>>();
 
@@ -35,12 +41,11 @@ export class FileBlobStore implements BlobStore {
     this.#root = root;
     this.#places = {
       files: new OpenFiles(filesMax),
-      hashes: this.#hashes,
-      buffers: new SharedBuffers(),
+      threads: this.#threads,
+      buffers: new WriteBuffers(),
       temporaryPath: () => path.join(root, temporaryFolder, temporaryName()),
       claim: (digest) => this.#claim(digest),
-      place: (file, digest) => this.#place(file, digest),
-      confirm: (digest) => this.#folderSync.sync(path.dirname(this.#pathOf(digest))),
+      place: (handle, file, digest) => this.#place(handle, file, digest),
     };
   }
 
@@ -71,6 +76,11 @@ export class FileBlobStore implements BlobStore {
     }
   }
 
+  hold(digest: string): Promise<() => void> {
+    requireDigest(digest);
+    return this.#guards.hold(digest);
+  }
+
   async has(digest: string): Promise<boolean> {
     const stats = await stat(this.#pathOf(digest)).catch(undefinedIfMissing);
     return stats !== undefined;
@@ -80,8 +90,12 @@ export class FileBlobStore implements BlobStore {
     const left: string[] = [];
     for (const digest of digests) {
       const file = this.#pathOf(digest);
-      // Not synced: a removal that a crash undoes leaves a blob that nobody names, and `list` finds those.
-      if (!(await this.#guards.remove(digest, () => rm(file, { force: true })))) left.push(digest);
+      const removal = async (): Promise<void> => {
+        this.#durable.delete(digest);
+        // Not synced: a removal that a crash undoes leaves a blob that nobody names, and `list` finds those.
+        await rm(file, { force: true });
+      };
+      if (!(await this.#guards.remove(digest, removal))) left.push(digest);
     }
     return left;
   }
@@ -96,24 +110,49 @@ export class FileBlobStore implements BlobStore {
   }
 
   close(): Promise<void> {
-    return this.#hashes.close();
+    return this.#threads.close();
   }
 
   async #claim(digest: string): Promise<{ release: () => void; exists: boolean }> {
     const release = await this.#guards.hold(digest);
     try {
-      return { release, exists: await this.has(digest) };
+      return { release, exists: this.#durable.has(digest) && (await this.has(digest)) };
     } catch (error) {
       release();
       throw error;
     }
   }
 
-  async #place(file: string, digest: string): Promise<void> {
+  /**
+   * The name first, then bytes and name are synced at once: a file system with a journal makes one commit of both.
+   * That must not be done to a name that is taken: behind it may lie the bytes of a document, which the loss of power
+   * would exchange for a torn file. Only `link` tells without a race.
+   */
+  async #place(handle: FileHandle, file: string, digest: string): Promise<void> {
     const place = this.#pathOf(digest);
+    const folder = path.dirname(place);
     await this.#makeFolder(digest.slice(0, 2));
-    await rename(file, place);
-    await this.#folderSync.sync(path.dirname(place));
+    // Side by side: every wait for another thread is a long one when the processors are busy.
+    const linked = isLinked(file, place);
+    const opened = await openFolder(folder);
+    try {
+      if (await linked) await Promise.all([handle.datasync(), opened.sync(), unlink(file)]);
+      else {
+        await handle.datasync();
+        await rename(file, place);
+        await opened.sync();
+      }
+    } finally {
+      opened.close();
+    }
+    this.#remember(digest);
+  }
+
+  #remember(digest: string): void {
+    this.#durable.add(digest);
+    if (this.#durable.size <= durableMax) return;
+    const [oldest] = this.#durable;
+    this.#durable.delete(oldest!);
   }
 
   #makeFolder(name: string): Promise<void> {
@@ -133,6 +172,13 @@ export class FileBlobStore implements BlobStore {
     return path.join(this.#root, digest.slice(0, 2), digest.slice(2));
   }
 }
+
+/** False when the name is taken, or the file system has no second names; what else is wrong, the next step will meet. */
+const isLinked = (file: string, name: string): Promise<boolean> =>
+  link(file, name).then(
+    () => true,
+    () => false,
+  );
 
 function undefinedIfMissing(error: unknown): undefined {
   if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;

@@ -2,34 +2,33 @@ import { rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { hashOf } from './blob-hash.js';
 import { smallBytesMax, type BlobInfo, type BlobWriter, type StoredBlob } from './blob-store.js';
-import type { HashThreads, ThreadHash } from './hash-threads.js';
+import type { BlobThreads, Hashed, ThreadFile } from './blob-threads.js';
 import { GrowingFile, type OpenFiles } from './open-files.js';
-import type { SharedBuffers } from './shared-buffers.js';
+import type { UploadBuffers, WriteBuffers } from './write-buffers.js';
 
 /** What a writer needs of its store. */
 export interface BlobPlaces {
   readonly files: OpenFiles;
-  readonly hashes: HashThreads;
-  readonly buffers: SharedBuffers;
+  readonly threads: BlobThreads;
+  readonly buffers: WriteBuffers;
   temporaryPath(): string;
-  /** The lease on a blob and whether its bytes are there already. */
+  /** The lease on a blob, and whether its bytes are there already, complete and durable. */
   claim(digest: string): Promise<{ release: () => void; exists: boolean }>;
-  /** Gives a synced file its place. Resolves when the place is durable. */
-  place(file: string, digest: string): Promise<void>;
-  /** Makes sure of a place that was found taken. */
-  confirm(digest: string): Promise<void>;
+  /** Gives a file its place. Resolves when its bytes and the place are durable. */
+  place(handle: FileHandle, file: string, digest: string): Promise<void>;
 }
 
 /** What a blob has once it turns out not to be small. */
 interface Large {
   readonly file: GrowingFile;
-  readonly hash: ThreadHash;
+  readonly thread: ThreadFile;
+  readonly buffers: UploadBuffers;
 }
 
 /**
  * Bytes are copied into buffers of the writer's own, two at most, one that fills and one on its way: so that memory is
- * bounded by their number and not by how finely a client cuts its chunks. The buffers of a large blob lie in shared
- * memory, where the hashing thread reads them.
+ * bounded by their number and not by how finely a client cuts its chunks. A full one is handed to the thread that
+ * writes and hashes it, and comes back from there.
  */
 export class FileBlobWriter implements BlobWriter {
   readonly #places: BlobPlaces;
@@ -37,8 +36,8 @@ export class FileBlobWriter implements BlobWriter {
   #length = 0;
   #buffer: Buffer = Buffer.alloc(0);
   #filled = 0;
-  #spare: Buffer | undefined;
-  #flight: Promise<void> = Promise.resolve();
+  /** The one that is not being filled, when it is back; undefined at first. */
+  #flight: Promise<Buffer | undefined> = Promise.resolve(undefined);
   #state: 'idle' | 'writing' | 'finishing' | 'over' = 'idle';
 
   constructor(places: BlobPlaces) {
@@ -62,14 +61,22 @@ export class FileBlobWriter implements BlobWriter {
   async finish(): Promise<StoredBlob> {
     this.#requireIdle();
     this.#state = 'finishing';
-    const rest = this.#buffer.subarray(0, this.#filled);
-    if (this.#large === undefined) return { ...hashOf(rest), small: rest, release: () => undefined };
+    const large = this.#large;
+    if (large === undefined) {
+      const bytes = this.#buffer.subarray(0, this.#filled);
+      return { ...hashOf(bytes), small: bytes, release: () => undefined };
+    }
+    let hashed: Hashed;
     try {
-      await this.#send(rest);
-      const hashed = await this.#endHash();
-      return await this.#store(this.#large.file, { ...hashed, length: this.#length });
+      hashed = await this.#sendLast(large);
     } catch (error) {
-      await this.#discard();
+      await this.#giveUp(large);
+      throw error;
+    }
+    try {
+      return await this.#store(large.file, { ...hashed, length: this.#length });
+    } catch (error) {
+      await this.#discard(large.file);
       throw error;
     }
   }
@@ -77,52 +84,25 @@ export class FileBlobWriter implements BlobWriter {
   async abort(): Promise<void> {
     if (this.#state === 'finishing' || this.#state === 'over') return;
     this.#state = 'over';
-    await this.#endHash().catch(() => undefined);
-    await this.#discard();
-  }
-
-  /** Also gives the buffers back: nobody uses them any more. */
-  async #endHash(): Promise<{ digest: string; md5: Buffer }> {
-    const flight = await Promise.allSettled([this.#flight]);
-    const hashed = await this.#large?.hash.end();
-    if (flight[0].status === 'rejected') throw flight[0].reason;
-    if (hashed === undefined) throw new Error('a small blob has no hash yet');
-    this.#places.buffers.give(this.#buffer);
-    if (this.#spare !== undefined) this.#places.buffers.give(this.#spare);
-    return hashed;
-  }
-
-  async #store(file: GrowingFile, info: BlobInfo): Promise<StoredBlob> {
-    const { release, exists } = await this.#places.claim(info.digest);
-    try {
-      if (exists) {
-        await this.#discard();
-        await this.#places.confirm(info.digest);
-      } else {
-        await this.#places.files.use(file, (handle) => handle.datasync());
-        await this.#places.files.close(file);
-        await this.#places.place(file.path, info.digest);
-      }
-      return { ...info, small: undefined, release };
-    } catch (error) {
-      release();
-      throw error;
-    }
+    await this.#flight.catch(() => undefined);
+    if (this.#large !== undefined) await this.#giveUp(this.#large);
   }
 
   async #makeRoom(wanted: number): Promise<void> {
     if (this.#large !== undefined) {
-      await this.#send(this.#buffer);
+      await this.#send(this.#large);
       this.#filled = 0;
     } else if (this.#length <= smallBytesMax) {
       const grown = Math.max(2 * this.#buffer.length, this.#filled + wanted);
       this.#move(Buffer.allocUnsafeSlow(Math.min(grown, smallBytesMax)));
     } else {
-      this.#large = {
-        file: new GrowingFile(this.#places.temporaryPath()),
-        hash: this.#places.hashes.begin(),
-      };
-      this.#move(this.#places.buffers.take());
+      const buffers = this.#places.buffers.begin();
+      const file = new GrowingFile(this.#places.temporaryPath());
+      this.#large = { file, thread: this.#places.threads.begin(), buffers };
+      // Opened while the first bytes come; a failure is heard by those who write.
+      this.#flight = this.#places.files.use(file, () => Promise.resolve(undefined));
+      this.#flight.catch(() => undefined);
+      this.#move(buffers.take());
     }
   }
 
@@ -132,25 +112,53 @@ export class FileBlobWriter implements BlobWriter {
   }
 
   /** Waits for the bytes before these, then sends these on their way and turns to the other buffer. */
-  async #send(bytes: Buffer): Promise<void> {
-    await this.#flight;
+  async #send({ file, thread, buffers }: Large): Promise<void> {
+    const free = (await this.#flight) ?? buffers.take();
     this.#requireNotAborted();
-    const { file, hash } = this.#large!;
-    this.#flight = both(
-      this.#places.files.use(file, (handle) => appendAll(handle, bytes)),
-      hash.update(bytes),
-    );
+    const full = this.#buffer;
+    this.#flight = this.#places.files.use(file, ({ fd }) => thread.append(fd, full, full.length));
     // Whoever awaits it next hears of a failure.
     this.#flight.catch(() => undefined);
-    const free = this.#spare ?? this.#places.buffers.take();
-    this.#spare = this.#buffer;
     this.#buffer = free;
   }
 
-  async #discard(): Promise<void> {
-    if (this.#large === undefined) return;
-    await this.#places.files.close(this.#large.file);
-    await rm(this.#large.file.path, { force: true });
+  async #sendLast({ file, thread, buffers }: Large): Promise<Hashed> {
+    const free = await this.#flight;
+    const { buffer, hashed } = await this.#places.files.use(file, ({ fd }) =>
+      thread.finish(fd, this.#buffer, this.#filled),
+    );
+    buffers.give(buffer);
+    if (free !== undefined) buffers.give(free);
+    buffers.end();
+    return hashed;
+  }
+
+  async #store(file: GrowingFile, info: BlobInfo): Promise<StoredBlob> {
+    const { files } = this.#places;
+    const { release, exists } = await this.#places.claim(info.digest);
+    try {
+      if (exists) await this.#discard(file);
+      else {
+        await files.use(file, (handle) => this.#places.place(handle, file.path, info.digest));
+        // All is on disk: there is nothing that closing could still fail.
+        files.close(file).catch(() => undefined);
+      }
+      return { ...info, small: undefined, release };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  async #giveUp({ file, thread, buffers }: Large): Promise<void> {
+    await thread.abort();
+    buffers.end();
+    await this.#discard(file);
+  }
+
+  async #discard(file: GrowingFile): Promise<void> {
+    await this.#places.files.close(file);
+    await rm(file.path, { force: true });
   }
 
   #requireIdle(): void {
@@ -160,18 +168,5 @@ export class FileBlobWriter implements BlobWriter {
 
   #requireNotAborted(): void {
     if (this.#state === 'over') throw new Error('the blob was aborted');
-  }
-}
-
-/** Unlike `Promise.all`, waits for the other also when one has failed: nobody may still be using the bytes. */
-async function both(one: Promise<void>, other: Promise<void>): Promise<void> {
-  for (const result of await Promise.allSettled([one, other])) {
-    if (result.status === 'rejected') throw result.reason;
-  }
-}
-
-async function appendAll(handle: FileHandle, bytes: Buffer): Promise<void> {
-  for (let at = 0; at < bytes.length;) {
-    at += (await handle.write(bytes, at, bytes.length - at)).bytesWritten;
   }
 }

@@ -30,13 +30,28 @@ export class FolderSync {
   }
 }
 
-/** Windows cannot open folders, and keeps their names safe by itself. */
 async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
+  const opened = await openFolder(folder);
   try {
-    await handle.sync();
+    await opened.sync();
   } finally {
-    await handle.close();
+    opened.close();
   }
+}
+
+/** A folder made ready, so that nothing but the disk is waited for when a name in it is to be made durable. */
+export interface OpenFolder {
+  sync(): Promise<void>;
+  close(): void;
+}
+
+/** Windows cannot open folders, and keeps their names safe by itself. */
+export async function openFolder(folder: string): Promise<OpenFolder> {
+  if (process.platform === 'win32') return { sync: () => Promise.resolve(), close: () => undefined };
+  const handle = await open(folder, 'r');
+  return {
+    sync: () => handle.sync(),
+    // Nothing was written by it that closing could still fail.
+    close: () => void handle.close().catch(() => undefined),
+  };
 }

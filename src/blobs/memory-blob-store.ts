@@ -29,6 +29,11 @@ export class MemoryBlobStore implements BlobStore {
     return undefined;
   }
 
+  hold(digest: string): Promise<() => void> {
+    requireDigest(digest);
+    return this.#guards.hold(digest);
+  }
+
   has(digest: string): Promise<boolean> {
     requireDigest(digest);
     return Promise.resolve(this.#blobs.has(digest));

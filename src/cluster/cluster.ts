@@ -13,6 +13,7 @@ import { LmdbStore } from '../storage/lmdb-store.js';
 import { MemoryStore } from '../storage/memory-store.js';
 import type { Documents } from '../views/index-backend.js';
 import type { Indexed, Views } from '../views/views.js';
+import { AttachmentPins } from './attachment-pins.js';
 import { Catalogue, type DatabaseRecord, type Erasure, type NamesQuery } from './catalogue.js';
 import type { DataFolder } from './data-folder.js';
 import { Database, type EndReason } from './database.js';
@@ -58,6 +59,8 @@ export class Cluster implements EventTarget {
   readonly #forgotten = new Map<number, string>();
   readonly #events = new DbEvents(this);
   readonly #watchers: Watcher[] = [];
+  /** What answers under way have promised. */
+  readonly pins: AttachmentPins;
   #closing = false;
   #feedsEnded = false;
 
@@ -69,6 +72,7 @@ export class Cluster implements EventTarget {
     readonly blobs: BlobStore,
     readonly views: Views,
   ) {
+    this.pins = new AttachmentPins(blobs);
     const store = folder === undefined ? new MemoryStore() : new LmdbStore(folder.path('catalogue'));
     this.#catalogue = new Catalogue(store, (name) => this.#changed(name));
     this.#volumes = new Volumes(

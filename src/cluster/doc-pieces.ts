@@ -15,29 +15,50 @@ export interface DataWanted {
 
 export const isWanted = (attachment: Attachment, { after }: DataWanted): boolean => attachment.revpos > after;
 
-/** A document as JSON whose attachments carry their bytes as base64, piece by piece. */
+/**
+ * A document as JSON whose attachments carry their bytes as base64, piece by piece, behind what goes `before` it. Holds
+ * the attachments until it has ended or is left.
+ */
 export async function* docPieces(
   cluster: Cluster,
   database: Database,
   doc: OpenedDoc,
   wanted: DataWanted,
+  before: Bytes = '',
+): AsyncGenerator<Bytes> {
+  const { attachments } = splitContent(doc.content);
+  const release = await cluster.pins.hold(
+    database,
+    attachments.filter((each) => isWanted(each, wanted)),
+  );
+  try {
+    yield* heldPieces(cluster, database, doc, wanted, before);
+  } finally {
+    release();
+  }
+}
+
+async function* heldPieces(
+  cluster: Cluster,
+  database: Database,
+  doc: OpenedDoc,
+  wanted: DataWanted,
+  before: Bytes,
 ): AsyncGenerator<Bytes> {
   const { attachments, body } = splitContent(doc.content);
   const whole = docText(doc.id, doc.rev, body, `${doc.extra},"_attachments":{`);
   // The text ends with the brace of the document, behind which there is nothing: it comes last.
-  let text = whole.slice(0, -1);
+  let text = before + whole.slice(0, -1);
   let separator = '';
   for (const attachment of attachments) {
     if (!isWanted(attachment, wanted)) {
       text += separator + attachmentEntry(attachment, 'stub', wanted.encodingInfo);
     } else {
-      const [before, after] = attachmentEntry(attachment, 'data', wanted.encodingInfo).split(dataMark) as [
-        Bytes,
-        Bytes,
-      ];
-      yield text + separator + before;
+      const entry = attachmentEntry(attachment, 'data', wanted.encodingInfo);
+      const [head, tail] = entry.split(dataMark) as [Bytes, Bytes];
+      yield text + separator + head;
       yield* base64(await readPlain(cluster, database, attachment));
-      text = after;
+      text = tail;
     }
     separator = ',';
   }

@@ -148,13 +148,9 @@ export class Listing {
         if (content instanceof Refusal || !hasAttachments(content)) yield separator + this.#row(entry);
         else {
           const quoted = quoteId(id);
-          yield `${separator}{"id":${quoted},"key":${quoted},"value":{"rev":${quoteRev(view)}},"doc":`;
-          yield* docPieces(
-            cluster,
-            this.database,
-            { id, rev: view, content, extra: '', plain: true },
-            wanted,
-          );
+          const before = `${separator}{"id":${quoted},"key":${quoted},"value":{"rev":${quoteRev(view)}},"doc":`;
+          const doc = { id, rev: view, content, extra: '', plain: true };
+          yield* docPieces(cluster, this.database, doc, wanted, before);
           yield '}';
         }
         separator = ',\n';

@@ -61,7 +61,7 @@ async function readStored(
   end: number,
 ): Promise<AsyncIterable<Buffer>> {
   if (storedLength === 0) return once(Buffer.alloc(0));
-  const small = smallBlob(database.collection.store.get(volumeKey(blob)));
+  const small = cluster.pins.small(blob) ?? smallBlob(database.collection.store.get(volumeKey(blob)));
   if (small !== undefined && small !== '') return once(Buffer.from(small, 'latin1').subarray(start, end));
   const reader = await cluster.blobs.read(blob, start, end);
   if (reader === undefined) throw new Error(`the bytes ${blob} of an attachment are missing`);

@@ -81,12 +81,18 @@ async function sendRanges(
   const { cluster } = exchange.services;
   const type = toBytes(attachment.type);
   async function* parts(): AsyncGenerator<Buffer> {
-    for (const { start, end } of ranges) {
-      const head = `\r\n--${boundary}\r\nContent-Type: ${type}\r\nContent-Range: bytes ${start}-${end - 1}/${attachment.length}\r\n\r\n`;
-      yield Buffer.from(head, 'latin1');
-      yield* await readPlain(cluster, database, attachment, start, end);
+    // From one range to the next, nobody else may be reading the bytes.
+    const release = await cluster.pins.hold(database, [attachment]);
+    try {
+      for (const { start, end } of ranges) {
+        const head = `\r\n--${boundary}\r\nContent-Type: ${type}\r\nContent-Range: bytes ${start}-${end - 1}/${attachment.length}\r\n\r\n`;
+        yield Buffer.from(head, 'latin1');
+        yield* await readPlain(cluster, database, attachment, start, end);
+      }
+      yield Buffer.from(`\r\n--${boundary}--`);
+    } finally {
+      release();
     }
-    yield Buffer.from(`\r\n--${boundary}--`);
   }
   const headers = { 'Content-Type': `multipart/byteranges; boundary="${boundary}"`, ...policyOf(exchange) };
   await send(exchange, 206, headers, () => Promise.resolve(parts()));

@@ -41,6 +41,10 @@ function wantedOf(
   return attachmentsOf(doc.content).some((each) => isWanted(each, wanted)) ? wanted : undefined;
 }
 
+/** A document without the bytes of its attachments. */
+export const plainText = (doc: OpenedDoc, { encodingInfo }: AttachmentOptions): Bytes =>
+  docText(doc.id, doc.rev, doc.content, doc.extra, encodingInfo);
+
 /** Answers with one document. */
 export async function answerWithData(
   exchange: Exchange,
@@ -52,17 +56,15 @@ export async function answerWithData(
   if (doc.plain && namesTag(exchange.header('if-none-match'), etagOf(doc.rev)))
     return exchange.empty(304, headers);
   const wanted = wantedOf(database, doc, options);
-  if (wanted === undefined)
-    return exchange.text(
-      200,
-      docText(doc.id, doc.rev, doc.content, doc.extra, options.encodingInfo),
-      headers,
-    );
+  if (wanted === undefined) return exchange.text(200, plainText(doc, options), headers);
   const { cluster } = exchange.services;
   const accept = exchange.header('accept');
   if (accept === undefined || (!accept.includes('application/json') && /multipart\/|\*\/\*/.test(accept))) {
     const writer = new MultipartWriter('related');
-    await sendParts(exchange, writer, partsOf(cluster, database, doc, wanted), headers);
+    const parts = partsOf(cluster, database, doc, wanted);
+    await holding(cluster, database, [{ ok: doc }], options, () =>
+      sendParts(exchange, writer, parts, headers),
+    );
     return;
   }
   exchange.jsonHead(200, headers);
@@ -70,6 +72,35 @@ export async function answerWithData(
     if (!(await writePiece(exchange.response, piece))) return;
   }
   exchange.endJson('\n');
+}
+
+/** Runs what sends revisions, while the attachments that it will come to are held. */
+export async function holding<T>(
+  cluster: Cluster,
+  database: Database,
+  opened: readonly OpenedRev[],
+  options: AttachmentOptions,
+  send: () => Promise<T>,
+): Promise<T> {
+  const release = await cluster.pins.hold(database, heldOf(database, opened, options));
+  try {
+    return await send();
+  } finally {
+    release();
+  }
+}
+
+/** The attachments that an answer with these revisions carries. */
+export function heldOf(
+  database: Database,
+  opened: readonly OpenedRev[],
+  options: AttachmentOptions,
+): Attachment[] {
+  return opened.flatMap((each) => {
+    if ('missing' in each) return [];
+    const wanted = wantedOf(database, each.ok, options);
+    return wanted === undefined ? [] : attachmentsOf(each.ok.content).filter((one) => isWanted(one, wanted));
+  });
 }
 
 /** Sends a multipart answer as fast as the client takes it. */
@@ -135,7 +166,7 @@ export function revPart(
   if (wanted === undefined) {
     return {
       headers: { 'Content-Type': 'application/json' },
-      text: docText(doc.id, doc.rev, doc.content, doc.extra, options.encodingInfo),
+      text: plainText(doc, options),
     };
   }
   const headers = named ? { 'X-Doc-Id': fromBytes(doc.id), 'X-Rev-Id': formatRev(doc.rev) } : {};
@@ -159,6 +190,5 @@ export function revPieces(
   options: AttachmentOptions,
 ): Bytes | AsyncGenerator<Bytes> {
   const wanted = wantedOf(database, doc, options);
-  if (wanted === undefined) return docText(doc.id, doc.rev, doc.content, doc.extra, options.encodingInfo);
-  return docPieces(cluster, database, doc, wanted);
+  return wanted === undefined ? plainText(doc, options) : docPieces(cluster, database, doc, wanted);
 }

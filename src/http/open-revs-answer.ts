@@ -4,7 +4,7 @@ import type { Database } from '../cluster/database.js';
 import { quoteRev } from '../shard/doc-text.js';
 import type { OpenedRev } from '../cluster/open-doc.js';
 import { parseRev, type Rev } from '../revisions/rev.js';
-import { revPart, revPieces, sendParts, type AttachmentOptions } from './document-answer.js';
+import { holding, revPart, revPieces, sendParts, type AttachmentOptions } from './document-answer.js';
 import type { Exchange } from './exchange.js';
 import { MultipartWriter } from '../base/multipart/multipart-writer.js';
 import { parseJsonText } from './query.js';
@@ -34,9 +34,21 @@ export async function answerOpenRevs(
   const accept = exchange.header('accept') ?? '*/*';
   if (takesMultipart(accept)) {
     const parts = opened.map((each) => revPart(cluster, database, each, options, false));
-    await sendParts(exchange, new MultipartWriter('mixed'), parts, {});
+    await holding(cluster, database, opened, { ...options, data: true }, () =>
+      sendParts(exchange, new MultipartWriter('mixed'), parts, {}),
+    );
     return;
   }
+  await holding(cluster, database, opened, options, () => answerJson(exchange, database, opened, options));
+}
+
+async function answerJson(
+  exchange: Exchange,
+  database: Database,
+  opened: readonly OpenedRev[],
+  options: AttachmentOptions,
+): Promise<void> {
+  const { cluster } = exchange.services;
   exchange.jsonHead(200);
   const { response } = exchange;
   if (exchange.method === 'HEAD') return void response.end();

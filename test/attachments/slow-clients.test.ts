@@ -1,50 +1,16 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import net from 'node:net';
 import { test } from 'node:test';
 import { assertOk, assertRefused } from '../support/expect.js';
 import { requestHead, sendAndHangUp, sendRaw, statusesIn } from '../support/raw-socket.js';
 import { newDb, startServer, temporaryFolder } from '../support/server.js';
 import { boundary, getBytes, multipart, noise, putBytes, sendBytes } from './attachment-client.js';
 import { eventually, keptBlobs, unfinished } from './kept-files.js';
+import { purgeAndCompact, SlowReader } from './slow-reader.js';
 
 const dataDir = temporaryFolder();
 const client = await startServer({ dataDir });
 /** More than all buffers on the way hold together. */
 const long = noise(12_000_000, 1);
-
-/** A reader that asks, takes the beginning, and waits until it is told to go on. */
-class SlowReader {
-  readonly #socket: net.Socket;
-  readonly #chunks: Buffer[] = [];
-
-  constructor(path: string, ...headers: string[]) {
-    this.#socket = net.connect(client.port, '127.0.0.1');
-    this.#socket.on('error', () => {});
-    this.#socket.write(requestHead('GET', path, 'Connection: close', ...headers));
-  }
-
-  async begin(): Promise<void> {
-    await once(this.#socket, 'readable');
-    this.#chunks.push(this.#socket.read() as Buffer);
-  }
-
-  async finish(): Promise<Buffer> {
-    for await (const chunk of this.#socket) this.#chunks.push(chunk as Buffer);
-    const all = Buffer.concat(this.#chunks);
-    return all.subarray(all.indexOf('\r\n\r\n') + 4);
-  }
-
-  leave(): void {
-    this.#socket.resetAndDestroy();
-  }
-}
-
-async function purgeAndCompact(db: string, id: string, rev: string): Promise<void> {
-  assertOk(await client.post(`${db}/_purge`, { [id]: [rev] }), 201);
-  assertOk(await client.post(`${db}/_compact`), 202);
-  await eventually(async () => (await client.get(db)).body.compact_running as boolean, false, 'compacted');
-}
 
 for (const [kind, type] of [
   ['plain', 'image/png'],
@@ -53,9 +19,9 @@ for (const [kind, type] of [
   test(`a slow reader gets all of a ${kind} attachment that is purged meanwhile`, async () => {
     const db = await newDb(client);
     const rev = await putBytes(client, `${db}/d/f`, long, type);
-    const reader = new SlowReader(`${db}/d/f`);
+    const reader = new SlowReader(client, `${db}/d/f`);
     await reader.begin();
-    await purgeAndCompact(db, 'd', rev);
+    await purgeAndCompact(client, db, 'd', rev);
     assertRefused(await client.get(`${db}/d/f`), 404);
     assert.equal(keptBlobs(dataDir).length, 1, 'still being read');
     assert.ok((await reader.finish()).equals(long));
@@ -71,17 +37,17 @@ test('readers that leave early let go of the bytes', async () => {
   const first = await putBytes(client, `${db}/d/f`, long, 'image/png');
   const rev = await putBytes(client, `${db}/d/g?rev=${first}`, long, 'text/plain');
   const readers = ['f', 'g'].flatMap((name) => [
-    new SlowReader(`${db}/d/${name}`),
-    new SlowReader(`${db}/d/${name}`, 'Range: bytes=5-11000000'),
-    new SlowReader(`${db}/d/${name}`, 'Range: bytes=5-11000000,6-11000000'),
-    new SlowReader(`${db}/d?attachments=true`, 'Accept: application/json'),
-    new SlowReader(`${db}/d?attachments=true`, 'Accept: multipart/related'),
-    new SlowReader(`${db}/_all_docs?include_docs=true&attachments=true`),
+    new SlowReader(client, `${db}/d/${name}`),
+    new SlowReader(client, `${db}/d/${name}`, ['Range: bytes=5-11000000']),
+    new SlowReader(client, `${db}/d/${name}`, ['Range: bytes=5-11000000,6-11000000']),
+    new SlowReader(client, `${db}/d?attachments=true`, ['Accept: application/json']),
+    new SlowReader(client, `${db}/d?attachments=true`, ['Accept: multipart/related']),
+    new SlowReader(client, `${db}/_all_docs?include_docs=true&attachments=true`),
   ]);
   await Promise.all(readers.map((reader) => reader.begin()));
   for (const reader of readers) reader.leave();
   await new Promise((resolve) => setTimeout(resolve, 200));
-  await purgeAndCompact(db, 'd', rev);
+  await purgeAndCompact(client, db, 'd', rev);
   await eventually(
     async () => {
       await client.post(`${db}/_compact`);

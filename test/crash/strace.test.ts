@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
+import { noise, putBytes } from '../attachments/attachment-client.js';
 import { HttpClient } from '../support/http-client.js';
 import { temporaryFolder } from '../support/server.js';
 import { traced, withoutTracing, type SystemCall } from './system-calls.js';
@@ -57,6 +59,53 @@ test('no 201 leaves before what it stands for is on disk', { skip: withoutTracin
     );
   }
 });
+
+test(
+  'no 201 leaves before an attachment, its name and its document are on disk',
+  { skip: withoutTracing() },
+  async (t) => {
+    const bytes = noise(1_000_000);
+    const calls = await traced(t, temporaryFolder(), async (url) => {
+      const client = new HttpClient(url);
+      assert.equal((await client.put('/db')).status, 201);
+      await putBytes(client, '/db/doc/f', bytes);
+    });
+    const request = calls.find(({ name, text }) => name === 'read' && text.includes('"PUT /db/doc/f HTTP'))!;
+    const later = calls.filter(({ begin }) => begin > request.end);
+    const answer = later.find(({ text }) => isSend(text) && /HTTP\/1\.1 \d/.test(text));
+    assert.match(answer?.text ?? '', /HTTP\/1\.1 201 /);
+    const commit = later.find(
+      (call) => isWrite(call) && ofFile(call.text, 'documents') && isWrittenThrough(calls, call),
+    )!;
+    assert.ok(commit.end < answer!.begin, 'the document is on disk before the answer');
+    checkBlob(
+      later.filter(({ end }) => end < commit.begin),
+      bytes,
+    );
+  },
+);
+
+/** All bytes, then the name; then both are synced, in whichever order. */
+function checkBlob(calls: SystemCall[], bytes: Buffer): void {
+  const digest = createHash('sha256').update(bytes).digest('hex');
+  const folder = `/attachments/${digest.slice(0, 2)}`;
+  const ofBlob = calls.filter(({ text }) => /^\w+\(\d+<[^>]*\/attachments\/tmp\//.test(text));
+  const writes = ofBlob.filter(isWrite);
+  assert.equal(
+    writes.reduce((sum, { text }) => sum + Number(/\d+$/.exec(text)![0]), 0),
+    bytes.length,
+  );
+  const written = Math.max(...writes.map(({ end }) => end));
+  const named = calls.find(({ name, text }) => /^(link|rename)/.test(name) && text.includes(folder));
+  assert.ok(named!.begin > written, 'a file gets its name when it is whole');
+  assert.ok(named!.text.includes(`${folder}/${digest.slice(2)}"`));
+  const bytesSync = ofBlob.find(({ name, begin }) => /^f(data)?sync$/.test(name) && begin > written);
+  assert.match(bytesSync?.text ?? '', / = 0$/, 'the bytes are synced');
+  const nameSync = calls.find(
+    ({ name, text, begin }) => name === 'fsync' && text.includes(`${folder}>`) && begin > named!.end,
+  );
+  assert.match(nameSync?.text ?? '', / = 0$/, 'the name is synced');
+}
 
 /** Pages, then the sync that covers them, then the page that makes them count, written through. */
 function checkCommit(

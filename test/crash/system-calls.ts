@@ -7,7 +7,8 @@ import type { TestContext } from 'node:test';
 
 const program = path.resolve(import.meta.dirname, '../../src/main/cli.js');
 const waitMsMax = 60_000;
-const calls = 'openat,read,fdatasync,fsync,msync,write,writev,sendto,sendmsg,pwrite64,pwritev';
+const calls =
+  'openat,read,fdatasync,fsync,msync,write,writev,sendto,sendmsg,pwrite64,pwritev,?link,linkat,?rename,renameat,renameat2';
 
 /** One system call. Begin and end are places in the trace, which is written in the order of events. */
 export interface SystemCall {

@@ -113,6 +113,14 @@ export class ChangeReader {
     return this.#nextPlain(most, upTo);
   }
 
+  /** Lets go of the row under way, for those who leave before its end. */
+  close(): void {
+    const open = this.#open;
+    this.#open = undefined;
+    // A read that fails now is of no interest to anybody.
+    open?.return(undefined).catch(() => undefined);
+  }
+
   #span(upTo: Positions): Span {
     return this.floor === undefined
       ? { after: this.positions, upTo, descending: false }
@@ -266,8 +274,8 @@ export class ChangeReader {
       const row = rowOf(entry, seq);
       return row === undefined ? undefined : framing.before + row + framing.after(seq);
     }
-    yield `${framing.before}${rowHead(entry, seq, allLeaves)},"doc":`;
-    yield* docPieces(this.cluster, this.database, doc, { after: -1, encodingInfo });
+    const before = `${framing.before}${rowHead(entry, seq, allLeaves)},"doc":`;
+    yield* docPieces(this.cluster, this.database, doc, { after: -1, encodingInfo }, before);
     return `}${framing.after(seq)}`;
   }
 }

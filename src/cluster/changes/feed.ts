@@ -84,6 +84,7 @@ export class Feed {
     if (this.#closed) return;
     this.#closed = true;
     this.#place = this.positions;
+    this.#reader?.close();
     this.#reader = undefined;
     this.home.forget(this);
     this.#company?.leave(this);
@@ -136,7 +137,10 @@ export class Feed {
     if (room <= 0) return false;
     const reader = (this.#reader ??= this.home.reader(this.options.view, this.#place));
     const piece = await reader.next(room, this.home.current());
-    if (this.#closed) return false;
+    if (this.#closed) {
+      reader.close();
+      return false;
+    }
     this.#inRow = piece !== undefined && piece.rows === 0 && (this.#inRow || piece.bytes.length > 0);
     if (!this.#inRow) this.#place = [...reader.positions];
     if (piece !== undefined) {

@@ -65,8 +65,20 @@ const etagOf = (database: Database): string =>
   `"${database.record.instance}-${database.total('position').toString(36)}"`;
 
 async function answerOnce(exchange: Exchange, plan: FeedPlan, headers: OutgoingHttpHeaders): Promise<void> {
+  const reader = readerOf(exchange, plan);
+  try {
+    await sendList(exchange, listPieces(plan, reader), headers);
+  } finally {
+    reader.close();
+  }
+}
+
+async function sendList(
+  exchange: Exchange,
+  pieces: AsyncGenerator<Buffer, Buffer>,
+  headers: OutgoingHttpHeaders,
+): Promise<void> {
   const { response, method } = exchange;
-  const pieces = listPieces(plan, readerOf(exchange, plan));
   const first = await pieces.next();
   if (first.done === true) return exchange.text(200, first.value.latin1Slice(0, first.value.length), headers);
   exchange.jsonHead(200, headers);
@@ -125,13 +137,17 @@ async function writeDescending(
 ): Promise<number | undefined> {
   const reader = readerOf(exchange, plan);
   let left = plan.request.limit;
-  for (
-    let piece = await reader.next(left, upTo);
-    piece !== undefined;
-    piece = await reader.next(left, upTo)
-  ) {
-    left -= piece.rows;
-    if (piece.bytes.length > 0 && !(await writePiece(exchange.response, piece.bytes))) return undefined;
+  try {
+    for (
+      let piece = await reader.next(left, upTo);
+      piece !== undefined;
+      piece = await reader.next(left, upTo)
+    ) {
+      left -= piece.rows;
+      if (piece.bytes.length > 0 && !(await writePiece(exchange.response, piece.bytes))) return undefined;
+    }
+  } finally {
+    reader.close();
   }
   return left;
 }

@@ -5,7 +5,15 @@ import type { Database } from '../../cluster/database.js';
 import { quoteRev } from '../../shard/doc-text.js';
 import { openRevs, type DocOptions, type OpenedRev } from '../../cluster/open-doc.js';
 import { formatRev, parseRev, type Rev } from '../../revisions/rev.js';
-import { errorPart, revPart, revPieces, sendParts, type AttachmentOptions } from '../document-answer.js';
+import {
+  errorPart,
+  heldOf,
+  plainText,
+  revPart,
+  revPieces,
+  sendParts,
+  type AttachmentOptions,
+} from '../document-answer.js';
 import type { Exchange } from '../exchange.js';
 import { MultipartWriter, type OutgoingPart } from '../../base/multipart/multipart-writer.js';
 import type { DatabaseRoute } from '../route.js';
@@ -37,8 +45,8 @@ async function bulkGet(exchange: Exchange, database: Database): Promise<void> {
     : /multipart\/(mixed|related|\*)/.exec(accept)?.[1];
   const found = (entry: unknown): Result => openEntry(database, entry, options);
   if (multipart !== undefined) {
-    const parts = docs.flatMap((entry) => partsOf(exchange, database, found(entry), shown));
-    await sendParts(exchange, new MultipartWriter(multipart === 'related' ? 'related' : 'mixed'), parts, {});
+    const writer = new MultipartWriter(multipart === 'related' ? 'related' : 'mixed');
+    await sendMultipart(exchange, database, docs.map(found), shown, writer);
     return;
   }
   exchange.jsonHead(200);
@@ -111,37 +119,96 @@ async function* pieces(
   let text = '{"results": [';
   let separator = '';
   for (const entry of docs) {
-    const { id, since, opened } = found(entry);
-    text += `${separator}{"id":${toBytes(JSON.stringify(id))},"docs":[`;
+    const whole = resultPieces(cluster, database, found(entry), shown);
+    text += separator;
     separator = ',\n';
-    if (!Array.isArray(opened)) text += `{"error":${toBytes(JSON.stringify(opened))}}`;
-    else {
-      for (const [i, each] of opened.entries()) {
-        if (i > 0) text += ',';
-        if ('missing' in each) {
-          text += missingItem(id, each.missing);
-          continue;
-        }
-        text += '{"ok":';
-        const asked = shown.data ? { ...shown, since } : shown;
-        const whole = revPieces(cluster, database, each.ok, asked);
-        if (typeof whole === 'string') text += whole;
-        else
-          for await (const piece of whole) {
-            text += piece;
-            if (text.length < pieceBytes) continue;
-            yield text;
-            text = '';
-          }
-        text += '}';
+    if (typeof whole === 'string') text += whole;
+    else
+      for await (const piece of whole) {
+        text += piece;
+        if (text.length < pieceBytes) continue;
+        yield text;
+        text = '';
       }
-    }
-    text += ']}';
     if (text.length < pieceBytes) continue;
     yield text;
     text = '';
   }
   yield text;
+}
+
+/** What one entry has brought: as text, or with the bytes of attachments, piece by piece. */
+function resultPieces(
+  cluster: Cluster,
+  database: Database,
+  { id, since, opened }: Result,
+  shown: AttachmentOptions,
+): Bytes | AsyncGenerator<Bytes> {
+  const head = `{"id":${toBytes(JSON.stringify(id))},"docs":[`;
+  if (!Array.isArray(opened)) return `${head}{"error":${toBytes(JSON.stringify(opened))}}]}`;
+  const options = { ...shown, since: shown.data ? since : undefined };
+  const held = heldOf(database, opened, options);
+  if (held.length > 0) return heldPieces(cluster, database, { id, opened, head, held, options });
+  const items = opened.map((each) =>
+    'missing' in each ? missingItem(id, each.missing) : `{"ok":${plainText(each.ok, options)}}`,
+  );
+  return `${head}${items.join(',')}]}`;
+}
+
+interface Held {
+  id: unknown;
+  opened: readonly OpenedRev[];
+  head: Bytes;
+  held: ReturnType<typeof heldOf>;
+  options: AttachmentOptions;
+}
+
+/** All attachments of an entry's revisions are held until they are sent. */
+async function* heldPieces(
+  cluster: Cluster,
+  database: Database,
+  { id, opened, head, held, options }: Held,
+): AsyncGenerator<Bytes> {
+  const release = await cluster.pins.hold(database, held);
+  try {
+    yield head;
+    for (const [i, each] of opened.entries()) {
+      if (i > 0) yield ',';
+      if ('missing' in each) {
+        yield missingItem(id, each.missing);
+        continue;
+      }
+      yield '{"ok":';
+      const whole = revPieces(cluster, database, each.ok, options);
+      if (typeof whole === 'string') yield whole;
+      else yield* whole;
+      yield '}';
+    }
+    yield ']}';
+  } finally {
+    release();
+  }
+}
+
+/** All attachments are held from the start on: what the parts will be is known then. */
+async function sendMultipart(
+  exchange: Exchange,
+  database: Database,
+  results: readonly Result[],
+  shown: AttachmentOptions,
+  writer: MultipartWriter,
+): Promise<void> {
+  const { cluster } = exchange.services;
+  const held = results.flatMap(({ since, opened }) =>
+    Array.isArray(opened) ? heldOf(database, opened, { ...shown, since, data: true }) : [],
+  );
+  const release = await cluster.pins.hold(database, held);
+  try {
+    const parts = results.flatMap((result) => partsOf(exchange, database, result, shown));
+    await sendParts(exchange, writer, parts, {});
+  } finally {
+    release();
+  }
 }
 
 function missingItem(id: unknown, rev: Rev): Bytes {
