@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { FunctionRefusal, Refusal } from '../base/errors.js';
 import { readMapParts, type EmittedDoc } from './map-text.js';
-import { exhaustedReason, type CallTask, type Program, type Task } from './messages.js';
+import { exhaustedReason, type CallTask, type MapPart, type Program, type Task } from './messages.js';
 import { Scheduler } from './scheduler.js';
 import { ThreadEnded, type FinalReply, type ListPeer } from './script-thread.js';
 import { compileEngine } from './vm.js';
@@ -34,9 +34,18 @@ export interface MapProgram {
   maps: readonly string[];
 }
 
-export interface MapResult {
-  /** For each document. */
-  rows: EmittedDoc[];
+/** Rows in the form in which they have come from the sandbox: as few texts, until they are asked for. */
+export class MapResult {
+  constructor(
+    private readonly parts: readonly MapPart[],
+    private readonly docs: number,
+    private readonly maps: number,
+  ) {}
+
+  /** For each document, made anew each time. */
+  get rows(): EmittedDoc[] {
+    return readMapParts(this.parts, this.docs, this.maps);
+  }
 }
 
 /** A design document. Equal ids must mean equal contents: `{id}@{rev}` will do. */
@@ -95,7 +104,7 @@ export class ScriptHost {
     const texts = [toBytes(JSON.stringify(program.maps)), program.lib ?? ''];
     const bytes = sizeOf(docs);
     const reply = await this.#run({ kind: 'map', space, program: { id: program.id, texts }, docs }, bytes);
-    return { rows: reply.type === 'done' ? readMapParts(reply.parts, docs.length, program.maps.length) : [] };
+    return new MapResult(reply.type === 'done' ? reply.parts : [], docs.length, program.maps.length);
   }
 
   /** One value for each group. A function that throws gives null. */

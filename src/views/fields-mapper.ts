@@ -4,10 +4,7 @@ import { arrayIndex, parseField } from '../selectors/field-path.js';
 import { compileSelector, type Selector } from '../selectors/selector.js';
 import type { ViewDefinition } from './definition.js';
 import type { Emitted } from './doc-rows.js';
-import type { Mapper } from './mapper-contract.js';
-
-/** Documents that are looked at before others get their turn. */
-const docsAtOnce = 200;
+import type { Mapped, Mapper } from './mapper-contract.js';
 
 interface FieldsView {
   paths: readonly (readonly RawName[])[];
@@ -19,6 +16,7 @@ interface FieldsView {
  * values. No function is run for that, and the values stand in the key as they do in the document, digit for digit.
  */
 export class FieldsMapper implements Mapper {
+  readonly isElsewhere = false;
   readonly #views: readonly FieldsView[];
 
   constructor(views: readonly ViewDefinition[]) {
@@ -32,13 +30,10 @@ export class FieldsMapper implements Mapper {
     });
   }
 
-  async map(docs: readonly Bytes[]): Promise<readonly (readonly (readonly Emitted[])[])[]> {
-    const rows: (readonly Emitted[])[][] = [];
-    for (const [i, text] of docs.entries()) {
-      rows.push(this.#views.map((view) => rowOf(view, text)));
-      if (i % docsAtOnce === docsAtOnce - 1) await new Promise((resolve) => setImmediate(resolve));
-    }
-    return rows;
+  async map(docs: readonly Bytes[]): Promise<Mapped> {
+    // Where documents are served by the same thread, they get their turn first.
+    await new Promise((resolve) => setImmediate(resolve));
+    return { rows: docs.map((text) => this.#views.map((view) => rowOf(view, text))) };
   }
 }
 

@@ -1,9 +1,10 @@
 import type { Bytes } from '../base/bytes.js';
-import type { Write } from '../storage/store.js';
+import type { Store, Write } from '../storage/store.js';
 import { decodeRowKeys, encodeRowKeys, rowsOf, type Emitted } from './doc-rows.js';
 import { sortRows, type KeyOrder } from './key-order.js';
 import type { OpenIndex } from './open-index.js';
 import type { Row, RowKey } from './tree/row.js';
+import type { TreeState } from './tree/tree-state.js';
 
 /** What each row takes in memory beside its texts, roughly. */
 const rowOverheadBytes = 120;
@@ -35,19 +36,22 @@ export class IndexBatch {
   }
 
   /**
-   * The writes that bring the index up to date with the batch. `fresh` says that none of the documents can have rows in
-   * the index yet, which spares looking for them.
+   * The writes that bring the index up to date with the batch: to its tree, read from `store`, and to the notes of which rows
+   * a document has. `ids` names all documents of the batch in their order, which the store takes them in fastest. `fresh` says
+   * that none of them can have rows in the index yet, which spares looking for them.
    */
   async apply(
     index: OpenIndex,
+    store: Pick<Store, 'get'>,
+    ids: readonly Bytes[],
     fresh: boolean,
-  ): Promise<{ writes: Write[]; tree: OpenIndex['state']['tree'] }> {
+  ): Promise<{ writes: readonly Write[]; notes: readonly Write[]; tree: TreeState }> {
     const inserts: Row[] = [];
     const removals: RowKey[] = [];
     const notes: Write[] = [];
-    // The store takes keys faster in their order, which is that of the ids.
-    for (const id of [...this.#docs.keys()].sort()) {
-      const rows = this.#docs.get(id)!;
+    for (const id of ids) {
+      const rows = this.#docs.get(id);
+      if (rows === undefined) continue;
       const key = index.keys.doc(id);
       const noted = fresh ? undefined : index.store.get(key);
       for (const row of rows) inserts.push(row);
@@ -55,12 +59,11 @@ export class IndexBatch {
       if (rows.length > 0) notes.push({ key, value: encodeRowKeys(rows) });
       else if (noted !== undefined) notes.push({ key, value: undefined });
     }
-    if (inserts.length === 0 && removals.length === 0) return { writes: notes, tree: index.state.tree };
+    if (inserts.length === 0 && removals.length === 0) return { writes: [], notes, tree: index.state.tree };
     const { writes, state } = await index
-      .writer()
+      .writer(store)
       .update(sortRows(removals, this.order), sortRows(inserts, this.order));
-    for (const note of notes) writes.push(note);
-    return { writes, tree: state };
+    return { writes, notes, tree: state };
   }
 }
 

@@ -1,7 +1,14 @@
 import type { Bytes } from '../base/bytes.js';
 import type { Emitted } from './doc-rows.js';
 
-/** What each of several views makes of documents: for each document, for each view, its rows. */
+/** What each of several views makes of documents. */
 export interface Mapper {
-  map(docs: readonly Bytes[]): Promise<readonly (readonly (readonly Emitted[])[])[]>;
+  /** Whether that is done elsewhere, so that it pays to hand out documents ahead. */
+  readonly isElsewhere: boolean;
+  map(docs: readonly Bytes[]): Promise<Mapped>;
+}
+
+export interface Mapped {
+  /** For each document, for each view, its rows. Best asked for only when they are needed: until then they take little room. */
+  readonly rows: readonly (readonly (readonly Emitted[])[])[];
 }

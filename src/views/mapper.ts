@@ -1,14 +1,14 @@
 import type { Bytes } from '../base/bytes.js';
 import type { MapProgram, ScriptHost } from '../script/script-host.js';
 import type { ViewDefinition } from './definition.js';
-import type { Emitted } from './doc-rows.js';
 import { FieldsMapper } from './fields-mapper.js';
 import { spaceOf, type IndexJob } from './index-job.js';
-import type { Mapper } from './mapper-contract.js';
+import type { Mapped, Mapper } from './mapper-contract.js';
 import type { OpenIndex } from './open-index.js';
 
 /** Runs map functions in the sandbox. */
 class ScriptMapper implements Mapper {
+  readonly isElsewhere = true;
   readonly #program: MapProgram;
 
   constructor(
@@ -24,8 +24,8 @@ class ScriptMapper implements Mapper {
     };
   }
 
-  async map(docs: readonly Bytes[]): Promise<readonly (readonly (readonly Emitted[])[])[]> {
-    return (await this.scripts.map(this.space, this.#program, docs)).rows;
+  map(docs: readonly Bytes[]): Promise<Mapped> {
+    return this.scripts.map(this.space, this.#program, docs);
   }
 }
 
