@@ -14,6 +14,7 @@ export interface Result {
   /** The same of units per second of processor time: what other programs on the machine hardly touch. */
   processorRatio: number;
   bar: number;
+  enough: number;
   /** The floor was too low for the ratio to mean anything. */
   void: boolean;
   samples: { server: Measured[]; floor: Measured[] };
@@ -58,7 +59,7 @@ async function attemptOf(
     taken.floor.push(await measured(samples.floor, samples.floorPid));
     taken.server.push(await measured(samples.server, server.pid));
   }
-  const { name, title, unit, floorTitle, bar, floorLeast } = figure;
+  const { name, title, unit, floorTitle, bar, floorLeast, enough = Infinity } = figure;
   const medianOf = (of: 'server' | 'floor', what: keyof Measured): number =>
     median(taken[of].map((each) => each[what]));
   const rate = medianOf('server', 'rate');
@@ -74,6 +75,7 @@ async function attemptOf(
     processorRatio:
       medianOf('server', 'unitsPerProcessorSecond') / medianOf('floor', 'unitsPerProcessorSecond'),
     bar,
+    enough,
     void: floor < floorLeast,
     samples: taken,
   };

@@ -34,9 +34,10 @@ export function report(results: readonly Result[], options: BenchOptions): strin
 
 const isNumber = (column: number): boolean => [2, 3, 5, 6, 7].includes(column);
 
-function verdict({ ratio, bar, void: isVoid }: Result): string {
+function verdict({ ratio, bar, rate, enough, void: isVoid }: Result): string {
   if (isVoid) return 'void: the machine is too busy, the floor too low';
-  return ratio >= bar ? 'met' : 'missed';
+  if (ratio >= bar) return 'met';
+  return rate >= enough ? `met: ${thousands(enough)} are enough` : 'missed';
 }
 
 const thousands = (value: number): string => Math.round(value).toLocaleString('en-US');

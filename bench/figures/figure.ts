@@ -23,6 +23,8 @@ export interface Figure {
   floorTitle: string;
   /** The least share of the floor that is good enough. */
   bar: number;
+  /** A rate that is good enough, whatever the floor. */
+  enough?: number;
   /** A floor under this says that the machine is too busy or too slow to tell anything. */
   floorLeast: number;
   prepare(context: BenchContext): Promise<Samples>;

@@ -59,7 +59,7 @@ export const viewBuild: Figure = {
 const bareHttp = {
   unit: 'requests/s',
   floorTitle: 'bare HTTP with the bytes of such an answer',
-  floorLeast: 25_000,
+  floorLeast: 10_000,
 };
 
 export const viewReduce: Figure = {

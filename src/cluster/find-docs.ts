@@ -65,6 +65,7 @@ export class DocSearch {
   readonly #started = performance.now();
   /** Undefined while the documents themselves are read. */
   #view: ViewSource | undefined;
+  #first = true;
 
   constructor(
     private readonly context: FindContext,
@@ -103,7 +104,7 @@ export class DocSearch {
     let opening = '{"docs":[';
     for (const turns = cursor.run(page); !turns.next().done; opening = '') yield opening + page.drain();
     const { returned, matched, last } = page;
-    const bookmark = toBytes(JSON.stringify(this.#bookmark(last)));
+    const bookmark = this.#bookmark(last);
     return `${opening}${page.drain()}\n],\n"bookmark":${bookmark}${this.#ending(cursor.stats, returned, count ?? matched)}}`;
   }
 
@@ -114,9 +115,10 @@ export class DocSearch {
     return reader.count && this.#plan.ranges.reduce((sum, range) => sum + reader.count!(range), 0);
   }
 
-  #bookmark(last: IndexRow | undefined): string {
-    if (last === undefined) return this.request.bookmarkText ?? noBookmark;
-    return encodeBookmark(this.#plan.index, last.id, JSON.parse(fromBytes(last.keyText)) as unknown[]);
+  /** As JSON. */
+  #bookmark(last: IndexRow | undefined): Bytes {
+    if (last === undefined) return toBytes(JSON.stringify(this.request.bookmarkText ?? noBookmark));
+    return `"${encodeBookmark(this.#plan.index, last.id, last.keyText)}"`;
   }
 
   /** What stands behind the documents or groups. */
@@ -166,7 +168,9 @@ export class DocSearch {
       const range = named === undefined ? undefined : partitionRange(named);
       return new PrimaryReader(this.context.database.collection, range);
     }
-    const reader = this.#view.again();
+    // At first it is what was waited for; later the index may be another.
+    const reader = this.#first ? this.#view.reader : this.#view.again();
+    this.#first = false;
     if (reader === undefined) return noRows;
     return new ViewIndexReader(reader, named && partitionKey(named), this.#seen(reader.state.positions));
   }

@@ -1,4 +1,5 @@
-import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { toBytes, type Bytes } from '../base/bytes.js';
+import { quoteId } from '../shard/doc-text.js';
 import type { QueryIndex } from './query-index.js';
 import { invalidBookmark } from './refusals.js';
 
@@ -20,8 +21,10 @@ export const noBookmark = 'nil';
 
 const version = 1;
 
-export function encodeBookmark({ ddoc, name }: QueryIndex, id: Bytes, key: readonly unknown[]): string {
-  return Buffer.from(JSON.stringify([version, ddoc, name, fromBytes(id), key])).toString('base64url');
+/** The key comes as the JSON text of a list. */
+export function encodeBookmark({ ddoc, name }: QueryIndex, id: Bytes, keyText: Bytes): string {
+  const head = toBytes(JSON.stringify([version, ddoc, name]));
+  return Buffer.from(`${head.slice(0, -1)},${quoteId(id)},${keyText}]`, 'latin1').toString('base64url');
 }
 
 export function readBookmark(value: unknown): Bookmark | undefined {

@@ -35,7 +35,8 @@ export interface Candidate {
 export interface Choice {
   /** Undefined where no index can serve the query. */
   readonly index: QueryIndex | undefined;
-  readonly candidates: readonly Candidate[];
+  /** The others: told only to those who ask. */
+  candidates(): readonly Candidate[];
   /** Whether the index that the request names is the one. */
   readonly isNamed: boolean;
 }
@@ -57,10 +58,13 @@ export function chooseIndex(selector: SelectorNode, wishes: Wishes, indexes: rea
   for (const index of allowed) if (!favored.includes(index)) left.set(index, 'unfavored_type');
   const sorted = jsons.length > 0 ? bySuitability(selector, jsons) : [];
   const index = sorted[0]?.index ?? favored[0];
-  const others = candidates(left, sorted, index);
-  // The last ones first, as CouchDB has them.
-  others.sort((a, b) => indexes.indexOf(b.index) - indexes.indexOf(a.index));
-  return { index, candidates: others, isNamed: named.length > 0 };
+  return {
+    index,
+    isNamed: named.length > 0,
+    // The last ones first, as CouchDB has them.
+    candidates: () =>
+      candidates(left, sorted, index).sort((a, b) => indexes.indexOf(b.index) - indexes.indexOf(a.index)),
+  };
 }
 
 function unusable(index: QueryIndex, selector: SelectorNode, wishes: Wishes): Reason | undefined {

@@ -32,7 +32,7 @@ export function explain(
     limit: request.limit,
     skip: request.skip,
     fields: request.fields ?? [],
-    index_candidates: choice.candidates.map((each) => ({
+    index_candidates: choice.candidates().map((each) => ({
       index: indexJson(each.index),
       analysis: {
         usable: each.usable,

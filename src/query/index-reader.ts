@@ -5,6 +5,8 @@ export interface IndexRow {
   readonly id: Bytes;
   /** The values of the index' columns as a JSON list, as they stand in the document. */
   readonly keyText: Bytes;
+  /** Where the row remembers under which key its document stands: gives that key. */
+  docKey?(keyOf: (id: Bytes) => Bytes): Bytes;
   /** The document's record, where the index is made of them. */
   readonly record?: Bytes;
 }

@@ -32,6 +32,7 @@ export class DocMatcher {
   readonly #isOpen: boolean;
   readonly #needsId: boolean;
   readonly #needsRev: boolean;
+  readonly #keyOf = (id: Bytes): Bytes => this.source.collection.keys.live(id);
 
   constructor(
     private readonly source: DocSource,
@@ -50,8 +51,7 @@ export class DocMatcher {
 
   /** Undefined where the document does not match, or is gone. `seen` is given where the row alone tells that it does. */
   match(row: IndexRow, seen?: Seen): Match | undefined {
-    const { collection } = this.source;
-    const record = row.record ?? collection.store.get(collection.keys.live(row.id));
+    const record = row.record ?? this.#record(row);
     if (record === undefined) return undefined;
     const winner = decodeWinner(record);
     const content = this.#content(row.id, winner);
@@ -70,6 +70,11 @@ export class DocMatcher {
       },
       parsed: () => (parsed ??= this.#parse(row, record, winner, content)),
     };
+  }
+
+  #record(row: IndexRow): Bytes | undefined {
+    const { keys, store } = this.source.collection;
+    return store.get(row.docKey?.(this.#keyOf) ?? keys.live(row.id));
   }
 
   #text(row: IndexRow, record: Bytes, winner: WinnerView, content: Bytes): Bytes {

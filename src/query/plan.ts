@@ -43,9 +43,9 @@ export function chooseFor(request: FindRequest, { indexes }: Scope): Choice {
   if (bookmark === undefined || choice.index === undefined) return choice;
   const { ddoc, name } = bookmark;
   if (choice.index.ddoc === ddoc && choice.index.name === name) return choice;
-  const same = choice.candidates.find(
-    ({ index, usable }) => usable && index.ddoc === ddoc && index.name === name,
-  );
+  const same = choice
+    .candidates()
+    .find(({ index, usable }) => usable && index.ddoc === ddoc && index.name === name);
   if (same === undefined) throw invalidBookmark(request.bookmarkText);
   return { ...choice, index: same.index };
 }

@@ -15,6 +15,8 @@ export interface ReduceRow {
  */
 export interface Fold<State> {
   rows(rows: readonly ReduceRow[]): State;
+  /** Where it takes no more than their number to tell. */
+  ofCount?(rows: number): State;
   merge(states: readonly State[]): State;
   encode(state: State): Bytes;
   decode(bytes: Bytes): State;

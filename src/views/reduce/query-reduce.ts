@@ -31,14 +31,16 @@ export function queryReduce(source: string, scripts: ScriptHost, space: string):
 }
 
 function folded<State>(fold: Fold<State>, pieces: readonly Piece[]): State {
+  if (fold.ofCount !== undefined) return fold.ofCount(pieces.reduce((sum, { count }) => sum + count, 0));
   // What a piece comes to is kept with the node it is of, and is there for the next query that meets it.
   const states = pieces.map((piece) => (piece.parsed ??= stateOf(fold, piece)) as State);
   return states.length === 1 ? states[0]! : fold.merge(states);
 }
 
-function stateOf<State>(fold: Fold<State>, { rows, reductions }: Piece): State {
+function stateOf<State>(fold: Fold<State>, piece: Piece): State {
+  const { rows } = piece;
   if (rows !== undefined) return fold.rows(rows);
-  const states = reductions!.map((each) => fold.decode(each));
+  const states = piece.decoded((reduction) => fold.decode(reduction)) as State[];
   return states.length === 1 ? states[0]! : fold.merge(states);
 }
 

@@ -6,6 +6,9 @@ import type { Row } from './row.js';
 import type { TreeNode } from './tree-node.js';
 import type { TreePath } from './tree-path.js';
 
+/** Beyond the marks of groups, among what nodes remember. */
+const decodedMark = 501;
+
 /** A few rows are sooner reduced again than remembered. */
 const rememberedRowsMin = 4;
 
@@ -37,6 +40,19 @@ export class Piece {
     const reductions: Bytes[] = [];
     for (let i = from; i < to; i++) reductions.push(node.reduction(i, this.reducer));
     return reductions;
+  }
+
+  /** The same, decoded. Those of a whole node are kept with it: the next range ends elsewhere in it. */
+  decoded(decode: (reduction: Bytes) => unknown): readonly unknown[] {
+    const { node, from, to, reducer } = this;
+    const mark = decodedMark + reducer;
+    let all = node.memo(0, node.length, mark) as unknown[] | undefined;
+    if (all === undefined) {
+      all = [];
+      for (let i = 0; i < node.length; i++) all.push(decode((node as Inner).reduction(i, reducer)));
+      node.remember(0, node.length, mark, all);
+    }
+    return from === 0 && to === node.length ? all : all.slice(from, to);
   }
 
   /** Rows of a leaf. */
