@@ -35,7 +35,7 @@ export interface MapProgram {
 }
 
 /** Rows in the form in which they have come from the sandbox: as few texts, until they are asked for. */
-export class MapResult {
+class MapResult {
   constructor(
     private readonly parts: readonly MapPart[],
     private readonly docs: number,
