@@ -79,7 +79,13 @@ async function run(options: BenchOptions, folder: string): Promise<void> {
   for (const figure of figures) {
     if (options.names.length > 0 && !options.names.includes(figure.name)) continue;
     console.error(`${figure.title}…`);
-    results.push(await measure(figure, context));
+    try {
+      results.push(await measure(figure, context));
+    } catch (error) {
+      // The others tell what they tell all the same.
+      console.error(`${figure.name}: ${error instanceof Error ? error.message : String(error)}`);
+      process.exitCode = 1;
+    }
   }
   await server.stop();
   process.stdout.write(`${report(results, options)}\n`);
