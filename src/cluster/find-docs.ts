@@ -76,15 +76,17 @@ export class DocSearch {
     this.#choice = choice;
   }
 
-  /** Resolves when what is to be read is there. */
-  async ready(): Promise<void> {
+  /** Gives a promise where what is to be read is not there yet. */
+  ready(): void | Promise<void> {
     const { ddoc, name, type } = this.#plan.index;
     if (type === 'special') return;
     const { cluster, database, user } = this.context;
     const design = designOf(database, ddoc!.slice(designPrefix.length));
     const named = { database, ddoc: ddoc!.slice(designPrefix.length), design, view: viewOf(design, name) };
     const update = this.request.update ? 'true' : 'false';
-    this.#view = await viewSource(cluster, named, { update }, user);
+    const view = viewSource(cluster, named, { update }, user);
+    if (!(view instanceof Promise)) this.#view = view;
+    else return view.then((source) => void (this.#view = source));
   }
 
   /**

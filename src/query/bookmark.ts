@@ -22,9 +22,20 @@ export const noBookmark = 'nil';
 const version = 1;
 
 /** The key comes as the JSON text of a list. */
-export function encodeBookmark({ ddoc, name }: QueryIndex, id: Bytes, keyText: Bytes): string {
-  const head = toBytes(JSON.stringify([version, ddoc, name]));
-  return Buffer.from(`${head.slice(0, -1)},${quoteId(id)},${keyText}]`, 'latin1').toString('base64url');
+export function encodeBookmark(index: QueryIndex, id: Bytes, keyText: Bytes): string {
+  return Buffer.from(`${headOf(index)},${quoteId(id)},${keyText}]`, 'latin1').toString('base64url');
+}
+
+const heads = new WeakMap<QueryIndex, Bytes>();
+
+/** What all bookmarks of an index begin with. */
+function headOf(index: QueryIndex): Bytes {
+  let head = heads.get(index);
+  if (head === undefined) {
+    head = toBytes(JSON.stringify([version, index.ddoc, index.name]).slice(0, -1));
+    heads.set(index, head);
+  }
+  return head;
 }
 
 export function readBookmark(value: unknown): Bookmark | undefined {

@@ -59,17 +59,16 @@ export class DocMatcher {
     let parsed: JsonObject | undefined;
     const matches = this.#isOpen || seen?.has(winner.seq, () => this.source.shardOf(row.id)) === true;
     if (!matches) {
-      parsed = this.#parse(row, record, winner, content);
+      parsed = this.parse(row, record, winner, content);
       if (!this.selector.matches(parsed)) return undefined;
     }
-    return {
-      row,
-      text: () => {
-        const text = this.#text(row, record, winner, content);
-        return this.projection === undefined ? text : this.projection.of(text);
-      },
-      parsed: () => (parsed ??= this.#parse(row, record, winner, content)),
-    };
+    return new Found(this, row, record, winner, content, parsed);
+  }
+
+  /** A document that was found, as it is shown. */
+  shown(row: IndexRow, record: Bytes, winner: WinnerView, content: Bytes): Bytes {
+    const text = this.#text(row, record, winner, content);
+    return this.projection === undefined ? text : this.projection.of(text);
   }
 
   #record(row: IndexRow): Bytes | undefined {
@@ -82,7 +81,7 @@ export class DocMatcher {
     return quotedText(quoteId(row.id), quoteRev(winner), content, extra, false);
   }
 
-  #parse(row: IndexRow, record: Bytes, winner: WinnerView, content: Bytes): JsonObject {
+  parse(row: IndexRow, record: Bytes, winner: WinnerView, content: Bytes): JsonObject {
     return this.#needsText
       ? parseText(this.#text(row, record, winner, content))
       : this.#parseBody(row.id, winner, content);
@@ -98,6 +97,25 @@ export class DocMatcher {
     if (this.#needsId) doc['_id'] = fromBytes(id);
     if (this.#needsRev) doc['_rev'] = `${winner.pos}-${winner.hash}`;
     return doc;
+  }
+}
+
+class Found implements Match {
+  constructor(
+    private readonly matcher: DocMatcher,
+    readonly row: IndexRow,
+    private readonly record: Bytes,
+    private readonly winner: WinnerView,
+    private readonly content: Bytes,
+    private known: JsonObject | undefined,
+  ) {}
+
+  text(): Bytes {
+    return this.matcher.shown(this.row, this.record, this.winner, this.content);
+  }
+
+  parsed(): JsonObject {
+    return (this.known ??= this.matcher.parse(this.row, this.record, this.winner, this.content));
   }
 }
 

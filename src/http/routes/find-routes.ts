@@ -51,7 +51,8 @@ async function find(exchange: Exchange, database: Database): Promise<void> {
   const request = read(exchange, context, await exchange.jsonObject());
   if (request === undefined) return;
   const search = new DocSearch(context, request);
-  await search.ready();
+  const pending = search.ready();
+  if (pending !== undefined) await pending;
   await answer(exchange, search.pieces());
 }
 
