@@ -43,9 +43,14 @@ export class GroupWalk<State> {
     private readonly grouping: Grouping<State>,
   ) {}
 
-  *groups(pieces: readonly Piece[]): Generator<GroupPart<State>> {
+  groups(pieces: readonly Piece[]): Generator<GroupPart<State>> {
+    return this.#whole(this.#parts(pieces));
+  }
+
+  /** Whole groups out of parts, of which those of one group follow each other. */
+  *#whole(parts: Iterable<GroupPart<State>>): Generator<GroupPart<State>> {
     let open: GroupPart<State>[] = [];
-    for (const part of this.#parts(pieces)) {
+    for (const part of parts) {
       if (open.length > 0 && this.compare(open[0]!.group, part.group) !== 0) {
         yield this.#joined(open);
         open = [];
@@ -57,7 +62,7 @@ export class GroupWalk<State> {
 
   *#parts(pieces: readonly Piece[]): Generator<GroupPart<State>> {
     for (const { node, from, to } of pieces) {
-      if (from === 0 && to === node.length) yield* this.#whole(node);
+      if (from === 0 && to === node.length) yield* this.#groupsOf(node);
       else yield* this.#entries(node, from, to);
     }
   }
@@ -68,7 +73,7 @@ export class GroupWalk<State> {
     return { group, text, state: this.grouping.merge(parts.map(({ state }) => state)) };
   }
 
-  #whole(node: TreeNode): Iterable<GroupPart<State>> {
+  #groupsOf(node: TreeNode): Iterable<GroupPart<State>> {
     const { mark } = this.grouping;
     const known = mark === undefined ? undefined : node.memo(0, node.length, mark);
     return known === undefined ? this.#remembering(node) : (known as readonly GroupPart<State>[]);
@@ -79,20 +84,10 @@ export class GroupWalk<State> {
     const rows = node.rowsBefore(node.length);
     const most = mark === undefined ? 0 : Math.min(rememberedMax, rows / rowsPerGroupMin);
     const list: GroupPart<State>[] = [];
-    let open: GroupPart<State>[] = [];
-    for (const part of this.#entries(node, 0, node.length)) {
-      if (open.length > 0 && this.compare(open[0]!.group, part.group) !== 0) {
-        const whole = this.#joined(open);
-        if (list.length <= most) list.push(whole);
-        yield whole;
-        open = [];
-      }
-      open.push(part);
+    for (const group of this.#whole(this.#entries(node, 0, node.length))) {
+      if (list.length <= most) list.push(group);
+      yield group;
     }
-    if (open.length === 0) return;
-    const last = this.#joined(open);
-    list.push(last);
-    yield last;
     if (list.length <= most) node.remember(0, node.length, mark!, list);
   }
 
@@ -113,7 +108,7 @@ export class GroupWalk<State> {
         yield { group, text, state: decode(node.reduction(i, 0)) };
         before = group;
       } else {
-        for (const part of this.#whole(this.source.node(node.children[i]!))) {
+        for (const part of this.#groupsOf(this.source.node(node.children[i]!))) {
           before = part.group;
           yield part;
         }
