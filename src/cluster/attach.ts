@@ -41,7 +41,7 @@ export async function attach(
     const attachments: Attachment[] = [];
     for (const each of input.attachments) {
       if (each.kind === 'stub') {
-        const kept = parent.attachments.find(({ name }) => name === each.name);
+        const kept = keptBy(each, parent.attachments);
         // An unknown parent is a conflict, which will be found in its turn.
         if (kept === undefined && parent.known) throw missingStub(fromBytes(input.id), each.name);
         if (kept !== undefined) attachments.push(kept);
@@ -69,11 +69,17 @@ export function checkStubs(database: Database, input: NamedInput, newEdits: bool
   const stubs = input.attachments?.filter(({ kind }) => kind === 'stub') ?? [];
   if (stubs.length === 0 || isLocalId(input.id)) return;
   const { known, attachments } = parentOf(database, input, newEdits);
-  for (const { name } of stubs) {
-    if (known && !attachments.some((each) => each.name === name))
-      throw missingStub(fromBytes(input.id), name);
+  for (const stub of stubs) {
+    if (known && keptBy(stub, attachments) === undefined) throw missingStub(fromBytes(input.id), stub.name);
   }
 }
+
+/** What a stub stands for: a stub that says since when it is there must be right. */
+const keptBy = (
+  { name, revpos }: AttachmentInput,
+  attachments: readonly Attachment[],
+): Attachment | undefined =>
+  attachments.find((each) => each.name === name && (revpos === undefined || revpos === each.revpos));
 
 const noFollower: Follower = {
   open: ({ name }) => {

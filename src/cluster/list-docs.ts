@@ -8,7 +8,7 @@ import type { Cluster } from './cluster.js';
 import type { Database } from './database.js';
 import { docPieces } from './doc-pieces.js';
 import { designPrefix, localPrefix } from './document-input.js';
-import { docText, quotedText, quoteId, quoteRev } from '../shard/doc-text.js';
+import { conflictsMember, docText, quotedText, quoteId, quoteRev } from '../shard/doc-text.js';
 import { keyRange, type Bounds, type KeyRange } from './key-range.js';
 import { winnerText } from './open-doc.js';
 import { partitionCounts } from './partition-info.js';
@@ -149,7 +149,9 @@ export class Listing {
         else {
           const quoted = quoteId(id);
           const before = `${separator}{"id":${quoted},"key":${quoted},"value":{"rev":${quoteRev(view)}},"doc":`;
-          const doc = { id, rev: view, content, extra: '', plain: true };
+          const conflicts = this.query.conflicts && view.conflicted;
+          const extra = conflicts ? conflictsMember(decodeDocRecord(entry.value)) : '';
+          const doc = { id, rev: view, content, extra, plain: true };
           yield* docPieces(cluster, this.database, doc, wanted, before);
           yield '}';
         }
@@ -196,12 +198,18 @@ export class Listing {
   }
 }
 
+/** A key that was asked for: as JSON text, and as an id if it is a string. */
+interface NamedKey {
+  text: Bytes;
+  id: Bytes | undefined;
+}
+
 /** One row for each key that was asked for, in that order, also where there is no such document. */
 export function* rowsForKeys(
   database: Database,
   kind: ListingKind,
-  keys: readonly { text: Bytes; id: Bytes | undefined }[],
-  options: Pick<ListQuery, 'includeDocs' | 'conflicts' | 'show'>,
+  keys: readonly NamedKey[],
+  options: KeyOptions,
 ): Generator<Bytes> {
   let text = '';
   let separator = '\n';
@@ -217,12 +225,42 @@ export function* rowsForKeys(
   if (text !== '') yield text;
 }
 
+/** The same rows with the bytes of attachments in the documents. */
+export async function* rowsForKeysWithData(
+  cluster: Cluster,
+  database: Database,
+  kind: ListingKind,
+  keys: readonly NamedKey[],
+  options: KeyOptions & Pick<ListQuery, 'encodingInfo'>,
+): AsyncGenerator<Bytes> {
+  const wanted = { after: -1, encodingInfo: options.encodingInfo };
+  let separator = '\n';
+  for (const { text: key, id } of keys) {
+    const row = keyRow(database, kind, key, id, { ...options, includeDocs: false });
+    if (row === undefined) continue;
+    const doc = kind === 'local' || id === undefined ? undefined : database.collection.doc(id);
+    const stored = doc?.deleted === false ? database.collection.winnerBody(database.shardOf(id!), doc) : '';
+    const content = options.show === undefined ? stored : options.show(id ?? '', stored);
+    if (doc === undefined || content instanceof Refusal || !hasAttachments(content)) {
+      yield separator + keyRow(database, kind, key, id, options)!;
+    } else {
+      const extra = options.conflicts ? conflictsMember(doc) : '';
+      const opened = { id: id!, rev: doc.rev, content, extra, plain: true };
+      yield* docPieces(cluster, database, opened, wanted, `${separator}${row.slice(0, -1)},"doc":`);
+      yield '}';
+    }
+    separator = ',\n';
+  }
+}
+
+type KeyOptions = Pick<ListQuery, 'includeDocs' | 'conflicts' | 'show'>;
+
 function keyRow(
   database: Database,
   kind: ListingKind,
   key: Bytes,
   id: Bytes | undefined,
-  { includeDocs, conflicts, show }: Pick<ListQuery, 'includeDocs' | 'conflicts' | 'show'>,
+  { includeDocs, conflicts, show }: KeyOptions,
 ): Bytes | undefined {
   if (kind === 'local') {
     if (!id?.startsWith(localPrefix)) return undefined;

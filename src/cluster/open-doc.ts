@@ -19,6 +19,8 @@ export interface DocOptions {
   rev?: Rev | undefined;
   /** With `rev`: the winning revision in its place, if there is such a revision. */
   latest?: boolean;
+  /** A deleted document too, as its tombstone. */
+  deleted?: boolean;
   revs?: boolean;
   revsInfo?: boolean;
   conflicts?: boolean;
@@ -48,10 +50,12 @@ export function openDoc(database: Database, id: Bytes, options: DocOptions): Ope
   const { collection } = database;
   const found = collection.winner(id);
   if (found === undefined) throw notFound('missing');
-  if (found.deleted) throw notFound(absence(options));
+  if (found.deleted && !options.deleted) throw notFound(absence(options));
   const body = found.body ?? collection.winnerBody(database.shardOf(id), found);
-  return { id, rev: found, content: shown(options.show, id, body), extra: '', plain: true };
+  return { id, rev: found, content: shown(options.show, id, body), extra: tombstoneMark(found), plain: true };
 }
+
+const tombstoneMark = ({ deleted }: { deleted: boolean }): Bytes => (deleted ? deletedMember : '');
 
 /** Who sees only some documents does not learn which there were. */
 const absence = ({ show }: DocOptions): string => (show === undefined ? 'deleted' : 'missing');
@@ -67,14 +71,14 @@ export function winnerText(
   const content = database.collection.winnerBody(database.shardOf(id), doc);
   const body = show === undefined ? content : show(id, content);
   if (body instanceof Refusal) return 'null';
-  const extra = (doc.deleted ? deletedMember : '') + (conflicts ? conflictsMember(doc) : '');
+  const extra = tombstoneMark(doc) + (conflicts ? conflictsMember(doc) : '');
   return docText(id, doc.rev, body, extra);
 }
 
 function openWithMeta(database: Database, id: Bytes, options: DocOptions): OpenedDoc {
   const doc = database.collection.doc(id);
   if (doc === undefined) throw notFound('missing');
-  if (doc.deleted) throw notFound(absence(options));
+  if (doc.deleted && !options.deleted) throw notFound(absence(options));
   const best = winner(doc.tree);
   const path = options.revs || options.revsInfo ? pathOf(doc.tree, best).slice(0, database.revsLimit) : [];
   let meta = '';
@@ -82,7 +86,7 @@ function openWithMeta(database: Database, id: Bytes, options: DocOptions): Opene
   if (options.localSeq) meta += `,"_local_seq":${doc.seq}`;
   if (options.conflicts) meta += conflictsMember(doc);
   if (options.deletedConflicts) meta += deletedConflictsMember(doc);
-  const extra = (options.revs ? revisionsMember(path) : '') + meta;
+  const extra = tombstoneMark(doc) + (options.revs ? revisionsMember(path) : '') + meta;
   const body = database.collection.winnerBody(database.shardOf(id), doc);
   return { id, rev: best, content: shown(options.show, id, body), extra, plain: meta === '' };
 }
@@ -109,15 +113,15 @@ function openNode(
   if (stored === undefined) return undefined;
   const content = shown(show, id, stored);
   const path = revs ? revisionsMember(pathOf(doc.tree, node).slice(0, database.revsLimit)) : '';
-  return { id, rev: node, content, extra: (node.deleted ? deletedMember : '') + path, plain: true };
+  return { id, rev: node, content, extra: tombstoneMark(node) + path, plain: true };
 }
 
 /** A revision that was asked for by name, or that it is missing. */
 export type OpenedRev = { ok: OpenedDoc } | { missing: Rev };
 
 /**
- * Several revisions of a document, or all its leaves. Undefined where there is no such document. Replicators ask so, for one
- * document after the other, and for none of them again.
+ * Several revisions of a document, or all its leaves; with `latest` the leaves below them, each once. Undefined where there
+ * is no such document. Replicators ask so, for one document after the other, and for none of them again.
  */
 export function openRevs(
   database: Database,
@@ -132,9 +136,13 @@ export function openRevs(
     return opened === undefined ? { missing: node } : { ok: opened };
   };
   if (wanted === 'all') return leaves(doc.tree).map(open);
+  const given = new Set<RevNode>();
   return wanted.flatMap((rev): OpenedRev[] => {
     const node = find(doc.tree, rev);
     if (node === undefined) return [{ missing: rev }];
-    return latest ? leavesBelow(doc.tree, node).map(open) : [open(node)];
+    if (!latest) return [open(node)];
+    const fresh = leavesBelow(doc.tree, node).filter((leaf) => !given.has(leaf));
+    for (const leaf of fresh) given.add(leaf);
+    return fresh.map(open);
   });
 }

@@ -16,21 +16,33 @@ function accepts(bytes: Buffer): boolean {
   }
 }
 
+/** What `JSON.parse` reads, without half surrogate pairs and without fractions beyond the range of a double. */
 function parses(bytes: Buffer): boolean {
   try {
-    JSON.parse(new TextDecoder('utf8', { fatal: true, ignoreBOM: true }).decode(bytes));
-    return true;
+    const text = new TextDecoder('utf8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    JSON.parse(text);
+    return !hasHalfPair(text) && !hasInfinity(text);
   } catch {
     return false;
   }
+}
+
+function hasHalfPair(text: string): boolean {
+  const escapes = text.matchAll(/\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(\\u[dD][89a-fA-F]..)|\\./g);
+  return [...escapes].some(([, half]) => half !== undefined);
+}
+
+function hasInfinity(text: string): boolean {
+  const numbers = text.replace(/"(?:\\.|[^"\\])*"/g, '').match(/-?\d+[.eE][-+.\deE]*/g) ?? [];
+  return numbers.some((number) => !Number.isFinite(Number(number)));
 }
 
 // prettier-ignore
 const good = [
   '{}', '[]', ' { } ', '\t[\r\n]', '""', '"a"', '"ab"', '"abc"', '"abcd"', '0', '-0', '10', '-1.5', '1e2',
   '1E+2', '1.25e-10', 'true', 'false', 'null', '[1,2]', '[[],{}]', '{"":0}', '{"a":{"b":[null]}}',
-  '"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00Ff"', '"\x7f"', '"é€😀"', '"\\ud800"', '"\\ud83d\\ude00"',
-  '{"a" : 1 , "b" : [ 1 , 2 ] }',
+  '"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00Ff"', '"\x7f"', '"é€😀"', '"\\\\ud800"', '"\\ud83d\\ude00"',
+  '{"a" : 1 , "b" : [ 1 , 2 ] }', '1e308', '-1.5E-400', '0e999', '1'.repeat(400), `0.${'9'.repeat(400)}`,
 ];
 // prettier-ignore
 const bad = [
@@ -39,7 +51,8 @@ const bad = [
   '{} {}', '{}x', '[]]', '"', '"a', '"\\', '"\\u12', '"\\x"', '"\\u12G4"', '"\\ud800\\u"', '"a\nb"',
   '"\0"', '{"a\tb":1}', '01', '-', '+1', '.5', '1.', '1.e2', '1e', '1e+', '--1', '0x1', '1a', 'tru',
   'truex', 'nul', 'True', 'NaN', 'Infinity', 'undefined', "'a'", '//', '\ufeff{}', '\u00a0{}', '\f{}',
-  '\v1', '{"a":1}\0',
+  '\v1', '{"a":1}\0', '"\\ud800"', '"\\udc00"', '{"\\ud800":1}', '"\\ud800\\u0041"', '1e400', '[-1E+309]',
+  `${'1'.repeat(400)}.5`, `1${'0'.repeat(250)}e99`,
 ];
 
 void describe('the grammar', () => {

@@ -1,9 +1,8 @@
 /**
- * The slow way to a canonical text, for documents with two members of one name or with half a surrogate pair.
+ * The slow way to a canonical text, for documents with two members of one name.
  *
  * Of members with one name the first gives the place and the last gives the value, as in `JSON.parse`, in every object
- * at every depth. The escape of half a surrogate pair becomes `\ufffd`, for no UTF-8 text can hold such a half, and a
- * reader in another language could refuse the whole document for it. All other tokens stay as they are.
+ * at every depth. All tokens stay as they are.
  *
  * The text has been scanned, so its grammar need not be looked at again: commas, colons and white space are skipped, and
  * a string in an object is a key whenever no key waits for a value. Texts of containers are joined as they close; V8
@@ -50,7 +49,7 @@ export function settle(object: ScannedObject, drop: Drop): string {
       at++;
     } else {
       const tokenEnd = byte === 0x22 ? stringEnd(bytes, at) : wordEnd(bytes, at, end);
-      const text = settledToken(bytes.toString('latin1', at, tokenEnd));
+      const text = bytes.toString('latin1', at, tokenEnd);
       if (frame!.entries !== undefined && frame!.name === undefined) {
         frame!.name = decodeString(bytes, at, tokenEnd);
         frame!.key = text;
@@ -99,14 +98,4 @@ function wordEnd(bytes: Buffer, start: number, end: number): number {
     at++;
   }
   return at;
-}
-
-/** A pair, a half, or any other escape: taken in this order, an escaped backslash never begins another escape. */
-const escapes = /\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(\\u[dD][89a-fA-F]..)|\\./g;
-
-function settledToken(token: string): string {
-  if (!token.includes('\\u')) return token;
-  return token.replace(escapes, (escape, half: string | undefined) =>
-    half === undefined ? escape : '\\ufffd',
-  );
 }

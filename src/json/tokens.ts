@@ -19,19 +19,34 @@ for (const letter of '"\\/bfnrt') shortEscapes[letter.charCodeAt(0)] = 1;
 const highSurrogate = 0xd800;
 const lowSurrogate = 0xdc00;
 
-/** `[-]int[.frac][e[+-]exp]`. */
+/** A shorter number with an exponent of less than three digits fits a double. */
+const plainNumberBytes = 200;
+
+/**
+ * `[-]int[.frac][e[+-]exp]`. Throws for a fraction or exponent beyond the range of a double, which no JSON reader could
+ * give back. Integers may have any length.
+ */
 export function numberEnd(bytes: Buffer, start: number, end: number): number {
   let at = start;
   if (bytes[at] === 0x2d) at++;
   if (at < end && bytes[at] === 0x30) at++;
   else at = digitsEnd(bytes, at, end);
+  const integerEnd = at;
+  let exponentDigits = 0;
   if (at < end && bytes[at] === 0x2e) at = digitsEnd(bytes, at + 1, end);
   if (at < end && (bytes[at]! | 0x20) === 0x65) {
     at++;
     if (at < end && (bytes[at] === 0x2b || bytes[at] === 0x2d)) at++;
+    const exponentStart = at;
     at = digitsEnd(bytes, at, end);
+    exponentDigits = at - exponentStart;
   }
+  if (at > integerEnd && (exponentDigits > 2 || at - start > plainNumberBytes)) checkRange(bytes, start, at);
   return at;
+}
+
+function checkRange(bytes: Buffer, start: number, end: number): void {
+  if (!Number.isFinite(Number(bytes.latin1Slice(start, end)))) throw invalidJson();
 }
 
 /** One digit or more. */
@@ -56,10 +71,7 @@ export function literalEnd(bytes: Buffer, start: number, end: number): number {
   throw invalidJson();
 }
 
-/**
- * One escape, or two that make a surrogate pair. Gives the complement (`~`) of the offset behind it when the escape is
- * half a pair, so that the one caller can note it without a second look.
- */
+/** One escape, or two that make a surrogate pair. Throws for half a pair: no UTF-8 text can hold it. */
 export function escapeEnd(bytes: Buffer, start: number, end: number): number {
   if (start + 1 >= end) throw invalidJson();
   const letter = bytes[start + 1]!;
@@ -69,9 +81,10 @@ export function escapeEnd(bytes: Buffer, start: number, end: number): number {
   const after = start + 6;
   const half = unit & 0xfc00;
   if (half !== highSurrogate && half !== lowSurrogate) return after;
-  if (half === lowSurrogate) return ~after;
-  if (after + 1 >= end || bytes[after] !== 0x5c || bytes[after + 1] !== 0x75) return ~after;
-  return (codeUnit(bytes, after + 2, end) & 0xfc00) === lowSurrogate ? after + 6 : ~after;
+  if (half === lowSurrogate) throw invalidJson();
+  if (after + 1 >= end || bytes[after] !== 0x5c || bytes[after + 1] !== 0x75) throw invalidJson();
+  if ((codeUnit(bytes, after + 2, end) & 0xfc00) !== lowSurrogate) throw invalidJson();
+  return after + 6;
 }
 
 function codeUnit(bytes: Buffer, start: number, end: number): number {

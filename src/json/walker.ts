@@ -5,7 +5,7 @@
  * are JSON (RFC 8259), and notes what keeps a text from being stored as a plain slice of the request:
  *
  * - `spaced`: it holds white space between tokens, which storage leaves out;
- * - `unsettled`: it may hold an object with two members of one name, or it holds the escape of half a surrogate pair.
+ * - `unsettled`: it may hold an object with two members of one name.
  *
  * Three rules keep it fast and safe:
  *
@@ -166,18 +166,11 @@ export class Walker {
       else if (at >= end) break;
       const byte = bytes[at]!;
       if (byte === 0x22) return at + 1;
-      if (byte === 0x5c) at = this.escape(at);
+      if (byte === 0x5c) at = escapeEnd(bytes, at, end);
       else if (byte < 0x20) throw invalidJson();
       else at++;
     }
     throw invalidJson();
-  }
-
-  private escape(start: number): number {
-    const at = escapeEnd(this.bytes, start, this.end);
-    if (at >= 0) return at;
-    this.flags |= unsettled;
-    return ~at;
   }
 
   /**

@@ -27,10 +27,28 @@ test('a stub keeps what the parent revision has, and what is not named goes', as
 test('a stub tells nothing by what it says beside its name', async () => {
   const db = await newDb(client);
   const rev = await putBytes(client, `${db}/d/a`, 'aaa', 'image/png');
-  const lie = { ...stub, digest: `md5-${md5('zzz')}`, length: 99, content_type: 'x/y', revpos: 77 };
+  const lie = { ...stub, digest: `md5-${md5('zzz')}`, length: 99, content_type: 'x/y' };
   assertOk(await client.put(`${db}/d`, { _rev: rev, _attachments: { a: lie } }), 201);
   const { a } = (await client.get(`${db}/d`)).body._attachments;
   assert.deepEqual([a.digest, a.length, a.content_type, a.revpos], [`md5-${md5('aaa')}`, 3, 'image/png', 1]);
+});
+
+test('a stub with a wrong revpos stands for nothing', async () => {
+  const db = await newDb(client);
+  const first = await putBytes(client, `${db}/d/a`, 'aaa');
+  const second = await putBytes(client, `${db}/d/b?rev=${first}`, 'bbb');
+  for (const revpos of [1, 3, 0]) {
+    const doc = { _id: 'd', _rev: second, _attachments: { b: { ...stub, revpos } } };
+    assertRefused(await client.put(`${db}/d`, doc), 412, 'missing_stub');
+    assertRefused(await client.post(`${db}/_bulk_docs`, { docs: [doc] }), 412, 'missing_stub');
+    const history = { start: 3, ids: ['next', second.slice(2), first.slice(2)] };
+    const replicated = { ...doc, _rev: '3-next', _revisions: history };
+    const bulk = { docs: [replicated], new_edits: false };
+    assertRefused(await client.post(`${db}/_bulk_docs`, bulk), 412, 'missing_stub');
+  }
+  assert.equal((await client.get(`${db}/d`)).body._rev, second);
+  const right = { _rev: second, _attachments: { a: { ...stub, revpos: 1 }, b: { ...stub, revpos: 2 } } };
+  assertOk(await client.put(`${db}/d`, right), 201);
 });
 
 test('who knows a digest has nothing by it', async () => {

@@ -70,6 +70,25 @@ describe('what fails is tried again', () => {
     await assertSame([there, from], [here, to]);
   });
 
+  test('a document that cannot be stored here fails by itself', async () => {
+    const [from, to] = [await newDb(there), await newDb(here)];
+    await there.post(`${from}/_bulk_docs`, { docs: [{ _id: 'bad' }, { _id: 'fine' }] });
+    const { body: bad } = await there.get(`${from}/bad`);
+    const { body: fine } = await there.get(`${from}/fine`);
+    const rowOf = ({ _id, _rev }: { _id: string; _rev: string }, member: string): string =>
+      `{"id":"${_id}","docs":[{"ok":{"_id":"${_id}","_rev":"${_rev}","a":${member}}}]}`;
+    front.interfere = ({ path }, response) => {
+      if (!path.includes('_bulk_get')) return false;
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(`{"results":[${rowOf(bad, '"\\ud800"')},${rowOf(fine, '1')}]}`);
+      return true;
+    };
+    const answer = await replicate(here, { source: front.url(from), target: name(to) });
+    assert.deepEqual([newest(answer)['docs_written'], newest(answer)['doc_write_failures']], [1, 1]);
+    assert.equal((await here.get(`${to}/fine`)).body.a, 1);
+    assert.equal((await here.get(`${to}/bad`)).status, 404);
+  });
+
   test('a server without _bulk_get is read document by document', async () => {
     const [from, to] = [await newDb(there), await newDb(here)];
     await fillAtRandom(there, from, 30, 7);

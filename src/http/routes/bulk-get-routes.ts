@@ -24,7 +24,12 @@ export const bulkGetRoutes: readonly DatabaseRoute[] = [
   { path: '/{db}/_bulk_get', allow: 'POST', access: 'member', methods: { POST: bulkGet } },
 ];
 
+/** Each entry of the body says them for itself, or they mean nothing here. */
+const unacceptable = ['rev', 'open_revs', 'atts_since', 'w', 'new_edits'];
+
 async function bulkGet(exchange: Exchange, database: Database): Promise<void> {
+  const refused = unacceptable.find((name) => exchange.query.get(name) !== undefined);
+  if (refused !== undefined) throw badRequest(`"${refused}" query parameter is not acceptable`);
   const { docs } = await exchange.jsonObject();
   if (!Array.isArray(docs)) throw badRequest("Missing JSON list of 'docs'.");
   const { query } = exchange;
@@ -102,9 +107,10 @@ function openEntry(database: Database, entry: unknown, options: DocOptions): Res
   }
 }
 
-function readSince(since: unknown): Rev[] {
+/** An empty list says nothing. */
+function readSince(since: unknown): Rev[] | undefined {
   if (!Array.isArray(since)) throw badRequest('att_since value must be array of revs.');
-  return since.map((rev) => parseRev(String(rev)));
+  return since.length === 0 ? undefined : since.map((rev) => parseRev(String(rev)));
 }
 
 const pieceBytes = 64 * 1024;
@@ -146,7 +152,7 @@ function resultPieces(
 ): Bytes | AsyncGenerator<Bytes> {
   const head = `{"id":${toBytes(JSON.stringify(id))},"docs":[`;
   if (!Array.isArray(opened)) return `${head}{"error":${toBytes(JSON.stringify(opened))}}]}`;
-  const options = { ...shown, since: shown.data ? since : undefined };
+  const options = { ...shown, since };
   const held = heldOf(database, opened, options);
   if (held.length > 0) return heldPieces(cluster, database, { id, opened, head, held, options });
   const items = opened.map((each) =>

@@ -83,6 +83,7 @@ function readOptions(query: Query): Parameters<typeof openDoc>[2] {
   return {
     rev: rev === undefined ? undefined : parseRev(rev),
     latest: query.isTrue('latest'),
+    deleted: query.isTrue('deleted'),
     revs: query.isTrue('revs'),
     revsInfo: meta || query.isTrue('revs_info'),
     conflicts: meta || query.isTrue('conflicts'),

@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
 import type { Database } from '../../cluster/database.js';
-import { Listing, rowsForKeys, type ListingKind } from '../../cluster/list-docs.js';
+import { Listing, rowsForKeys, rowsForKeysWithData, type ListingKind } from '../../cluster/list-docs.js';
 import { encodeSequence } from '../../cluster/sequence.js';
 import type { Exchange } from '../exchange.js';
 import { listingRequest, type ListingRequest } from '../listing-query.js';
@@ -113,8 +113,8 @@ function answerReady(
 ): void | Promise<void> {
   const headers = { ETag: etag };
   const opening = openingOf(database, kind, request, listing);
-  if (request.attachments && request.includeDocs && needsOffset(kind, request)) {
-    return answerWithData(exchange, listing, opening, headers);
+  if (wantsData(kind, request)) {
+    return answerWithData(exchange, dataRowsOf(exchange, database, kind, request, listing), opening, headers);
   }
   const rows = rowsOf(database, kind, request, listing);
   const first = rows.next();
@@ -138,18 +138,23 @@ async function stream(
 
 async function answerWithData(
   exchange: Exchange,
-  listing: Listing,
+  rows: AsyncIterable<Bytes>,
   opening: Bytes,
   headers: OutgoingHttpHeaders,
 ): Promise<void> {
-  const { response, services } = exchange;
+  const { response } = exchange;
   exchange.jsonHead(200, headers);
   if (exchange.method === 'HEAD') return void response.end();
   if (!(await writePiece(response, opening))) return;
-  for await (const piece of listing.piecesWithData(services.cluster)) {
-    if (!(await writePiece(response, piece))) return;
+  if (await writeAll(exchange, rows)) exchange.endJson('\n]}\n');
+}
+
+/** Whether all of it has been sent. */
+async function writeAll(exchange: Exchange, pieces: AsyncIterable<Bytes>): Promise<boolean> {
+  for await (const piece of pieces) {
+    if (!(await writePiece(exchange.response, piece))) return false;
   }
-  exchange.endJson('\n]}\n');
+  return true;
 }
 
 async function answerAll(
@@ -166,7 +171,10 @@ async function answerAll(
     const listing = new Listing(database, kind, request);
     if (needsOffset(kind, request)) await listing.ready();
     if (!(await writePiece(response, separator + openingOf(database, kind, request, listing)))) return;
-    if (!(await writePieces(response, rowsOf(database, kind, request, listing)))) return;
+    const sent = wantsData(kind, request)
+      ? await writeAll(exchange, dataRowsOf(exchange, database, kind, request, listing))
+      : await writePieces(response, rowsOf(database, kind, request, listing));
+    if (!sent) return;
     separator = '\n]},\n';
   }
   exchange.endJson(requests.length === 0 ? '{"results":[]}\n' : '\n]}\n]}\n');
@@ -191,15 +199,31 @@ function rowsOf(
   request: ListingRequest,
   listing: Listing,
 ): Generator<Bytes> {
-  const { keys, skip, limit, descending } = request;
-  if (keys === undefined) return listing.pieces();
+  if (request.keys === undefined) return listing.pieces();
+  return rowsForKeys(database, kind, namedKeys(request, request.keys), request);
+}
+
+const wantsData = (kind: ListingKind, { attachments, includeDocs }: ListingRequest): boolean =>
+  attachments && includeDocs && kind !== 'local';
+
+function dataRowsOf(
+  { services: { cluster } }: Exchange,
+  database: Database,
+  kind: ListingKind,
+  request: ListingRequest,
+  listing: Listing,
+): AsyncGenerator<Bytes> {
+  if (request.keys === undefined) return listing.piecesWithData(cluster);
+  return rowsForKeysWithData(cluster, database, kind, namedKeys(request, request.keys), request);
+}
+
+function namedKeys({ skip, limit, descending }: ListingRequest, keys: readonly unknown[]) {
   const ordered = (descending ? [...keys].reverse() : keys).slice(
     skip,
     limit === Infinity ? undefined : skip + limit,
   );
-  const named = ordered.map((key) => ({
+  return ordered.map((key) => ({
     text: toBytes(JSON.stringify(key)),
     id: typeof key === 'string' ? toBytes(key.toWellFormed()) : undefined,
   }));
-  return rowsForKeys(database, kind, named, request);
 }

@@ -1,4 +1,5 @@
 import { toBytes, type Bytes } from '../../base/bytes.js';
+import { Refusal } from '../../base/errors.js';
 import { ElementSplitter } from '../../json/element-splitter.js';
 import { parseValue, scanBulk } from '../../json/scan.js';
 import { formatRev, parseRev, type Rev } from '../../revisions/rev.js';
@@ -91,7 +92,12 @@ export class DocReader {
   #rowResults(row: Buffer, open: Map<Bytes, Open>): ReadResult[] {
     const only = this.#onlyDoc(row, open);
     if (only !== undefined) return [only];
-    const scanned = scanBulk(row, 'docs');
+    let scanned;
+    try {
+      scanned = scanBulk(row, 'docs');
+    } catch (error) {
+      return this.#unreadableRow(row, open, error);
+    }
     const named = scanned?.members.find(({ name }) => name === 'id');
     const id = named && parseValue(row, named.valueStart, named.valueEnd);
     const asked = typeof id === 'string' ? open.get(toBytes(id.toWellFormed())) : undefined;
@@ -112,6 +118,18 @@ export class DocReader {
     } catch {
       return undefined;
     }
+  }
+
+  /**
+   * Other servers store what this one refuses in documents (half surrogate pairs, numbers beyond the range of a double).
+   * Such a document fails by itself: were the whole answer refused, the replication would not get beyond it.
+   */
+  #unreadableRow(row: Buffer, open: Map<Bytes, Open>, error: unknown): ReadResult[] {
+    if (!(error instanceof Refusal)) throw error;
+    const { id } = JSON.parse(row.toString()) as { id?: unknown };
+    const asked = typeof id === 'string' ? open.get(toBytes(id.toWellFormed())) : undefined;
+    if (asked === undefined) throw error;
+    return this.#refused('error', { error: error.error, reason: error.reason }, open, asked);
   }
 
   #docResults(bytes: Buffer, open: Map<Bytes, Open>, asked: Open | undefined): ReadResult[] {
