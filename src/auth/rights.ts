@@ -33,8 +33,13 @@ export function checkMember(user: UserContext, security: SecurityObject): void {
 
 /** For changes of design documents and of the database's settings. */
 export function checkDbAdmin(user: UserContext, security: SecurityObject): void {
-  if (isDbAdmin(user, security)) return;
-  throw new Refusal(user.name === null ? 'unauthorized' : 'forbidden', 'You are not a db or server admin.');
+  const refusal = dbAdminRefusal(user, security);
+  if (refusal !== undefined) throw refusal;
+}
+
+export function dbAdminRefusal(user: UserContext, security: SecurityObject): Refusal | undefined {
+  if (isDbAdmin(user, security)) return undefined;
+  return new Refusal(user.name === null ? 'unauthorized' : 'forbidden', 'You are not a db or server admin.');
 }
 
 /** For compaction and clean-up, whose refusal has a name and words of its own. */

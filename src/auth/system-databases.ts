@@ -3,7 +3,7 @@ import { serverAdminRole, type UserContext } from '../base/user-context.js';
 import type { Cluster } from '../cluster/cluster.js';
 import type { Database } from '../cluster/database.js';
 import type { Config } from '../config/config.js';
-import { checkMember, isServerAdmin, requireServerAdmin } from './rights.js';
+import { checkDbAdmin, checkMember, isServerAdmin, requireServerAdmin } from './rights.js';
 import { holdsUsers, publicFields, usersDatabase } from './users-database.js';
 
 /** Databases that the server itself works with. */
@@ -62,6 +62,12 @@ export function checkListing(config: Config, user: UserContext, { name, security
     if (user.name === null || publicFields(config).size === 0) requireServerAdmin(user);
   } else if (lastPart(name) === '_replicator') requireServerAdmin(user);
   checkMember(user, security);
+}
+
+/** Local documents belong to no user: those of a database with users, replication checkpoints, are for its admins. */
+export function checkLocal(config: Config, user: UserContext, { name, security }: Database): void {
+  checkMember(user, security);
+  if (holdsUsers(config, name)) checkDbAdmin(user, security);
 }
 
 /** The security object of the users database decides who sees accounts: it stays as it is unless it is unlocked. */

@@ -2,7 +2,7 @@ import { fromBytes, type Bytes } from '../base/bytes.js';
 import { badRequest, notFound, Refusal } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Database } from '../cluster/database.js';
-import { isDesignId, type NamedInput } from '../cluster/document-input.js';
+import { isDesignId, isLocalId, type NamedInput } from '../cluster/document-input.js';
 import type { ReadGate, Show } from '../cluster/read-gates.js';
 import type { GateContext, SaveGate } from '../cluster/save-gates.js';
 import type { Config } from '../config/config.js';
@@ -10,7 +10,7 @@ import { membersOf, objectOf } from '../json/members.js';
 import { encodeContent, splitContent } from '../shard/content.js';
 import { cannotHash, checkPassword, readPasswordRules } from './password-rules.js';
 import { derivePassword, digestOf } from './passwords.js';
-import { isDbAdmin } from './rights.js';
+import { dbAdminRefusal, isDbAdmin } from './rights.js';
 import { checkUserDeletion, checkUserDoc, type UserDoc } from './user-rules.js';
 import { holdsUsers, publicFields, userIdOf } from './users-database.js';
 
@@ -32,8 +32,13 @@ export class UsersGate implements SaveGate, ReadGate {
     return this.#holdsUsers(name) && !isDesignId(id);
   }
 
+  concernsLocal({ name }: Database): boolean {
+    return this.#holdsUsers(name);
+  }
+
   /** Others' documents are as if they were not there. Who is not logged in may be about to sign up. */
   admit({ security }: Database, { id }: NamedInput, user: UserContext): Refusal | undefined {
+    if (isLocalId(id)) return dbAdminRefusal(user, security);
     if (user.name === null || id === userIdOf(user.name) || isDbAdmin(user, security)) return undefined;
     return notFound('missing');
   }

@@ -19,6 +19,7 @@ import type { Database } from './database.js';
 import { designOf, viewOf } from './design-docs.js';
 import { designPrefix } from './document-input.js';
 import { checkPartition, partitionRange } from './partitions.js';
+import { checkVisible } from './read-gates.js';
 import { queryIndexes } from './query-indexes.js';
 import type { ViewSource } from './query-view.js';
 import { viewSource } from './view-source.js';
@@ -53,9 +54,13 @@ function scopeOf(database: Database): Scope {
 }
 
 /** What `_explain` answers. */
-export function explainQuery({ database }: FindContext, request: FindRequest): Record<string, unknown> {
+export function explainQuery(context: FindContext, request: FindRequest): Record<string, unknown> {
+  const { cluster, database, user } = context;
   const { isPartitioned } = database;
-  return explain(request, chooseFor(request, scopeOf(database)), { dbname: database.name, isPartitioned });
+  const choice = chooseFor(request, scopeOf(database));
+  const ddoc = choice.index?.ddoc;
+  if (typeof ddoc === 'string') checkVisible(cluster.showFor(database, user), toBytes(ddoc));
+  return explain(request, choice, { dbname: database.name, isPartitioned });
 }
 
 /** A query under way: its answer as text, piece by piece. */

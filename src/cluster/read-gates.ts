@@ -24,6 +24,11 @@ export function showFor(gates: readonly ReadGate[], database: Database, user: Us
   return undefined;
 }
 
+/** Refuses who may not see a document of that id, however it looks: for what is made of design documents. */
+export function checkVisible(show: Show | undefined, id: Bytes): void {
+  shown(show, id, '{}');
+}
+
 /** The content as it may be seen; refuses where it may not be. */
 export function shown(show: Show | undefined, id: Bytes, content: Bytes): Bytes {
   if (show === undefined) return content;

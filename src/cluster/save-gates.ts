@@ -11,8 +11,10 @@ import { isLocalId, type NamedInput } from './document-input.js';
  * before the command is made, since it may take its time and commands must not depend on anything outside them.
  */
 export interface SaveGate {
-  /** Whether it has a say in a document; asked for each, so it has to be quick. Local documents pass no gate. */
+  /** Whether it has a say in a document; asked for each, so it has to be quick. Never asked for local documents. */
   concerns(database: Database, id: Bytes): boolean;
+  /** Whether it is asked to admit local documents. Nothing else is asked about them. */
+  concernsLocal?(database: Database): boolean;
   /** A refusal for who may not even learn whether the document is in conflict. Asked before it is looked up. */
   admit?(database: Database, input: NamedInput, user: UserContext): Refusal | undefined;
   /**
@@ -59,8 +61,11 @@ export function isGated(
   database: Database,
   inputs: readonly NamedInput[],
 ): boolean {
-  return inputs.some(({ id }) => !isLocalId(id) && gates.some((gate) => gate.concerns(database, id)));
+  return inputs.some(({ id }) => gates.some((gate) => concerns(gate, database, id)));
 }
+
+const concerns = (gate: SaveGate, database: Database, id: Bytes): boolean =>
+  isLocalId(id) ? gate.concernsLocal?.(database) === true : gate.concerns(database, id);
 
 /** Gates at work on documents of one request at a time; a password takes milliseconds of a thread. */
 const checksAtOnce = 8;
@@ -126,12 +131,13 @@ function begin(
   input: NamedInput,
   { user, newEdits }: Pick<GateContext, 'user' | 'newEdits'>,
 ): Passing {
-  const concerned = isLocalId(input.id) ? [] : gates.filter((gate) => gate.concerns(database, input.id));
+  const concerned = gates.filter((gate) => concerns(gate, database, input.id));
   if (concerned.length === 0) return { result: input, gated: false, previous: undefined };
   for (const gate of concerned) {
     const refusal = gate.admit?.(database, input, user);
     if (refusal !== undefined) return { result: refusal, gated: false, previous: undefined };
   }
+  if (isLocalId(input.id)) return { result: input, gated: false, previous: undefined };
   const previous = newEdits ? continuedLeaf(database, input) : knownAncestor(database, input);
   if (previous === 'conflict') return { result: documentConflict, gated: false, previous: undefined };
   if (previous === 'kept') return { result: input, gated: false, previous: undefined };

@@ -1,3 +1,4 @@
+import { toBytes } from '../base/bytes.js';
 import type { UserContext } from '../base/user-context.js';
 import type { DesignViews, ViewDefinition } from '../views/definition.js';
 import type { ViewReader } from '../views/view-reader.js';
@@ -5,7 +6,9 @@ import type { OnUpdate } from '../views/views.js';
 import type { ViewRequest } from '../views/view-request.js';
 import type { Cluster } from './cluster.js';
 import type { Database } from './database.js';
+import { designPrefix } from './document-input.js';
 import type { ViewSource } from './query-view.js';
+import { checkVisible } from './read-gates.js';
 
 /** A view that is to be queried. */
 export interface NamedView {
@@ -16,14 +19,20 @@ export interface NamedView {
   view: ViewDefinition;
 }
 
-/** What a query reads from: the index, brought up to date as far as the query wants it. */
+/**
+ * What a query reads from: the index, brought up to date as far as the query wants it. Refuses who may not see the
+ * design document.
+ */
 export function viewSource(
   cluster: Cluster,
   named: NamedView,
   { update, partition }: Pick<ViewRequest, 'update' | 'partition'>,
   user: UserContext,
 ): ViewSource | Promise<ViewSource> {
-  const { database, design, view } = named;
+  const { database, ddoc, design, view } = named;
+  const show = cluster.showFor(database, user);
+  // Rows hold what the view has made of documents that this user may not read.
+  checkVisible(show, designPrefix + toBytes(ddoc));
   const indexed = cluster.indexed(database);
   const onUpdate = taskOf(cluster, named);
   const sourceOf = (reader: ViewReader | undefined): ViewSource => ({
@@ -31,7 +40,7 @@ export function viewSource(
     reader: reader?.inPartition(partition),
     again: () => cluster.views.reader(indexed, view)?.inPartition(partition),
     reduce: view.reduce === undefined ? undefined : cluster.views.reduce(indexed, view.reduce),
-    show: cluster.showFor(database, user),
+    show,
   });
   if (update !== 'true') {
     const reader = cluster.views.reader(indexed, view);

@@ -6,7 +6,7 @@ import {
   isServerAdmin,
   requireServerAdmin,
 } from '../auth/rights.js';
-import { checkListing } from '../auth/system-databases.js';
+import { checkListing, checkLocal } from '../auth/system-databases.js';
 import type { Database } from '../cluster/database.js';
 import type { Exchange } from './exchange.js';
 import type { Access } from './route.js';
@@ -35,6 +35,8 @@ const serverChecks: Readonly<Record<Access, Check<[]>>> = {
   // These belong to databases; on a route without one there is nobody else whom they could mean.
   member: serverAdmins,
   listing: serverAdmins,
+  local: serverAdmins,
+  local_listing: serverAdmins,
   db_admin: serverAdmins,
   maintenance: serverAdmins,
 };
@@ -43,6 +45,11 @@ const databaseChecks: Readonly<Record<Access, Check<[Database]>>> = {
   ...serverChecks,
   member: ({ user }, { security }) => checkMember(user, security),
   listing: ({ user, services }, database) => checkListing(services.config, user, database),
+  local: ({ user, services }, database) => checkLocal(services.config, user, database),
+  local_listing: ({ user, services }, database) => {
+    checkListing(services.config, user, database);
+    checkLocal(services.config, user, database);
+  },
   db_admin: ({ user }, { security }) => {
     checkMember(user, security);
     checkDbAdmin(user, security);

@@ -10,6 +10,8 @@ export const accesses = {
   metrics: 'server admins and users with the role `_metrics`',
   member: 'members of the database',
   listing: 'members of the database; of databases with users or replications, server admins',
+  local: 'members of the database; of databases with users, their admins',
+  local_listing: 'members of the database; of databases with users or replications, server admins',
   db_admin: 'admins of the database',
   maintenance: 'admins of the database; others get 401, whoever they are',
 } as const;

@@ -46,7 +46,7 @@ admins of a database may do what its members may. Who is a member and who an adm
 
 Beside this, what a document is decides who may write it: design documents are written by admins of the database,
 whichever way they come (\`_bulk_docs\`, \`POST\`, \`COPY\`), and user documents by server admins and the user they belong to.
-Documents of others in a database of users are not shown.
+Documents of others in a database of users are not shown, nor what views and indexes make of them.
 
 | methods | path | who |
 |---|---|---|

@@ -46,6 +46,8 @@ const allowed: Record<Access, readonly Caller[]> = {
   metrics: ['server_admin'],
   member: ['member', 'db_admin', 'server_admin'],
   listing: ['member', 'db_admin', 'server_admin'],
+  local: ['member', 'db_admin', 'server_admin'],
+  local_listing: ['member', 'db_admin', 'server_admin'],
   db_admin: ['db_admin', 'server_admin'],
   maintenance: ['db_admin', 'server_admin'],
 };
@@ -125,7 +127,7 @@ describe('Every route', () => {
 });
 
 describe('Listings of system databases', () => {
-  const listings = accessRows().filter(({ access }) => access === 'listing');
+  const listings = accessRows().filter(({ access }) => ['listing', 'local_listing'].includes(access));
 
   for (const db of ['/_users', '/_replicator', '/more%2F_users', '/more%2F_replicator']) {
     test(`of ${db} are for server admins, also where others may read the database`, async () => {

@@ -55,7 +55,11 @@ export const designDocumentRoute: typeof documentRoute = {
   access: { GET: 'member', POST: 'member', COPY: 'member', PUT: 'db_admin', DELETE: 'db_admin' },
 };
 
-export const localDocumentRoute: typeof documentRoute = { ...documentRoute, path: '/{db}/_local/{docid}' };
+export const localDocumentRoute: typeof documentRoute = {
+  ...documentRoute,
+  path: '/{db}/_local/{docid}',
+  access: 'local',
+};
 
 function getDocument(exchange: Exchange, database: Database, id: Bytes): void | Promise<void> {
   exchange.services.metrics.documentReads++;

@@ -1,7 +1,9 @@
 import { fromBytes, toBytes } from '../../base/bytes.js';
 import { notFound } from '../../base/errors.js';
 import type { Database } from '../../cluster/database.js';
+import { designPrefix } from '../../cluster/document-input.js';
 import { queryIndexes } from '../../cluster/query-indexes.js';
+import { checkVisible } from '../../cluster/read-gates.js';
 import { createIndex, deleteIndex, deleteIndexes, type IndexContext } from '../../cluster/save-index.js';
 import { readBulkDelete, readIndexRequest } from '../../query/index-request.js';
 import { indexJson } from '../../query/query-index.js';
@@ -38,6 +40,7 @@ const contextOf = ({ services, user }: Exchange, database: Database): IndexConte
 });
 
 function list(exchange: Exchange, database: Database): void {
+  checkVisible(exchange.services.cluster.showFor(database, exchange.user), designPrefix);
   const number = (name: string): number | undefined => {
     const text = exchange.query.get(name);
     return text === undefined ? undefined : positive({ text });

@@ -8,24 +8,24 @@ import type { Exchange } from '../exchange.js';
 import { listingRequest, type ListingRequest } from '../listing-query.js';
 import { bodyParameters, parseError, queryParameters, type Parameter } from '../parameters.js';
 import { namesTag } from '../negotiate.js';
-import type { DatabaseHandler, DatabaseRoute } from '../route.js';
+import type { Access, DatabaseHandler, DatabaseRoute } from '../route.js';
 import { writePiece, writePieces } from '../stream.js';
 
-const listingRoutesOf = (name: string, kind: ListingKind): DatabaseRoute[] => [
+const listingRoutesOf = (name: string, kind: ListingKind, access: Access): DatabaseRoute[] => [
   {
     path: `/{db}/${name}`,
     allow: 'GET,HEAD,POST',
-    access: 'listing',
+    access,
     methods: { GET: list(kind), POST: listByBody(kind) },
   },
-  { path: `/{db}/${name}/queries`, allow: 'POST', access: 'listing', methods: { POST: listQueries(kind) } },
+  { path: `/{db}/${name}/queries`, allow: 'POST', access, methods: { POST: listQueries(kind) } },
 ];
 
 /** Documents in the order of their ids. */
 export const listingRoutes: readonly DatabaseRoute[] = [
-  ...listingRoutesOf('_all_docs', 'all'),
-  ...listingRoutesOf('_design_docs', 'design'),
-  ...listingRoutesOf('_local_docs', 'local'),
+  ...listingRoutesOf('_all_docs', 'all', 'listing'),
+  ...listingRoutesOf('_design_docs', 'design', 'listing'),
+  ...listingRoutesOf('_local_docs', 'local', 'local_listing'),
 ];
 
 export function list(kind: ListingKind): DatabaseHandler {

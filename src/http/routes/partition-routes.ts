@@ -13,7 +13,7 @@ export const partitionRoutes: readonly DatabaseRoute[] = [
   {
     path: '/{db}/_partition/{partition}/_all_docs',
     allow: 'GET,HEAD,POST',
-    access: 'member',
+    access: 'listing',
     methods: { GET: list('all'), POST: listByBody('all') },
   },
   {

@@ -14,7 +14,7 @@ export const revisionRoutes: readonly DatabaseRoute[] = [
   { path: '/{db}/_revs_diff', allow: 'POST', access: 'member', methods: { POST: postRevsDiff } },
   { path: '/{db}/_missing_revs', allow: 'POST', access: 'member', methods: { POST: missingRevs } },
   { path: '/{db}/_purge', allow: 'POST', access: 'server_admin', methods: { POST: purge } },
-  { path: '/{db}/_purged_infos', allow: 'GET', access: 'member', methods: { GET: getPurgedInfos } },
+  { path: '/{db}/_purged_infos', allow: 'GET', access: 'listing', methods: { GET: getPurgedInfos } },
 ];
 
 interface Named {
@@ -39,9 +39,10 @@ function objectOf(entries: readonly (readonly [string, unknown])[]): string {
 
 async function postRevsDiff(exchange: Exchange, database: Database): Promise<void> {
   const rows: Bytes[] = [];
+  const show = exchange.services.cluster.showFor(database, exchange.user);
   for (const { id, revs } of await revsById(exchange, database)) {
     const docid = toBytes(id);
-    const { missing, possibleAncestors } = revsDiff(database, docid, revs);
+    const { missing, possibleAncestors } = revsDiff(database, docid, revs, show);
     if (missing.length === 0) continue;
     const ancestors =
       possibleAncestors.length === 0 ? '' : `,"possible_ancestors":${quoteRevs(possibleAncestors)}`;
@@ -54,8 +55,9 @@ const quoteRevs = (revs: readonly Rev[]): Bytes => `[${revs.map(quoteRev).join('
 
 async function missingRevs(exchange: Exchange, database: Database): Promise<void> {
   const rows: [string, unknown][] = [];
+  const show = exchange.services.cluster.showFor(database, exchange.user);
   for (const { id, revs } of await revsById(exchange, database)) {
-    const { missing } = revsDiff(database, toBytes(id), revs);
+    const { missing } = revsDiff(database, toBytes(id), revs, show);
     if (missing.length > 0) rows.push([id, missing.map(formatRev)]);
   }
   exchange.text(200, toBytes(`{"missing_revs":${objectOf(rows)}}`));

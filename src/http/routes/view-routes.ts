@@ -3,7 +3,9 @@ import { fromBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, Refusal } from '../../base/errors.js';
 import type { Database } from '../../cluster/database.js';
 import { designOf, viewOf } from '../../cluster/design-docs.js';
+import { designPrefix } from '../../cluster/document-input.js';
 import { ViewAnswer, type ViewSource } from '../../cluster/query-view.js';
+import { checkVisible } from '../../cluster/read-gates.js';
 import { cleanUpViews, viewInfo } from '../../cluster/view-info.js';
 import { viewSource, type NamedView } from '../../cluster/view-source.js';
 import type { ViewRequest } from '../../views/view-request.js';
@@ -208,7 +210,11 @@ function refuseTemporary(): never {
 }
 
 function info(exchange: Exchange, database: Database): void {
-  exchange.json(200, viewInfo(exchange.services.cluster, database, fromBytes(exchange.parts[2]!)));
+  const { services, user } = exchange;
+  const ddoc = exchange.parts[2]!;
+  const answer = viewInfo(services.cluster, database, fromBytes(ddoc));
+  checkVisible(services.cluster.showFor(database, user), designPrefix + ddoc);
+  exchange.json(200, answer);
 }
 
 /** Indexes share their store: what one could give back is given back for all. */
