@@ -61,7 +61,6 @@ export type ErrorName =
   | 'request_header_fields_too_large'
   | 'request_timeout'
   | 'request_uri_too_long'
-  | 'rewrite_error'
   | 'requested_range_not_satisfiable'
   | 'rewrite_error'
   | 'service_unavailable'
@@ -73,14 +72,22 @@ export type ErrorName =
   | 'update_error'
   | 'upgrade_required';
 
-/** A refusal with a name and a reason, both meant for the client. Its text must never hold a secret. */
+/**
+ * A refusal with a name and a reason, both meant for the client. Its text must never hold a secret.
+ *
+ * The name is typed as a plain string for readers, because functions of design documents choose names of their own;
+ * only a name with a status can be used to make one.
+ */
 export class Refusal extends Error {
+  readonly error: string;
+
   constructor(
-    readonly error: ErrorName,
+    error: ErrorName,
     readonly reason: string,
   ) {
     super(`${error}: ${reason}`);
     this.name = 'Refusal';
+    this.error = error;
   }
 }
 
@@ -89,14 +96,35 @@ export class Refusal extends Error {
  * ours, the reason need not be text.
  */
 export class FunctionRefusal extends Refusal {
+  override readonly error: string;
+
   constructor(
     error: string,
     readonly value: unknown,
   ) {
-    super(error as ErrorName, typeof value === 'string' ? value : JSON.stringify(value ?? null));
+    const reason = typeof value === 'string' ? value : JSON.stringify(value ?? null);
+    super('error', reason);
     this.name = 'FunctionRefusal';
+    this.message = `${error}: ${reason}`;
+    this.error = error;
   }
 }
+
+/** A refusal as plain data, to be sent from one thread to another. */
+export interface RefusalData {
+  error: string;
+  value: unknown;
+  /** Whether a function of a design document chose the name. */
+  isChosen: boolean;
+}
+
+export const refusalData = (refusal: Refusal): RefusalData =>
+  refusal instanceof FunctionRefusal
+    ? { error: refusal.error, value: refusal.value, isChosen: true }
+    : { error: refusal.error, value: refusal.reason, isChosen: false };
+
+export const refusalOf = ({ error, value, isChosen }: RefusalData): Refusal =>
+  isChosen ? new FunctionRefusal(error, value) : new Refusal(error as ErrorName, String(value));
 
 export const badRequest = (reason: string): Refusal => new Refusal('bad_request', reason);
 export const notFound = (reason: string): Refusal => new Refusal('not_found', reason);

@@ -18,7 +18,7 @@ class Waiting implements Due {
 }
 
 test('each is called when its time has come, once or again and again', async () => {
-  const wheel = new TimerWheel();
+  const wheel = new TimerWheel(assert.ifError);
   const once = new Waiting(undefined);
   const often = new Waiting(50);
   const later = new Waiting(undefined);
@@ -35,7 +35,7 @@ test('each is called when its time has come, once or again and again', async () 
 });
 
 test('who was taken away is not called, and may come back', async () => {
-  const wheel = new TimerWheel();
+  const wheel = new TimerWheel(assert.ifError);
   const one = new Waiting(undefined);
   const other = new Waiting(undefined);
   wheel.add(one, 40);
@@ -51,7 +51,7 @@ test('who was taken away is not called, and may come back', async () => {
 });
 
 test('thousands who wait take one timer', async () => {
-  const wheel = new TimerWheel();
+  const wheel = new TimerWheel(assert.ifError);
   const timers = (): number => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length;
   const before = timers();
   const many = Array.from({ length: 5_000 }, () => new Waiting(undefined));
@@ -59,4 +59,23 @@ test('thousands who wait take one timer', async () => {
   assert.ok(timers() <= before + 1);
   await pause(400);
   assert.ok(many.every(({ times }) => times.length === 1));
+});
+
+test('one whose call throws does not keep the others from being called', async () => {
+  const errors: unknown[] = [];
+  const wheel = new TimerWheel((error) => errors.push(error));
+  const broken = new Error('broken');
+  const other = new Waiting(undefined);
+  wheel.add(
+    {
+      due: () => {
+        throw broken;
+      },
+    },
+    20,
+  );
+  wheel.add(other, 40);
+  await pause(150);
+  assert.deepEqual(errors, [broken]);
+  assert.equal(other.times.length, 1);
 });

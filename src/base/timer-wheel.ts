@@ -18,6 +18,9 @@ export class TimerWheel {
   #timer: NodeJS.Timeout | undefined;
   #next = Infinity;
 
+  /** One whose call throws is not called again; the others are. */
+  constructor(private readonly onError: (error: unknown) => void) {}
+
   add(waiting: Due, ms: number): void {
     this.remove(waiting);
     const now = performance.now();
@@ -53,8 +56,12 @@ export class TimerWheel {
     for (const slot of [...this.#slots.keys()].filter((each) => each * tickMs <= now)) {
       for (const waiting of this.#slots.get(slot) ?? []) {
         this.remove(waiting);
-        const ms = waiting.due(now);
-        if (ms !== undefined) this.add(waiting, ms);
+        try {
+          const ms = waiting.due(now);
+          if (ms !== undefined) this.add(waiting, ms);
+        } catch (error) {
+          this.onError(error);
+        }
       }
     }
     let next = Infinity;

@@ -33,7 +33,7 @@ export class BackgroundIndexing {
   readonly #listed = new Map<number, Listed>();
   /** Those whose time has come, in this order. */
   readonly #ready = new Set<Listed>();
-  readonly #wheel = new TimerWheel();
+  readonly #wheel = new TimerWheel((error) => this.cluster.logger.error({ err: error }, 'a timer failed'));
   /** By database and signature. */
   readonly #failures = new Map<string, Failure>();
   #running = 0;

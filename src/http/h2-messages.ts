@@ -76,9 +76,11 @@ export class H2Response extends Writable {
   /** Takes a flat list of names and values. */
   writeHead(status: number, list: readonly (string | number)[]): this {
     this.statusCode = status;
-    this.headersSent = true;
     this.#bodyless = this.req.method === 'HEAD' || status === 204 || status === 304;
-    if (!this.#isOpen) return this;
+    if (!this.#isOpen) {
+      this.headersSent = true;
+      return this;
+    }
     const headers: OutgoingHttpHeaders = { ':status': status };
     for (let i = 0; i < list.length; i += 2) {
       const name = String(list[i]).toLowerCase();
@@ -89,7 +91,9 @@ export class H2Response extends Writable {
     // To close a stream ends it first, as if all had been sent, unless something is to follow: so something always is,
     // though empty, and only an answer that came to its end has it.
     this.stream.respond(headers, { endStream: this.#bodyless, waitForTrailers: true });
-    this.stream.on('wantTrailers', () => this.#whole && this.stream.sendTrailers({}));
+    // Only now: where a header cannot be sent, an error can still be answered in its place.
+    this.headersSent = true;
+    this.stream.on('wantTrailers', () => this.#whole && this.#isOpen && this.stream.sendTrailers({}));
     return this;
   }
 

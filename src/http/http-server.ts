@@ -11,6 +11,7 @@ import { limitConnections, listenOn } from './listen.js';
 import { checkLogin, login } from './login.js';
 import { askToLogIn } from './login-request.js';
 import { splitPath, targetOf } from './path.js';
+import { lastAnswer, mustWait, takeOver, type Pipelined } from './pipelining.js';
 import { emptyQuery, Query } from './query.js';
 import { MethodNotAllowed, route } from './router.js';
 import type { Services } from './services.js';
@@ -24,6 +25,10 @@ export class HttpServer {
   readonly #heads: HeadChecks;
   readonly #sockets: SocketServer;
   readonly #idPrefix = randomBytes(4).toString('hex');
+  /** An answer that cannot be written is closed by itself; without a listener Node would end the process. */
+  readonly #onResponseError = (error: unknown): void => {
+    if (!isBrokenOff(error)) this.services.logger.error({ err: error }, 'writing an answer failed');
+  };
   #requests = 0;
   #closing = false;
 
@@ -56,10 +61,10 @@ export class HttpServer {
       this.#refuse(request, response, expectationFailed()),
     );
     this.#server.on('connect', (_, socket) =>
-      answerRaw(socket, 'method_not_allowed', 'This server is no proxy.'),
+      takeOver(socket, () => answerRaw(socket, 'method_not_allowed', 'This server is no proxy.')),
     );
     this.#server.on('upgrade', (request: IncomingMessage, socket, head) =>
-      this.#upgrade({ request, socket, head }),
+      takeOver(socket, () => this.#upgrade({ request, socket, head })),
     );
     if (config.boolean('ssl/enable')) this.#tls = new TlsServer(config, this.#server, take);
   }
@@ -104,7 +109,7 @@ export class HttpServer {
     socket[lastAnswer] = response;
     // Requests sent without waiting for answers: one that changes something runs after what came before it, and
     // what comes after it sees what it did.
-    if (before !== undefined && !before.closed && !(isSafe(before.req.method) && isSafe(request.method))) {
+    if (before !== undefined && mustWait(before, request)) {
       before.once('close', () => this.#begin(request, response, id, started));
     } else this.#begin(request, response, id, started);
   }
@@ -116,7 +121,6 @@ export class HttpServer {
   #upgrade(upgrade: UpgradeRequest): void {
     const { request, socket } = upgrade;
     const started = performance.now();
-    socket.on('error', () => socket.destroy());
     if (hasBody(request)) {
       return answerRaw(socket, 'bad_request', 'A request with a body cannot change the protocol.');
     }
@@ -135,6 +139,7 @@ export class HttpServer {
     upgrade?: UpgradeRequest,
   ): void {
     let exchange: Exchange | undefined;
+    response.on('error', this.#onResponseError);
     response.on('close', () => this.#log(request, response, exchange, id, started));
     try {
       exchange = this.#exchange(request, response, id);
@@ -157,6 +162,7 @@ export class HttpServer {
     const id = this.#nextId();
     const exchange = this.#emptyExchange(request, response, id);
     const started = performance.now();
+    response.on('error', this.#onResponseError);
     response.on('close', () => this.#log(request, response, exchange, id, started));
     this.#fail(exchange, refusal);
   }
@@ -189,8 +195,18 @@ export class HttpServer {
     if (work instanceof Promise) work.catch((error: unknown) => this.#fail(exchange, error));
   }
 
-  /** Answers a failure. What is the server's own fault is logged whole and shown to nobody. */
+  /** Answers a failure. Where that fails too, the connection is closed: callers have nobody to pass an error on to. */
   #fail(exchange: Exchange, error: unknown): void {
+    try {
+      this.#answerError(exchange, error);
+    } catch (failure) {
+      this.#complain(exchange, failure);
+      exchange.response.destroy();
+    }
+  }
+
+  /** What is the server's own fault is logged whole and shown to nobody. */
+  #answerError(exchange: Exchange, error: unknown): void {
     const { response, request } = exchange;
     if (response.headersSent || response.destroyed) {
       if (!(error instanceof Refusal) && !isBrokenOff(error)) this.#complain(exchange, error);
@@ -243,13 +259,6 @@ export class HttpServer {
     });
   }
 }
-
-/** Where a socket keeps the answer to its latest request. */
-const lastAnswer = Symbol('last answer');
-type Pipelined = IncomingMessage['socket'] & { [lastAnswer]?: ServerResponse };
-
-const isSafe = (method: string | undefined): boolean =>
-  method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;

@@ -24,7 +24,7 @@ export function askToLogIn(
   if (!wantsPage(exchange)) return undefined;
   const path = exchange.rawPath.split('?')[0]!;
   const page = config.text('chttpd_auth/authentication_redirect') || loginPage;
-  const query = `return=${encodeURIComponent(isText(path) ? fromBytes(path) : path)}&reason=${encodeURIComponent(reason)}`;
+  const query = `return=${encodeURIComponent(isText(path) ? fromBytes(path) : path)}&reason=${encodeURIComponent(reason.toWellFormed())}`;
   return { status: 302, headers: { Location: addressOf(exchange, `${page}?${query}`) } };
 }
 

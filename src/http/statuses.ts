@@ -83,8 +83,11 @@ const chosenStatuses: Readonly<Record<string, number>> = {
 };
 
 export function statusOf(refusal: Refusal): number {
-  if (!(refusal instanceof FunctionRefusal)) return statuses[refusal.error];
-  return (Object.hasOwn(chosenStatuses, refusal.error) && chosenStatuses[refusal.error]) || 500;
+  const table: Readonly<Record<string, number>> =
+    refusal instanceof FunctionRefusal ? chosenStatuses : statuses;
+  return (
+    (Object.hasOwn(table, refusal.error) ? table[refusal.error] : undefined) ?? statuses.internal_server_error
+  );
 }
 
 /** What a client is told of a refusal, as JSON. */

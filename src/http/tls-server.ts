@@ -83,6 +83,8 @@ export class TlsServer {
       const stream = opened as ServerHttp2Stream;
       // A client that goes away is told of by the stream's end.
       stream.on('error', () => undefined);
+      // The client may have reset the stream already; Node throws when it is told to answer there.
+      if (stream.destroyed || stream.closed) return;
       if (headers.expect === '100-continue') stream.additionalHeaders({ ':status': 100 });
       const request = new H2Request(stream, headers, rawHeaders);
       const response = new H2Response(stream, request);

@@ -200,7 +200,7 @@ function servicesFor(
     scripts,
     uuids: new Uuids(config),
     metrics: new Metrics(),
-    wheel: new TimerWheel(),
+    wheel: new TimerWheel((error) => logger.error({ err: error }, 'a timer failed')),
     logger,
     edge: new Edge(config),
     uuid,

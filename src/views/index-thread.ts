@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { Refusal } from '../base/errors.js';
+import { Refusal, refusalData } from '../base/errors.js';
 import { ScriptHost } from '../script/script-host.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import { Indexer } from './indexer.js';
@@ -60,7 +60,7 @@ async function carryOut(request: Numbered): Promise<void> {
 }
 
 function sayFailure(id: number, error: unknown): void {
-  if (error instanceof Refusal) say({ type: 'refused', id, error: error.error, reason: error.reason });
+  if (error instanceof Refusal) say({ type: 'refused', id, refusal: refusalData(error) });
   else
     say({
       type: 'failed',

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { Refusal } from '../base/errors.js';
+import { Refusal, refusalOf } from '../base/errors.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import { syncFolder } from '../storage/sync-folder.js';
 import type { Documents, IndexBackend } from './index-backend.js';
@@ -175,7 +175,7 @@ export class ThreadBackend implements IndexBackend {
     if (reply.type === 'progress') return waiting?.onProgress?.(reply.done, reply.total);
     this.#waiting.delete(reply.id);
     if (reply.type === 'done') waiting?.resolve();
-    else if (reply.type === 'refused') waiting?.reject(new Refusal(reply.error, reply.reason));
+    else if (reply.type === 'refused') waiting?.reject(refusalOf(reply.refusal));
     else waiting?.reject(new Error(reply.message));
     this.#tellIdle();
   }

@@ -1,5 +1,5 @@
 import type { ReduceLimit } from '../script/script-host.js';
-import type { ErrorName } from '../base/errors.js';
+import type { RefusalData } from '../base/errors.js';
 import type { IndexJob } from './index-job.js';
 
 /** How the index thread is set up. */
@@ -25,7 +25,7 @@ export type Numbered = Request & { id: number };
 
 export type Reply =
   | { type: 'done'; id: number }
-  | { type: 'refused'; id: number; error: ErrorName; reason: string }
+  | { type: 'refused'; id: number; refusal: RefusalData }
   | { type: 'failed'; id: number; message: string }
   | { type: 'progress'; id: number; done: number; total: number }
   | { type: 'log'; space: string; message: string };

@@ -101,10 +101,9 @@ export class HttpFeed implements FeedListener, Due {
       setTimeout(() => this.response.writableFinished || this.response.destroy(), lastWordsMs).unref();
     if (this.#feed.inRow) return void this.response.destroy();
     const { summary, form } = this.options;
-    summary(this.#feed, inHaste).then(
-      (members) => this.response.end(form.ending(members), 'latin1'),
-      (error: unknown) => this.failed(error),
-    );
+    summary(this.#feed, inHaste)
+      .then((members) => this.response.end(form.ending(members), 'latin1'))
+      .catch((error: unknown) => this.failed(error));
   }
 
   #stop(): void {

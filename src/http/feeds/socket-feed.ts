@@ -119,10 +119,10 @@ export class SocketFeed implements FeedListener, Due {
   finish(reason: string, inHaste = false): void {
     if (this.#over) return;
     this.close();
-    this.#tell('end', `,"reason":"${reason}"`, inHaste).then(this.options.onEnd, (error: unknown) => {
-      this.options.onError(error);
-      this.options.onEnd();
-    });
+    this.#tell('end', `,"reason":"${reason}"`, inHaste)
+      .catch((error: unknown) => this.options.onError(error))
+      .finally(this.options.onEnd)
+      .catch((error: unknown) => this.options.onError(error));
   }
 
   close(): void {

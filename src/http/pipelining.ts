@@ -1,0 +1,25 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+/** Where a socket keeps the answer to its latest request. */
+export const lastAnswer = Symbol('last answer');
+export type Pipelined = IncomingMessage['socket'] & { [lastAnswer]?: ServerResponse };
+
+/** Whether a request has to wait for the answer before it: one of the two may change something. */
+export const mustWait = (before: ServerResponse, request: IncomingMessage): boolean =>
+  !before.closed && !(isSafe(before.req.method) && isSafe(request.method));
+
+const isSafe = (method: string | undefined): boolean =>
+  method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
+
+/**
+ * Node lets go of a connection that shall change its protocol, error listener included, even while earlier requests on it
+ * wait for their answers: such a connection is closed, since nothing could be told apart on it.
+ */
+export function takeOver(socket: Duplex, proceed: () => void): void {
+  socket.on('error', () => socket.destroy());
+  const before = (socket as Pipelined)[lastAnswer];
+  if (before === undefined || before.closed) proceed();
+  else if (before.writableEnded) before.once('close', () => socket.destroyed || proceed());
+  else socket.destroy();
+}
