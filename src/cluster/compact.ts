@@ -1,5 +1,6 @@
 import { decodeDocRecord } from '../shard/doc-record.js';
 import type { Bytes } from '../base/bytes.js';
+import { nextTurn } from '../base/turns.js';
 import type { Cluster } from './cluster.js';
 import type { Database } from './database.js';
 import { sweepReleased } from './sweep-blobs.js';
@@ -54,7 +55,7 @@ async function compactTable(
     await Promise.all([...byShard].map(([shard, ids]) => submit(database, shard, ids)));
     advance(seen);
     if (seen < stepDocs) return;
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Bytes } from '../base/bytes.js';
 import { Refusal } from '../base/errors.js';
+import { sliceMs } from '../base/turns.js';
 import { decodeDocRecord, decodeWinner, plainHeadBytes, plainRev } from '../shard/doc-record.js';
 import { decodeLocal } from '../shard/local-record.js';
 import { prefixEnd, type Entry } from '../storage/store.js';
@@ -32,9 +33,8 @@ export interface ListQuery extends Bounds {
   show?: Show | undefined;
 }
 
-/** Rows are handed on in pieces of about this size, and for no longer than this at a time. */
+/** Rows are handed on in pieces of about this size, or of what is found in one slice of time. */
 const pieceBytes = 64 * 1024;
-const pieceMs = 8;
 const pieceRows = 2_000;
 const rowsAtOnce = 50;
 
@@ -96,7 +96,7 @@ export class Listing {
     let left = limit;
     let separator = '\n';
     while (left > 0 && range.start < range.end) {
-      const until = performance.now() + pieceMs;
+      const until = performance.now() + sliceMs;
       let text = '';
       let rows = 0;
       let last: Bytes | undefined;
@@ -213,14 +213,17 @@ export function* rowsForKeys(
 ): Generator<Bytes> {
   let text = '';
   let separator = '\n';
+  let until = performance.now() + sliceMs;
   for (const { text: key, id } of keys) {
     const row = keyRow(database, kind, key, id, options);
-    if (row === undefined) continue;
-    text += separator + row;
-    separator = ',\n';
-    if (text.length < pieceBytes) continue;
+    if (row !== undefined) {
+      text += separator + row;
+      separator = ',\n';
+    }
+    if (text.length < pieceBytes && performance.now() < until) continue;
     yield text;
     text = '';
+    until = performance.now() + sliceMs;
   }
   if (text !== '') yield text;
 }

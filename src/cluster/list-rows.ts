@@ -1,4 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
+import { nextTurn } from '../base/turns.js';
 import type { RowSource } from '../script/script-host.js';
 import type { ViewRequest } from '../views/view-request.js';
 import type { Cluster } from './cluster.js';
@@ -31,6 +32,10 @@ async function* wholeRows(
 ): AsyncGenerator<Bytes, undefined> {
   let row = '';
   for await (const piece of pieces) {
+    if (piece === '') {
+      await nextTurn();
+      continue;
+    }
     row += piece;
     if (inParts && piece !== '}') continue;
     yield row;

@@ -1,5 +1,6 @@
 import type { Bytes } from '../base/bytes.js';
 import { FunctionRefusal } from '../base/errors.js';
+import { sliceMs } from '../base/turns.js';
 import { quoteId } from '../shard/doc-text.js';
 import { ReduceFault, type Fold } from '../views/reduce/fold.js';
 import type { QueryReduce, Reduced } from '../views/reduce/query-reduce.js';
@@ -7,7 +8,7 @@ import type { Piece } from '../views/tree/piece.js';
 import type { Row } from '../views/tree/row.js';
 import {
   groupKeyText,
-  rangeBehind,
+  placeBehind,
   type FoundGroup,
   type ViewRange,
   type ViewReader,
@@ -19,9 +20,8 @@ import type { Show } from './read-gates.js';
 import { encodeSequence } from './sequence.js';
 import { docPiecesOfRow, docTextOfRow, type ViewDocOptions } from './view-docs.js';
 
-/** Rows are handed on in pieces of about this size, and for no longer than this at a time. */
+/** Rows are handed on in pieces of about this size, or of what is found in one slice of time. */
 const pieceBytes = 64 * 1024;
-const pieceMs = 8;
 const groupsAtOnce = 200;
 const rowsAtOnce = 50;
 
@@ -95,32 +95,35 @@ export class ViewAnswer {
     let { skip, limit: left } = this.request;
     let separator = '\n';
     let reader: ViewReader | undefined = first;
+    let text = '';
+    let until = performance.now() + sliceMs;
     for (const whole of this.#ranges(first)) {
       let range: ViewRange | undefined = whole;
       while (range !== undefined && left > 0 && reader !== undefined) {
-        const until = performance.now() + pieceMs;
-        let text = '';
         let rows = 0;
         let last: Row | undefined;
         let isFull = false;
         for (const row of reader.rows(range, { descending, skip, limit: left })) {
-          // A piece ends between documents, so that the next can begin behind one.
-          if (isFull && (row.id !== last!.id || row.key !== last!.key)) break;
           text += `${separator}${rowText(row)}${includeDocs ? this.#doc(row) : ''}}`;
           separator = ',\n';
           last = row;
           rows++;
-          isFull ||= text.length >= pieceBytes || ((rows & 63) === 0 && performance.now() > until);
+          isFull = text.length >= pieceBytes || ((rows & 63) === 0 && performance.now() > until);
+          if (isFull) break;
         }
         skip = rows > 0 ? 0 : Math.max(0, skip - reader.place(range, descending).within);
         left -= rows;
-        range = isFull ? rangeBehind(range, last!, descending) : undefined;
-        if (rows === 0) continue;
+        if (!isFull && performance.now() <= until) break;
         yield text;
+        text = '';
+        until = performance.now() + sliceMs;
         // Time has passed: the index may be another by now.
-        if (isFull) reader = this.source.again();
+        reader = this.source.again();
+        if (!isFull || reader === undefined) break;
+        ({ range, skip } = placeBehind(reader, range, last!, descending));
       }
     }
+    if (text !== '') yield text;
   }
 
   #doc(row: Row): Bytes {
@@ -137,7 +140,7 @@ export class ViewAnswer {
       while (range !== undefined && left > 0) {
         const reader: ViewReader | undefined = this.source.again();
         if (reader === undefined) return;
-        const rows = takeWhole(reader.rows(range, { descending, skip, limit: left }), rowsAtOnce);
+        const rows = [...reader.rows(range, { descending, skip, limit: Math.min(left, rowsAtOnce) })];
         for (const row of rows) {
           yield `${separator}${rowText(row)},"doc":`;
           yield* docPiecesOfRow(cluster, this.source.database, row, this.#docOptions);
@@ -146,7 +149,10 @@ export class ViewAnswer {
         }
         skip = rows.length > 0 ? 0 : Math.max(0, skip - reader.place(range, descending).within);
         left -= rows.length;
-        range = rows.length >= rowsAtOnce ? rangeBehind(range, rows.at(-1)!, descending) : undefined;
+        if (rows.length < rowsAtOnce) break;
+        const next = this.source.again();
+        if (next === undefined) return;
+        ({ range, skip } = placeBehind(next, range, rows.at(-1)!, descending));
       }
     }
   }
@@ -157,6 +163,10 @@ export class ViewAnswer {
       return yield* this.#folded(first, reduce.fold);
     let separator = '\n';
     for (const groups of this.#groups(first)) {
+      if (groups.length === 0) {
+        yield '';
+        continue;
+      }
       const values = reduce.evaluate(groups.map(({ pieces }) => pieces));
       yield separator + reducedTexts(groups, values);
       separator = ',\n';
@@ -169,12 +179,14 @@ export class ViewAnswer {
     let reader: ViewReader | undefined = first;
     let separator = '\n';
     let at = 0;
+    let text = '';
+    let until = performance.now() + sliceMs;
     for (const whole of this.#ranges(first)) {
       let range: ViewRange | undefined = whole;
       while (range !== undefined && reader !== undefined && at < skip + limit) {
-        let text = '';
         let last: Bytes | undefined;
         let groups = 0;
+        let isFull = false;
         for (const part of reader.foldGroups(range, groupLevel, fold)) {
           groups++;
           last = part.group;
@@ -182,14 +194,19 @@ export class ViewAnswer {
             text += separator + ((part.shown ??= reducedText(part.text, fold.show(part.state))) as Bytes);
             separator = ',\n';
           }
-          if (groups >= groupsAtOnce || at >= skip + limit) break;
+          if (at >= skip + limit) break;
+          isFull = text.length >= pieceBytes || ((groups & 63) === 0 && performance.now() > until);
+          if (isFull) break;
         }
-        const isFull = groups >= groupsAtOnce;
         range = isFull ? reader.behindGroup(range, { key: last! }, groupLevel, false) : undefined;
-        if (text !== '') yield text;
-        if (isFull) reader = this.source.again();
+        if (!isFull && performance.now() <= until) break;
+        yield text;
+        text = '';
+        until = performance.now() + sliceMs;
+        reader = this.source.again();
       }
     }
+    if (text !== '') yield text;
   }
 
   async *#reducedLater(
@@ -198,33 +215,46 @@ export class ViewAnswer {
   ): AsyncGenerator<Bytes> {
     let separator = '\n';
     for (const groups of this.#groups(first)) {
+      if (groups.length === 0) {
+        yield '';
+        continue;
+      }
       const values = await reduce.evaluate(groups.map(({ pieces }) => pieces));
       yield separator + reducedTexts(groups, values);
       separator = ',\n';
     }
   }
 
-  /** What is reduced to one value each, some at a time, which are read at one moment. A range without rows has none. */
+  /**
+   * What is reduced to one value each, some at a time, which are read at one moment. A range without rows has none. Where it
+   * takes long to come to the first, batches are empty.
+   */
   *#groups(first: ViewReader): Generator<GroupPieces[]> {
     const { shape, groupLevel, descending, skip, limit } = this.request;
     let reader: ViewReader | undefined = first;
     let batch: GroupPieces[] = [];
     let at = 0;
+    let until = performance.now() + sliceMs;
     for (const whole of this.#ranges(first)) {
       let range: ViewRange | undefined = whole;
       while (range !== undefined && reader !== undefined && at < skip + limit) {
         let last: Row | undefined;
+        let isFull = false;
         for (const { first: row, pieces } of groupsOf(reader, shape, range, groupLevel, descending)) {
           if (at++ >= skip)
             batch.push({ keyText: row === undefined ? 'null' : groupKeyText(row, groupLevel), pieces });
           last = row;
-          if (batch.length >= groupsAtOnce || at >= skip + limit) break;
+          isFull = batch.length >= groupsAtOnce || ((at & 63) === 0 && performance.now() > until);
+          if (isFull || at >= skip + limit) break;
         }
-        const isFull = batch.length >= groupsAtOnce;
-        range = isFull ? reader.behindGroup(range, last!, groupLevel, descending) : undefined;
-        if (!isFull) continue;
+        const isOver = isFull || performance.now() > until;
+        // Where all rows of a range are one group, there is nothing behind it.
+        range =
+          isFull && last !== undefined ? reader.behindGroup(range, last, groupLevel, descending) : undefined;
+        if (!isOver) continue;
         yield batch;
         batch = [];
+        until = performance.now() + sliceMs;
         reader = this.source.again();
       }
     }
@@ -247,17 +277,6 @@ function groupsOf(
   if (shape === 'groups') return reader.groups(range, level, descending);
   const pieces = reader.pieces(range);
   return pieces.length === 0 ? [] : [{ pieces }];
-}
-
-/** Rows up to a number, and the rest of those that share the last one's document and key. */
-function takeWhole(rows: Iterable<Row>, most: number): Row[] {
-  const taken: Row[] = [];
-  for (const row of rows) {
-    const last = taken.at(-1);
-    if (taken.length >= most && (row.id !== last!.id || row.key !== last!.key)) break;
-    taken.push(row);
-  }
-  return taken;
 }
 
 /** Without its end, where a document may follow. */

@@ -103,6 +103,9 @@ export function heldOf(
   });
 }
 
+/** How long an answer of more parts than these will be is not found out beforehand: that would keep others waiting. */
+const measuredPartsMax = 1_000;
+
 /** Sends a multipart answer as fast as the client takes it. */
 export async function sendParts(
   exchange: Exchange,
@@ -110,7 +113,7 @@ export async function sendParts(
   parts: readonly OutgoingPart[],
   headers: OutgoingHttpHeaders,
 ): Promise<void> {
-  const length = writer.length(parts);
+  const length = parts.length > measuredPartsMax ? undefined : writer.length(parts);
   exchange.head(200, {
     'Content-Type': writer.contentType,
     ...(length === undefined ? {} : { 'Content-Length': length }),

@@ -70,6 +70,9 @@ async function answerJson(
         text = '';
       }
     text += '}';
+    if (text.length < pieceBytes) continue;
+    if (!(await writePiece(response, text))) return;
+    text = '';
   }
   exchange.endJson(`${text}]\n`);
 }

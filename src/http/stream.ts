@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Bytes } from '../base/bytes.js';
+import { nextTurn } from '../base/turns.js';
 
 /**
  * Writes pieces as fast as the client takes them and no faster: the next is only asked for when the socket has room,
@@ -19,17 +20,22 @@ export async function writeBuffers(
 ): Promise<boolean> {
   for await (const chunk of chunks) {
     if (response.destroyed || response.closed) return false;
-    if (!response.write(chunk) && !(await drained(response))) return false;
+    if (response.write(chunk)) continue;
+    if (!(await drained(response))) return false;
+    await nextTurn();
   }
   return true;
 }
 
+/** An empty piece writes nothing: it stands for work that has taken its time and found nothing to show yet. */
 export async function writePiece(response: ServerResponse, piece: Bytes | Buffer): Promise<boolean> {
   if (response.destroyed || response.closed) return false;
-  const taken = typeof piece === 'string' ? response.write(piece, 'latin1') : response.write(piece);
-  if (!taken) return await drained(response);
-  // Even a client that takes everything must not keep the others waiting.
-  await new Promise((resolve) => setImmediate(resolve));
+  if (piece.length > 0) {
+    const taken = typeof piece === 'string' ? response.write(piece, 'latin1') : response.write(piece);
+    if (!taken && !(await drained(response))) return false;
+  }
+  // What a fast client takes is drained at once, in the same turn of the loop: it must not keep the others waiting.
+  await nextTurn();
   return true;
 }
 

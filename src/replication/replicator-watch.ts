@@ -1,5 +1,6 @@
 import type { Bytes } from '../base/bytes.js';
 import type { Logger } from '../base/logger.js';
+import { nextTurn } from '../base/turns.js';
 import type { Cluster } from '../cluster/cluster.js';
 import type { Database } from '../cluster/database.js';
 import { isDesignId } from '../cluster/document-input.js';
@@ -62,7 +63,7 @@ export class ReplicatorWatch {
     let count = 0;
     for (const name of [...this.cluster.names(allNames)]) {
       if (isReplicatorName(name)) this.#touch(name);
-      if (++count % namesAtOnce === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (++count % namesAtOnce === 0) await nextTurn();
     }
   }
 

@@ -1,4 +1,5 @@
 import { fromBytes, type Bytes } from '../base/bytes.js';
+import { nextTurn } from '../base/turns.js';
 import type { Cluster } from '../cluster/cluster.js';
 import type { Database } from '../cluster/database.js';
 import { isDesignId } from '../cluster/document-input.js';
@@ -140,6 +141,6 @@ async function* liveDocs(database: Database): AsyncGenerator<{ id: Bytes; conten
     }
     if (entries.length < docsAtOnce) return;
     start = `${entries.at(-1)!.key}\0`;
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
   }
 }

@@ -1,4 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
+import { nextTurn } from '../base/turns.js';
 import type { Store } from '../storage/store.js';
 import type { LiveDelta } from './write-view.js';
 
@@ -92,7 +93,7 @@ export class LiveRank {
   async #build(): Promise<void> {
     while (this.#built < this.end) {
       await this.source.quietly(() => this.#buildSlice());
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
     }
     this.#building = undefined;
   }

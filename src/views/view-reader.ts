@@ -158,10 +158,19 @@ export class ViewReader {
   }
 }
 
-/** Behind a row, or behind all rows of its document and key: where a listing that was broken off goes on. */
-export function rangeBehind(range: ViewRange, { key, id }: Row, descending: boolean): ViewRange {
-  const bound = { key, id, after: !descending };
-  return descending ? { low: range.low, high: bound } : { low: bound, high: range.high };
+/** Where a listing goes on that was broken off behind a row: there may be more rows of the same key and document. */
+export function placeBehind(
+  reader: ViewReader,
+  range: ViewRange,
+  { key, id, n }: Row,
+  descending: boolean,
+): { range: ViewRange; skip: number } {
+  const before = { key, id, after: false };
+  const after = { key, id, after: true };
+  const { within } = reader.place({ low: before, high: after }, false);
+  return descending
+    ? { range: { low: range.low, high: after }, skip: Math.max(0, within - n) }
+    : { range: { low: before, high: range.high }, skip: Math.min(within, n + 1) };
 }
 
 /** The JSON text of what the keys of a group have in common. */

@@ -1,5 +1,6 @@
 import { fromBytes, type Bytes } from '../../base/bytes.js';
 import { Refusal } from '../../base/errors.js';
+import { TimeSlice } from '../../base/turns.js';
 import type { Rev } from '../../revisions/rev.js';
 import { find, pathOf, type RevNode } from '../../revisions/tree.js';
 import type { Selector } from '../../selectors/selector.js';
@@ -36,8 +37,40 @@ export function idFilter(ids: ReadonlySet<Bytes>): ChangeFilter {
 /** Documents that a selector means. */
 export function selectorFilter({ matches }: Selector): ChangeFilter {
   return {
-    test: (candidates) =>
-      candidates.map((candidate) => matches(JSON.parse(fromBytes(candidate.text({ revisions: false }))))),
+    test: async (candidates) => {
+      const slice = new TimeSlice();
+      const verdicts: boolean[] = [];
+      for (const candidate of candidates) {
+        if (slice.isOver) await slice.next();
+        verdicts.push(matches(JSON.parse(fromBytes(candidate.text({ revisions: false })))));
+      }
+      return verdicts;
+    },
+  };
+}
+
+/** What is handed to a function at once. */
+const handedBytesMax = 1024 * 1024;
+
+/** Documents that a function accepts, which sees their histories too. */
+export function functionFilter(accepts: (docs: readonly Bytes[]) => Promise<boolean[]>): ChangeFilter {
+  return {
+    test: async (candidates) => {
+      const verdicts: boolean[] = [];
+      let texts: Bytes[] = [];
+      let bytes = 0;
+      for (const candidate of candidates) {
+        const text = candidate.text({ revisions: true });
+        texts.push(text);
+        bytes += text.length;
+        if (bytes < handedBytesMax) continue;
+        verdicts.push(...(await accepts(texts)));
+        texts = [];
+        bytes = 0;
+      }
+      if (texts.length > 0) verdicts.push(...(await accepts(texts)));
+      return verdicts;
+    },
   };
 }
 

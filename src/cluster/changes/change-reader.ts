@@ -1,4 +1,5 @@
 import type { Bytes } from '../../base/bytes.js';
+import { nextTurn, sliceMs } from '../../base/turns.js';
 import { hasAttachments } from '../../shard/content.js';
 import { isDeletedChange, plainChangeId, plainChangePos } from '../../shard/change-record.js';
 import type { Cluster } from '../cluster.js';
@@ -51,9 +52,8 @@ export interface Piece {
   rows: number;
 }
 
-/** Rows are handed on in pieces of about this size, and read for no longer than this at a time. */
+/** Rows are handed on in pieces of about this size, or of what is read in one slice of time. */
 const pieceBytes = 64 * 1024;
-const pieceMs = 8;
 const noBytes = Buffer.alloc(0);
 const rowsAtOnce = { first: 200, least: 16, most: 2_000 };
 
@@ -146,7 +146,7 @@ export class ChangeReader {
       this.#settleChosen(chosen);
       if (piece.rows > 0) return piece;
       // A filter that lets little through must not keep everybody else waiting.
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
     }
   }
 
@@ -172,7 +172,7 @@ export class ChangeReader {
   }
 
   #render(entries: readonly ChangeEntry[], most: number): Piece & { taken: number } {
-    const until = performance.now() + pieceMs;
+    const until = performance.now() + sliceMs;
     let text = '';
     let rows = 0;
     let taken = 0;

@@ -1,9 +1,8 @@
 import type { Bytes } from '../../base/bytes.js';
+import { TimeSlice } from '../../base/turns.js';
 import { decodeWinner } from '../../shard/doc-record.js';
 import type { Database } from '../database.js';
 import { gapOf, type ChangeEntry, type Span } from './merge-changes.js';
-
-const sliceMs = 8;
 
 /** Whether looking up the documents takes less than walking over the changes. */
 export function lookUpPays(ids: ReadonlySet<Bytes>, idsMax: number, span: Span): boolean {
@@ -18,7 +17,7 @@ export async function findChanges(
 ): Promise<ChangeEntry[]> {
   const { collection } = database;
   const found: (ChangeEntry & { order: number })[] = [];
-  let until = performance.now() + sliceMs;
+  const slice = new TimeSlice();
   for (const id of ids) {
     const bytes =
       collection.store.get(collection.keys.live(id)) ?? collection.store.get(collection.keys.deleted(id));
@@ -32,9 +31,7 @@ export async function findChanges(
         seq > first && seq <= last ? collection.store.get(collection.keys.change(shard, seq)) : undefined;
       if (value !== undefined) found.push({ shard, seq, value, revs: undefined, order });
     }
-    if (performance.now() < until) continue;
-    await new Promise((resolve) => setImmediate(resolve));
-    until = performance.now() + sliceMs;
+    if (slice.isOver) await slice.next();
   }
   return found.sort((a, b) => a.order - b.order);
 }

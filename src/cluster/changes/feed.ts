@@ -1,3 +1,4 @@
+import { nextTurn } from '../../base/turns.js';
 import type { EndReason } from '../database.js';
 import type { Positions } from '../sequence.js';
 import type { ChangeReader, ChangesView, Piece } from './change-reader.js';
@@ -119,7 +120,7 @@ export class Feed {
   async #run(): Promise<void> {
     this.#running = true;
     try {
-      while (!this.#closed && (await this.#step())) await new Promise((resolve) => setImmediate(resolve));
+      while (!this.#closed && (await this.#step())) await nextTurn();
     } catch (error) {
       this.fail(error);
     } finally {

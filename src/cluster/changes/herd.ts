@@ -1,9 +1,8 @@
+import { nextTurn, sliceMs } from '../../base/turns.js';
 import type { Positions } from '../sequence.js';
 import { samePlace, type Company, type Feed } from './feed.js';
 import type { ChangeReader, Piece } from './change-reader.js';
 
-/** The herd is served for so long at a time; then it is somebody else's turn. */
-const sliceMs = 8;
 /** After a piece was handed to all, others have half the time that it took, but not more than this. */
 const restMsMax = 50;
 
@@ -91,5 +90,5 @@ export class Herd implements Company {
 
 /** Lets others run: a turn at least, so that a herd of thousands leaves time for those who write. */
 function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => (ms < 2 ? setImmediate(resolve) : setTimeout(resolve, ms)));
+  return ms < 2 ? nextTurn() : new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,5 +1,10 @@
 import { badRequest, Refusal } from '../../base/errors.js';
-import { designFilter, selectorFilter, type ChangeFilter } from '../../cluster/changes/change-filter.js';
+import {
+  designFilter,
+  functionFilter,
+  selectorFilter,
+  type ChangeFilter,
+} from '../../cluster/changes/change-filter.js';
 import type { ChangesView } from '../../cluster/changes/change-reader.js';
 import { changeRows, eventRows } from '../../cluster/changes/change-rows.js';
 import type { Database } from '../../cluster/database.js';
@@ -89,10 +94,7 @@ function filterOf(
   }
 }
 
-/** Functions see the histories of documents too. */
-const scriptFilter = (script: ScriptFilter): ChangeFilter => ({
-  test: (candidates) => script.accepts(candidates.map((each) => each.text({ revisions: true }))),
-});
+const scriptFilter = (script: ScriptFilter): ChangeFilter => functionFilter((docs) => script.accepts(docs));
 
 function filterBySelector(selector: unknown): ChangeFilter {
   if (typeof selector !== 'object' || selector === null || Array.isArray(selector)) {

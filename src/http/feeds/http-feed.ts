@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { nextTurn } from '../../base/turns.js';
 import type { Due, TimerWheel } from '../../base/timer-wheel.js';
 import type { Piece } from '../../cluster/changes/change-reader.js';
 import type { Feed, FeedListener } from '../../cluster/changes/feed.js';
@@ -61,8 +62,11 @@ export class HttpFeed implements FeedListener, Due {
     if (socket === undefined ? this.response.write(bytes) : writeChunk(socket, bytes)) return;
     this.room = 0;
     (socket ?? this.response).once('drain', () => {
-      this.room = Infinity;
-      this.#feed.resume();
+      // A fast client has room again in the same turn of the loop: others come first.
+      void nextTurn().then(() => {
+        this.room = Infinity;
+        this.#feed.resume();
+      });
     });
   }
 

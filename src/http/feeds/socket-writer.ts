@@ -1,4 +1,5 @@
 import type { WebSocket } from 'ws';
+import { nextTurn } from '../../base/turns.js';
 
 /** With so much on its way to the client, feeds wait; they go on when there is less than half of it. */
 const waitingBytesMax = 256 * 1024;
@@ -51,6 +52,7 @@ export class SocketWriter {
   #sent(): void {
     if (!this.#full || this.socket.bufferedAmount > waitingBytesMax / 2) return;
     this.#full = false;
-    this.onRoom();
+    // A fast client has room again in the same turn of the loop: others come first.
+    void nextTurn().then(() => this.onRoom());
   }
 }

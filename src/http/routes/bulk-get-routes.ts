@@ -1,5 +1,6 @@
 import { toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, Refusal } from '../../base/errors.js';
+import { sliceMs, TimeSlice } from '../../base/turns.js';
 import type { Cluster } from '../../cluster/cluster.js';
 import type { Database } from '../../cluster/database.js';
 import { quoteRev } from '../../shard/doc-text.js';
@@ -51,7 +52,7 @@ async function bulkGet(exchange: Exchange, database: Database): Promise<void> {
   const found = (entry: unknown): Result => openEntry(database, entry, options);
   if (multipart !== undefined) {
     const writer = new MultipartWriter(multipart === 'related' ? 'related' : 'mixed');
-    await sendMultipart(exchange, database, docs.map(found), shown, writer);
+    await sendMultipart(exchange, database, await inSlices(docs, found), shown, writer);
     return;
   }
   exchange.jsonHead(200);
@@ -59,6 +60,17 @@ async function bulkGet(exchange: Exchange, database: Database): Promise<void> {
     if (!(await writePiece(exchange.response, piece))) return;
   }
   exchange.endJson(']}\n');
+}
+
+/** The same as `map`, for lists that take longer than others can wait. */
+async function inSlices<T, R>(list: readonly T[], make: (each: T) => R): Promise<R[]> {
+  const slice = new TimeSlice();
+  const made: R[] = [];
+  for (const each of list) {
+    made.push(make(each));
+    if (slice.isOver) await slice.next();
+  }
+  return made;
 }
 
 interface Failure {
@@ -124,6 +136,7 @@ async function* pieces(
 ): AsyncGenerator<Bytes> {
   let text = '{"results": [';
   let separator = '';
+  let until = performance.now() + sliceMs;
   for (const entry of docs) {
     const whole = resultPieces(cluster, database, found(entry), shown);
     text += separator;
@@ -136,9 +149,10 @@ async function* pieces(
         yield text;
         text = '';
       }
-    if (text.length < pieceBytes) continue;
+    if (text.length < pieceBytes && performance.now() < until) continue;
     yield text;
     text = '';
+    until = performance.now() + sliceMs;
   }
   yield text;
 }
@@ -210,8 +224,8 @@ async function sendMultipart(
   );
   const release = await cluster.pins.hold(database, held);
   try {
-    const parts = results.flatMap((result) => partsOf(exchange, database, result, shown));
-    await sendParts(exchange, writer, parts, {});
+    const parts = await inSlices(results, (result) => partsOf(exchange, database, result, shown));
+    await sendParts(exchange, writer, parts.flat(), {});
   } finally {
     release();
   }

@@ -1,3 +1,4 @@
+import { nextTurn } from '../../base/turns.js';
 import type { Database } from '../../cluster/database.js';
 import { DocSearch, explainQuery, readQuery, type FindContext } from '../../cluster/find-docs.js';
 import type { FindRequest } from '../../query/find-request.js';
@@ -75,7 +76,7 @@ async function answer(exchange: Exchange, pieces: Iterator<string, string>): Pro
       if (!(await writePiece(response, text))) return;
       text = '';
     } else {
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       if (response.destroyed || response.closed) return;
     }
   }

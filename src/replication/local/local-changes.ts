@@ -1,7 +1,13 @@
 import { toBytes } from '../../base/bytes.js';
 import { badRequest, Refusal } from '../../base/errors.js';
+import { TimeSlice } from '../../base/turns.js';
 import type { UserContext } from '../../base/user-context.js';
-import { designFilter, selectorFilter, type ChangeFilter } from '../../cluster/changes/change-filter.js';
+import {
+  designFilter,
+  functionFilter,
+  selectorFilter,
+  type ChangeFilter,
+} from '../../cluster/changes/change-filter.js';
 import { ChangeHub } from '../../cluster/changes/change-hub.js';
 import { chooseChanges, type Choice, type Chosen } from '../../cluster/changes/choose-changes.js';
 import { gapOf, mergeChanges, type ChangeEntry } from '../../cluster/changes/merge-changes.js';
@@ -43,6 +49,7 @@ export async function* readLocalChanges(
     if (choice === undefined) return mergeChanges(database, span, request.pageSize);
     return chooseChanges(database, span, choice);
   };
+  const slice = new TimeSlice();
   for (;;) {
     const changes: Change[] = [];
     for (let rounds = 0; rounds < roundsMax && changes.length < request.pageSize; rounds++) {
@@ -50,6 +57,7 @@ export async function* readLocalChanges(
       const { entries, ends } = await chosen();
       for (const entry of entries) changes.push(changeOf(entry, request.winningRevsOnly));
       for (const { shard, seq } of ends) after[shard] = seq;
+      if (slice.isOver) await slice.next();
       signal.throwIfAborted();
     }
     // There are no more changes than sequences; counting them would take longer than reading them.
@@ -96,10 +104,7 @@ function filterOf(place: Place, selection: Selection): ChangeFilter | undefined 
   return scriptFilter(ScriptFilter.byFunction(scripts, database, ddoc, filter, request));
 }
 
-/** Functions see the histories of documents too. */
-const scriptFilter = (script: ScriptFilter): ChangeFilter => ({
-  test: (candidates) => script.accepts(candidates.map((each) => each.text({ revisions: true }))),
-});
+const scriptFilter = (script: ScriptFilter): ChangeFilter => functionFilter((docs) => script.accepts(docs));
 
 /** What a filter function is told of the request: as much as there would be, if there were one. */
 function requestOf(

@@ -1,5 +1,6 @@
 import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { Refusal } from '../../base/errors.js';
+import { TimeSlice } from '../../base/turns.js';
 import type { UserContext } from '../../base/user-context.js';
 import type { Follower } from '../../cluster/attach.js';
 import type { Cluster } from '../../cluster/cluster.js';
@@ -40,8 +41,6 @@ export interface LocalTools {
 /** Documents are given out in groups of about this size. */
 const readDocsMax = 100;
 const readBytesMax = 1024 * 1024;
-/** So long the loop belongs to one batch. */
-const sliceMs = 8;
 
 /** A database of this server, read and written without a detour. */
 export class LocalPeer implements Peer {
@@ -71,11 +70,11 @@ export class LocalPeer implements Peer {
   async revsDiff(changes: readonly Change[]): Promise<Missing[]> {
     const database = this.#database();
     const found: Missing[] = [];
-    let until = performance.now() + sliceMs;
+    const slice = new TimeSlice();
     for (const [at, { id, revs }] of changes.entries()) {
       const { missing, possibleAncestors } = revsDiff(database, id, revs);
       if (missing.length > 0) found.push({ id, revs: missing, ancestors: possibleAncestors });
-      if ((at & 63) === 63) until = await this.#breathe(until);
+      if ((at & 63) === 63 && slice.isOver) await this.#yield(slice);
     }
     return found;
   }
@@ -84,6 +83,7 @@ export class LocalPeer implements Peer {
     const database = this.#database();
     let results: ReadResult[] = [];
     let bytes = 0;
+    const slice = new TimeSlice();
     for (const missing of wanted) {
       for (const result of this.#revisions(database, missing)) {
         counts.bulkGetAttempts++;
@@ -92,12 +92,12 @@ export class LocalPeer implements Peer {
         counts.bulkGetDocs++;
         bytes += result.bytes;
       }
+      if (slice.isOver) await this.#yield(slice);
       if (results.length < readDocsMax && bytes < readBytesMax) continue;
       yield results;
       results = [];
       bytes = 0;
-      await new Promise((resolve) => setImmediate(resolve));
-      this.signal.throwIfAborted();
+      await this.#yield(slice);
     }
     if (results.length > 0) yield results;
   }
@@ -227,12 +227,10 @@ export class LocalPeer implements Peer {
     return new LocalRevision(this.cluster(), database, id, path, content, knownPos);
   }
 
-  /** Lets others have their turn, and the replication end. */
-  async #breathe(until: number): Promise<number> {
-    if (performance.now() < until) return until;
-    await new Promise((resolve) => setImmediate(resolve));
+  /** Lets others run, and the replication end. */
+  async #yield(slice: TimeSlice): Promise<void> {
+    await slice.next();
     this.signal.throwIfAborted();
-    return performance.now() + sliceMs;
   }
 }
 

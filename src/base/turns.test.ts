@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { nextTurn, sliceMs } from './turns.js';
+
+const work = (ms: number): void => {
+  for (const end = performance.now() + ms; performance.now() < end;);
+};
+
+describe('nextTurn', () => {
+  it('resolves in a later turn of the event loop', async () => {
+    let hasTurned = false;
+    setImmediate(() => (hasTurned = true));
+    await nextTurn();
+    assert.ok(hasTurned);
+  });
+
+  it('shares the time of a turn among all jobs, in the order in which they came', async () => {
+    let turn = 0;
+    let isDone = false;
+    const count = (): void => {
+      turn++;
+      if (!isDone) setImmediate(count);
+    };
+    count();
+    const turns: number[] = [];
+    const order: number[] = [];
+    const job = async (number: number): Promise<void> => {
+      for (let slices = 0; slices < 3; slices++) {
+        await nextTurn();
+        turns.push(turn);
+        order.push(number);
+        work(sliceMs + 1);
+      }
+    };
+    const jobs = Array.from({ length: 10 }, (_, number) => number);
+    await Promise.all(jobs.map(job));
+    isDone = true;
+    assert.equal(new Set(turns).size, 30);
+    assert.deepEqual(order, [...jobs, ...jobs, ...jobs]);
+  });
+
+  it('runs short jobs in one turn', async () => {
+    let turn = 0;
+    let isDone = false;
+    const count = (): void => {
+      turn++;
+      if (!isDone) setImmediate(count);
+    };
+    count();
+    await Promise.all(Array.from({ length: 1_000 }, () => nextTurn()));
+    isDone = true;
+    assert.ok(turn < 200, `${turn} turns`);
+  });
+});

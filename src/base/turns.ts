@@ -1,0 +1,55 @@
+/**
+ * Long work on one thread is done in slices: after each, the event loop turns once, so that requests, timers and commits are
+ * served in between. A `setImmediate` for each job alone would not do: with a hundred jobs at work, one turn of the loop would
+ * run a slice of every one of them. So the jobs share a budget for each turn; those beyond it wait for the next turn, in the
+ * order in which they came.
+ *
+ * Awaiting a socket's `drain` or any other promise is no substitute. A write that the kernel accepts at once is drained in the
+ * same turn, and a reader that is fast enough would keep the loop from ever turning.
+ */
+
+/** How long one slice of work lasts, and about how long all of them together last in one turn of the loop. */
+export const sliceMs = 8;
+
+const waiting: (() => void)[] = [];
+let turnEndsAt: number | undefined;
+
+/** Resolves in a later turn of the event loop, in which there is time for a slice of work. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    setImmediate(runNext);
+  });
+}
+
+function runNext(): void {
+  const now = performance.now();
+  if (turnEndsAt === undefined) {
+    turnEndsAt = now + sliceMs;
+    // Queued before anything else that waits for the next turn, and so the first to run there.
+    setImmediate(endTurn);
+  } else if (now > turnEndsAt) {
+    setImmediate(runNext);
+    return;
+  }
+  waiting.shift()!();
+}
+
+function endTurn(): void {
+  turnEndsAt = undefined;
+}
+
+/** The time that a job may take before it has to let others run. */
+export class TimeSlice {
+  #endsAt = performance.now() + sliceMs;
+
+  get isOver(): boolean {
+    return performance.now() > this.#endsAt;
+  }
+
+  /** Lets others run. */
+  async next(): Promise<void> {
+    await nextTurn();
+    this.#endsAt = performance.now() + sliceMs;
+  }
+}
