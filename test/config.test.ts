@@ -50,7 +50,7 @@ test('every default is a value that its option can have', () => {
 test('typed readers give the default, then the value that was set', () => {
   const config = new Config();
   assert.equal(config.number('couchdb/max_document_size'), 8_000_000);
-  assert.equal(config.number('couchdb/max_document_id_length'), Infinity);
+  assert.equal(config.number('chttpd/max_uri_length'), Infinity);
   assert.equal(config.boolean('chttpd/require_valid_user'), false);
   assert.equal(config.choice('uuids/algorithm'), 'sequential');
   assert.equal(config.text('chttpd/bind_address'), '127.0.0.1');

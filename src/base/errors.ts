@@ -65,6 +65,7 @@ export type ErrorName =
   | 'rewrite_error'
   | 'service_unavailable'
   | 'show_error'
+  | 'timeout'
   | 'too_large'
   | 'unauthorized'
   | 'unknown_query_language'

@@ -19,10 +19,15 @@ export function readAttachments(bytes: Buffer): AttachmentInput[] {
   );
 }
 
+/** What fits into the address of a request with every byte escaped. */
+const attachmentNameBytesMax = 16_384;
+
 export function checkAttachmentName(name: string): void {
   if (name === '') throw badRequest('Attachment name must not be empty');
   if (name.startsWith('_'))
     throw badRequest(`Attachment name '${name}' starts with prohibited character '_'`);
+  if (Buffer.byteLength(name) > attachmentNameBytesMax)
+    throw badRequest(`Attachment name is longer than ${attachmentNameBytesMax} bytes`);
 }
 
 function readAttachment(name: string, entry: unknown): AttachmentInput {

@@ -12,6 +12,7 @@ import {
   type TextOption,
 } from './options.js';
 import { replicatorOptions } from './replicator-options.js';
+import { trafficOptions } from './traffic-options.js';
 
 const millions = 1_000_000;
 
@@ -27,7 +28,11 @@ export const schema = {
     1,
     'Largest document body, in bytes, without attachments.',
   ),
-  'couchdb/max_document_id_length': limit(Infinity, 1, 'Longest document id, in bytes.'),
+  'couchdb/max_document_id_length': limit(
+    16_384,
+    1,
+    'Longest document id, in bytes. Longer ones may not fit into the address of a request.',
+  ),
   'couchdb/max_attachment_size': limit(1_073_741_824, 1, 'Largest attachment, in bytes.'),
   'couchdb/max_partition_size': limit(
     10_737_418_240,
@@ -228,6 +233,7 @@ export const schema = {
     86_400_000,
     'Milliseconds after which a replication that failed is tried again; after each further failure, twice as long, up to eight hours.',
   ),
+  ...trafficOptions,
   ...edgeOptions,
   ...replicatorOptions,
 } satisfies Record<string, Option>;

@@ -2,6 +2,8 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import { STATUS_CODES } from 'node:http';
 
 const methods = ['COPY', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT'];
+/** Clients may make up methods: those that no route has are counted together. */
+const otherMethods = 'other';
 const codes = [
   200, 201, 202, 204, 206, 301, 304, 400, 401, 403, 404, 405, 406, 409, 412, 413, 414, 415, 416, 417, 500,
   501, 503,
@@ -13,7 +15,7 @@ const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
  * read. Plain numbers are kept on the way of a request; they are handed over when somebody looks.
  */
 export class Metrics {
-  readonly #byMethod = new Map<string, number>(methods.map((method) => [method, 0]));
+  readonly #byMethod = new Map<string, number>([...methods, otherMethods].map((method) => [method, 0]));
   /** By the status itself; those that have not been answered yet are 0 or absent. */
   readonly #byStatus: number[] = [];
   readonly #registry = new Registry();
@@ -74,7 +76,8 @@ export class Metrics {
 
   request(method: string, status: number, milliseconds: number): void {
     this.#requests++;
-    this.#byMethod.set(method, (this.#byMethod.get(method) ?? 0) + 1);
+    const known = this.#byMethod.has(method) ? method : otherMethods;
+    this.#byMethod.set(known, this.#byMethod.get(known)! + 1);
     this.#byStatus[status] = (this.#byStatus[status] ?? 0) + 1;
     if (this.#times.length < timesMax) this.#times.push(milliseconds);
     else this.#times[this.#requests % timesMax] = milliseconds;

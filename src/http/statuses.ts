@@ -64,6 +64,7 @@ export const statuses: Readonly<Record<ErrorName, number>> = {
   requested_range_not_satisfiable: 416,
   service_unavailable: 503,
   show_error: 404,
+  timeout: 500,
   too_large: 413,
   unauthorized: 401,
   unknown_query_language: 400,

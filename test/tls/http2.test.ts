@@ -36,6 +36,20 @@ describe('Over HTTP/2', () => {
     assert.equal(refused.headers['connection'], undefined);
   });
 
+  test('methods that clients make up are counted under one name', async () => {
+    const methodsOf = async (): Promise<Record<string, { value: number }>> => {
+      const { text } = await client.send('GET', '/_node/_local/_stats/couchdb/httpd_request_methods');
+      return JSON.parse(text) as Record<string, { value: number }>;
+    };
+    const before = await methodsOf();
+    for (let n = 0; n < 20; n++) assert.equal((await client.send(`MADE${n}`, '/_up')).status, 405);
+    const after = await methodsOf();
+    assert.deepEqual(Object.keys(after), Object.keys(before));
+    assert.equal(after['other']!.value, before['other']!.value + 20);
+    const { text } = await client.send('GET', '/_node/_local/_prometheus');
+    assert.ok(!text.includes('MADE'));
+  });
+
   test('attachments go and come byte by byte, also in parts', async () => {
     const bytes = randomBytes(5_000_000);
     const put = await client.send('PUT', '/db/att/file', { 'content-type': 'image/png' }, bytes);

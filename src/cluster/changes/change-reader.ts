@@ -74,6 +74,7 @@ export class ChangeReader {
   /** The row under way whose attachments are being read. */
   #open: AsyncGenerator<Bytes, Bytes | undefined> | undefined;
   #lastToken: Bytes | undefined;
+  #isClosed = false;
 
   /** Descending, `start` is the upper end, and `floor` the lower one. */
   constructor(
@@ -106,6 +107,7 @@ export class ChangeReader {
 
   /** The next rows up to a place, at most so many; undefined when there are none. */
   next(most: number, upTo: Positions): Piece | undefined | Promise<Piece | undefined> {
+    if (this.#isClosed) return undefined;
     if (this.#open !== undefined) return this.#continueRow(this.#open);
     if (most <= 0 || (this.#chosen === undefined && gapOf(this.#span(upTo)) === 0)) return undefined;
     if (this.view.attachments && this.view.includeDocs) return this.#nextWithData(upTo);
@@ -113,8 +115,9 @@ export class ChangeReader {
     return this.#nextPlain(most, upTo);
   }
 
-  /** Lets go of the row under way, for those who leave before its end. */
+  /** Ends reading, also in the middle of a search or a row. */
   close(): void {
+    this.#isClosed = true;
     const open = this.#open;
     this.#open = undefined;
     // A read that fails now is of no interest to anybody.
@@ -147,6 +150,7 @@ export class ChangeReader {
       if (piece.rows > 0) return piece;
       // A filter that lets little through must not keep everybody else waiting.
       await nextTurn();
+      if (this.#isClosed) return undefined;
     }
   }
 

@@ -1,4 +1,4 @@
-import type { OutgoingHttpHeaders } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { UserContext } from '../../base/user-context.js';
 import type { Bytes } from '../../base/bytes.js';
 import { ChangeHub } from '../../cluster/changes/change-hub.js';
@@ -67,7 +67,7 @@ const etagOf = (database: Database): string =>
 async function answerOnce(exchange: Exchange, plan: FeedPlan, headers: OutgoingHttpHeaders): Promise<void> {
   const reader = readerOf(exchange, plan);
   try {
-    await sendList(exchange, listPieces(plan, reader), headers);
+    await sendList(exchange, listPieces(plan, reader, exchange.response), headers);
   } finally {
     reader.close();
   }
@@ -93,7 +93,11 @@ async function sendList(
 const pieceBytesMin = 16 * 1024;
 
 /** All rows up to where the database stands now, as one object; the last piece is what is returned. */
-async function* listPieces(plan: FeedPlan, reader: ChangeReader): AsyncGenerator<Buffer, Buffer> {
+async function* listPieces(
+  plan: FeedPlan,
+  reader: ChangeReader,
+  response: ServerResponse,
+): AsyncGenerator<Buffer, Buffer> {
   // What comes later is for the next request: a feed that follows the writers might never end.
   const upTo = currentPositions(plan.database);
   let left = plan.request.limit;
@@ -115,6 +119,7 @@ async function* listPieces(plan: FeedPlan, reader: ChangeReader): AsyncGenerator
     waiting = [];
     bytes = 0;
   }
+  if (response.closed) return join(waiting);
   const summary = summaryOf(plan, reader.token(), await reader.pending());
   return join([...waiting, Buffer.from(listForm.ending(summary).trimEnd(), 'latin1')]);
 }
@@ -124,9 +129,12 @@ const join = (pieces: readonly Buffer[]): Buffer =>
 
 function readerOf(exchange: Exchange, { database, view, since, request }: FeedPlan): ChangeReader {
   const { cluster } = exchange.services;
-  return request.descending
+  const reader = request.descending
     ? new ChangeReader(cluster, database, view, currentPositions(database), since)
     : new ChangeReader(cluster, database, view, since);
+  // A filter may search for long without a row to write, which would tell that the client is gone.
+  exchange.response.once('close', () => reader.close());
+  return reader;
 }
 
 /** What is there, the newest first. Gives how many rows may follow; undefined when the client went away. */

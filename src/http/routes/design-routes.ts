@@ -17,6 +17,7 @@ import { functionBody, functionRequest } from '../function-request.js';
 import { namesTag } from '../negotiate.js';
 import { encodePart } from '../path.js';
 import type { DatabaseRoute } from '../route.js';
+import { checkWritableId } from './document-routes.js';
 
 /** Functions of design documents that answer requests: shows and updates. */
 export const designRoutes: readonly DatabaseRoute[] = [
@@ -105,6 +106,7 @@ async function saveChanged(
   const { cluster, metrics, uuids } = exchange.services;
   const input = readDocument(scanDocument(Buffer.from(text, 'latin1')), inputLimits(exchange));
   const id = input.id ?? named ?? toBytes(uuids.next());
+  if (input.id === undefined && named !== undefined) checkWritableId(exchange, named);
   database.checkId(id);
   const saved = await saveDoc(cluster, database, { ...input, id }, { user: exchange.user, newEdits: true });
   metrics.documentWrites++;

@@ -1,3 +1,4 @@
+import { Refusal } from '../../base/errors.js';
 import { nextTurn } from '../../base/turns.js';
 import type { Database } from '../../cluster/database.js';
 import { DocSearch, explainQuery, readQuery, type FindContext } from '../../cluster/find-docs.js';
@@ -57,6 +58,9 @@ async function find(exchange: Exchange, database: Database): Promise<void> {
   await answer(exchange, search.pieces());
 }
 
+const queryTimeout = (): Refusal =>
+  new Refusal('timeout', 'The request could not be processed in a reasonable amount of time.');
+
 /** Whatever the client would take. */
 const json = 'application/json';
 /** Text of this size is sent; what is shorter waits for more. */
@@ -64,17 +68,21 @@ const pieceBytes = 64 * 1024;
 
 /** What is short goes out as a whole; what is long, at the client's speed. Nothing is looked for when nobody listens. */
 async function answer(exchange: Exchange, pieces: Iterator<string, string>): Promise<void> {
-  const { response } = exchange;
+  const { response, services } = exchange;
+  let deadline = performance.now() + services.config.number('tuffet/query_timeout_ms');
   let text = '';
   let isBegun = false;
   for (let piece = pieces.next(); ; piece = pieces.next()) {
     text += piece.value;
     if (piece.done === true) break;
+    const now = performance.now();
+    if (now > deadline) throw queryTimeout();
     if (text.length >= pieceBytes) {
       if (!isBegun) exchange.head(200, { 'Content-Type': json });
       isBegun = true;
       if (!(await writePiece(response, text))) return;
       text = '';
+      deadline += performance.now() - now;
     } else {
       await nextTurn();
       if (response.destroyed || response.closed) return;

@@ -51,7 +51,9 @@ async function list(exchange: Exchange, database: Database): Promise<void> {
   const { head, rows } = listRows(cluster, source, request);
   const given = { head, request: functionRequest(exchange, database, body === undefined ? {} : { body }) };
   const { program } = found.design;
-  await scripts.list(scriptSpace(database), program, found.path, given, rows, sinkOf(exchange, etag));
+  // A function may go through all rows without sending anything.
+  const wanted = { next: async () => (exchange.response.closed ? undefined : await rows.next()) };
+  await scripts.list(scriptSpace(database), program, found.path, given, wanted, sinkOf(exchange, etag));
   exchange.response.end();
 }
 

@@ -191,6 +191,7 @@ async function answerAll(
     return writePiece(response, piece);
   };
   for (const request of requests) {
+    if (response.closed) return;
     const view = new ViewAnswer(await viewSource(services.cluster, named, request, exchange.user), request);
     text += separator + view.opening();
     separator = ',\n';
