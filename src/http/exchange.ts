@@ -68,8 +68,8 @@ export class Exchange implements Asker {
     return this.services.config.number('chttpd/max_http_request_size');
   }
 
-  body(): Promise<Buffer> {
-    return readBody(this.request, Math.min(this.bodyBytesMax, bodyInMemoryBytesMax));
+  body(bytesMax = bodyInMemoryBytesMax): Promise<Buffer> {
+    return readBody(this.request, Math.min(this.bodyBytesMax, bodyInMemoryBytesMax, bytesMax));
   }
 
   /** The body of a POST that must be a JSON object, and say so. */

@@ -28,12 +28,21 @@ export class LmdbStore implements Store {
       noMemInit: true,
       maxReaders: 512,
     } as never);
+    makeRoom(this.#db, valueBytesUsualMax);
     if (isNew) syncFolder(path.resolve(folder));
   }
 
   get(key: Bytes): Bytes | undefined {
     const bytes = this.#db.getBinaryFast(key) as Buffer | undefined;
-    return bytes === undefined ? undefined : bytes.latin1Slice(0, bytes.length);
+    if (bytes === undefined) return undefined;
+    return bytes.length <= roomBytes ? bytes.latin1Slice(0, bytes.length) : this.#getHuge(key, bytes);
+  }
+
+  /** What does not fit into the buffer of the library comes as a view of the memory map; then that buffer is too small. */
+  #getHuge(key: Bytes, view: Uint8Array): Bytes | undefined {
+    makeRoom(this.#db, view.length);
+    const bytes = this.#db.getBinaryFast(key) as Uint8Array | undefined;
+    return bytes === undefined ? undefined : latin1Slice.call(bytes, 0, bytes.length);
   }
 
   getOnce(key: Bytes): Bytes | undefined {
@@ -62,6 +71,7 @@ export class LmdbStore implements Store {
   write(batch: readonly Write[]): Commit {
     const committed = this.#db.batch(() => {
       for (const { key, value } of batch) {
+        if (value !== undefined && value.length > roomBytes) makeRoom(this.#db, value.length);
         // One await for the batch stands for all of them: the library commits it as a whole.
         if (value === undefined) void this.#db.remove(key);
         else void this.#db.put(key, value);
@@ -112,6 +122,25 @@ interface LmdbStats {
   lastPageNumber: number;
 }
 
+/** A document is read whole into memory before it is stored; hardly any value is larger than such a body may be. */
+const valueBytesUsualMax = 64 * 1024 * 1024;
+
+const { latin1Slice } = Buffer.prototype;
+
+let roomBytes = 0;
+
+/**
+ * The library copies a value it reads into a buffer, one for all stores of a thread, of 16 MB at first. A larger value is
+ * given as a view of the memory map, which is no `Buffer`, and wrong or not to be had once the map has grown. So the
+ * buffer is made large enough beforehand; what is never read into it takes no memory.
+ */
+function makeRoom(db: RootDatabase<Bytes, Bytes>, bytes: number): void {
+  if (bytes <= roomBytes) return;
+  // Twice what it is asked for is what it allocates.
+  (db as unknown as { _allocateGetBuffer(bytes: number): void })._allocateGetBuffer(Math.ceil(bytes / 2));
+  roomBytes = bytes;
+}
+
 /** Below every other key. */
 const primeKey = '\0';
 
@@ -144,7 +173,7 @@ const encoder = {
   // A range read passes the length, a single read a buffer of the right length.
   decode(bytes: Buffer, passed?: number | { end: number }): Bytes {
     const length = passed === undefined ? bytes.length : typeof passed === 'number' ? passed : passed.end;
-    return bytes.latin1Slice(0, length > headBytes ? headBytes : length);
+    return latin1Slice.call(bytes, 0, length > headBytes ? headBytes : length);
   },
 };
 

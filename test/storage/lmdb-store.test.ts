@@ -46,6 +46,24 @@ describe(`the files of an LmdbStore (seed ${seed})`, () => {
     await emptied.close();
   });
 
+  test('values of more than 16 MB are read back, one by one and in ranges, also when the map has grown', async (t) => {
+    const folder = path.join(temporaryFolder(t), 'store');
+    const entries = [17e6, 70e6].map((bytes, i) => ({ key: `${i}`, value: `${i}`.repeat(bytes) }));
+    const store = new LmdbStore(folder);
+    for (const entry of entries) {
+      await store.write([entry]).flushed;
+      assert.ok(store.get(entry.key) === entry.value);
+    }
+    await store.close();
+    const again = new LmdbStore(folder);
+    assert.deepEqual(
+      entriesOf(again).map(({ value }, i) => value === entries[i]!.value),
+      [true, true],
+    );
+    for (const { key, value } of entries) assert.ok(again.get(key) === value);
+    await again.close();
+  });
+
   test('closing waits for what is on its way', async (t) => {
     const folder = path.join(temporaryFolder(t), 'store');
     const store = new LmdbStore(folder);

@@ -69,9 +69,12 @@ function getSecurity(exchange: Exchange, database: Database): void {
   exchange.json(200, database.security);
 }
 
+/** A security object is kept in memory and read with every request to its database. */
+const securityBytesMax = 1024 * 1024;
+
 async function putSecurity(exchange: Exchange, database: Database): Promise<void> {
   checkSecurityChange(exchange.services.config, database);
-  const value = await jsonBody(exchange);
+  const value = await jsonBody(exchange, securityBytesMax);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
   checkSecurity(value as Record<string, unknown>);
   await exchange.services.cluster.setDatabase(database, { security: value as Record<string, unknown> });
@@ -93,8 +96,8 @@ function checkSecurity(security: Record<string, unknown>): void {
   }
 }
 
-async function jsonBody(exchange: Exchange): Promise<unknown> {
-  const bytes = await exchange.body();
+async function jsonBody(exchange: Exchange, bytesMax = Infinity): Promise<unknown> {
+  const bytes = await exchange.body(bytesMax);
   if (bytes.length === 0) throw invalidJson();
   return parseJson(bytes);
 }
