@@ -42,6 +42,7 @@ interface Meta {
 
 const namesSpace = { start: 'd', end: 'e' };
 const metaKey = 'm';
+const idKey = 'i';
 const nameKey = (name: string): Bytes => 'd' + toBytes(name);
 const erasureKey = (instance: number): Bytes =>
   'x' + u8(Math.floor(instance / 0x1_0000_0000)) + u32(instance);
@@ -76,7 +77,21 @@ export class Catalogue {
 
   /** Whether no database was ever made. */
   get isNew(): boolean {
-    return this.#meta(this.store).next_instance === 1;
+    return this.nextInstance === 1;
+  }
+
+  /** Volumes carry it too, so that a catalogue and volumes that don't belong together are noticed. */
+  get id(): string | undefined {
+    return this.store.get(idKey);
+  }
+
+  async setId(id: string): Promise<void> {
+    await this.#commits.submit(() => this.#overlay.put(idKey, id));
+  }
+
+  /** Instance numbers from this one on have never been given away. */
+  get nextInstance(): number {
+    return this.#meta(this.store).next_instance;
   }
 
   erasures(): Erasure[] {

@@ -16,8 +16,22 @@ const lockedHere = new Set<string>();
 export class DataFolder {
   private constructor(
     readonly folder: string,
-    readonly uuid: string,
+    private identity: Identity,
   ) {}
+
+  get uuid(): string {
+    return this.identity.uuid;
+  }
+
+  /** The id of the catalogue that this folder is used with; undefined in a new folder, or one of the first versions. */
+  get catalogueId(): string | undefined {
+    return this.identity.catalogue;
+  }
+
+  set catalogueId(catalogue: string) {
+    this.identity = { ...this.identity, catalogue };
+    writeIdentity(this.folder, this.identity);
+  }
 
   static open(folder: string): DataFolder {
     const full = path.resolve(folder);
@@ -72,6 +86,7 @@ export function inspectFolder(folder: string): FolderState {
 interface Identity {
   format: number;
   uuid: string;
+  catalogue?: string;
 }
 
 function readIdentity(folder: string): Identity | undefined {
@@ -84,13 +99,16 @@ function readIdentity(folder: string): Identity | undefined {
     throw new StartupError(`The data folder ${folder} cannot be read: ${(error as Error).message}`);
   }
   try {
-    return JSON.parse(text) as Identity;
+    return (JSON.parse(text) ?? {}) as Identity;
   } catch {
-    throw new StartupError(
-      `The file ${file} is damaged: it should hold the format and the id of the server.`,
-    );
+    throw damagedIdentity(folder);
   }
 }
+
+const damagedIdentity = (folder: string): StartupError =>
+  new StartupError(
+    `The file ${path.join(folder, 'tuffet.json')} is damaged: it should hold the format and the id of the server.`,
+  );
 
 function checkFormat(folder: string): void {
   const format = readIdentity(folder)?.format ?? folderFormat;
@@ -110,14 +128,31 @@ function makeFolder(folder: string): void {
   }
 }
 
-function identity(folder: string): string {
+function identity(folder: string): Identity {
   const known = readIdentity(folder);
-  if (known !== undefined) return known.uuid;
-  const uuid = randomBytes(16).toString('hex');
+  if (known !== undefined) {
+    if (typeof known.uuid !== 'string') throw damagedIdentity(folder);
+    return known;
+  }
+  if (holdsStores(folder)) {
+    throw new StartupError(
+      `The file ${path.join(folder, 'tuffet.json')} is missing from a data folder that is in use. Nothing was changed. ` +
+        'Restore it from a backup; without one, write {"format":1,"uuid":"ID"} into it, where ID is the "uuid" that ' +
+        'GET / showed, or any 32 hexadecimal digits.',
+    );
+  }
+  const made = { format: folderFormat, uuid: randomBytes(16).toString('hex') };
+  writeIdentity(folder, made);
+  return made;
+}
+
+const holdsStores = (folder: string): boolean =>
+  ['catalogue', 'documents'].some((name) => fs.existsSync(path.join(folder, name)));
+
+function writeIdentity(folder: string, identity: Identity): void {
   const file = path.join(folder, 'tuffet.json');
-  fs.writeFileSync(`${file}.new`, `${JSON.stringify({ format: folderFormat, uuid })}\n`, { flush: true });
+  fs.writeFileSync(`${file}.new`, `${JSON.stringify(identity)}\n`, { flush: true });
   fs.renameSync(`${file}.new`, file);
-  return uuid;
 }
 
 /** The lock names its holder by process number and time of start, so that a reused number is not taken for it. */

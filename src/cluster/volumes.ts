@@ -8,6 +8,7 @@ import { MemoryStore } from '../storage/memory-store.js';
 import type { Store } from '../storage/store.js';
 import { syncFolder } from '../storage/sync-folder.js';
 import type { Catalogue } from './catalogue.js';
+import { stampWrite } from './volume-stamp.js';
 
 /** New databases go into a new volume once the newest is this large. */
 const volumeBytesMax = 4 * 1024 ** 3;
@@ -18,12 +19,13 @@ const reclaimShareMin = 0.4;
 /**
  * The volumes that hold documents: few stores of bounded size, each with the shards of many databases. A store of this
  * kind never shrinks by itself; so one that is mostly free is copied into a fresh folder, which then takes its place,
- * and the old folder is removed. The catalogue says which folder counts: a copy that was broken off is swept away at
- * the next start.
+ * and the old folder is removed. The catalogue says which folder counts; what is left of a copy that was broken off is
+ * removed at the next start (`check-stores.ts`).
  */
 export class Volumes {
   readonly #volumes: (Volume | undefined)[] = [];
   readonly #reclaiming = new Map<number, Promise<boolean>>();
+  #beginning: Promise<number> | undefined;
 
   constructor(
     /** Undefined for an in-memory server. */
@@ -34,9 +36,7 @@ export class Volumes {
     private readonly cacheBytes: number,
     /** Called with the folder of a volume that another has taken the place of, before it is removed. */
     private readonly onReplaced: (folder: string) => Promise<void>,
-  ) {
-    if (folder !== undefined) this.#sweep(folder);
-  }
+  ) {}
 
   get(slot: number): Volume {
     return (this.#volumes[slot] ??= new Volume(slot, this.#open(slot), this.onCommit));
@@ -50,9 +50,9 @@ export class Volumes {
   /** The slot for a new database. */
   async slotForNew(): Promise<number> {
     const newest = this.catalogue.generations().length - 1;
-    if (newest < 0) return await this.#begin(0);
-    if (this.get(newest).store.size().file_bytes < volumeBytesMax) return newest;
-    return await this.#begin(newest + 1);
+    if (newest >= 0 && this.get(newest).store.size().file_bytes < volumeBytesMax) return newest;
+    this.#beginning ??= this.#begin(newest + 1).finally(() => (this.#beginning = undefined));
+    return await this.#beginning;
   }
 
   /** Gives disk space back where that is worth the copying. Of several who ask for the same, one does it. */
@@ -76,18 +76,22 @@ export class Volumes {
     const free = file_bytes - used_bytes;
     if (folder === undefined || free < reclaimBytesMin || free < reclaimShareMin * file_bytes) return false;
     const old = this.#folderOf(slot, this.catalogue.generations()[slot]!);
-    const generation = this.catalogue.generations()[slot]! + 1;
+    const generation = nextGeneration(folder, slot, this.catalogue.generations()[slot]!);
     const fresh = this.#folderOf(slot, generation);
+    const copy = `${fresh}.copy`;
     await volume.replaceStore(
       async (store) => {
-        await fs.promises.rm(fresh, { recursive: true, force: true });
-        await fs.promises.mkdir(fresh, { recursive: true });
-        await store.copyTo(fresh);
+        await fs.promises.rm(copy, { recursive: true, force: true });
+        await fs.promises.mkdir(copy, { recursive: true });
+        await store.copyTo(copy);
+        await fs.promises.rename(copy, fresh);
         syncFolder(fresh);
         return this.#cached(fresh);
       },
       () => this.catalogue.setGeneration(slot, generation),
     );
+    // Should this fail, the next start does it.
+    await this.#stamp(volume.store, slot, generation).catch(() => undefined);
     await this.onReplaced(old);
     await fs.promises.rm(old, { recursive: true, force: true });
     return true;
@@ -98,9 +102,19 @@ export class Volumes {
     for (const volume of this.#volumes) await volume?.close();
   }
 
+  /** The volume is there before the catalogue names it: one that is named and not there has been lost. */
   async #begin(slot: number): Promise<number> {
+    if (this.folder !== undefined) {
+      const store = new LmdbStore(this.#folderOf(slot, 1));
+      await this.#stamp(store, slot, 1).finally(() => store.close());
+    }
     await this.catalogue.setGeneration(slot, 1);
     return slot;
+  }
+
+  async #stamp(store: Store, slot: number, generation: number): Promise<void> {
+    const { id } = this.catalogue;
+    if (id !== undefined) await store.write([stampWrite({ catalogue: id, slot, generation })]).flushed;
   }
 
   #open(slot: number): Store {
@@ -115,11 +129,11 @@ export class Volumes {
   #folderOf(slot: number, generation: number): string {
     return path.join(this.folder!, `${slot}.${generation}`);
   }
+}
 
-  #sweep(folder: string): void {
-    const kept = new Set(this.catalogue.generations().map((generation, slot) => `${slot}.${generation}`));
-    for (const name of fs.existsSync(folder) ? fs.readdirSync(folder) : []) {
-      if (!kept.has(name)) fs.rmSync(path.join(folder, name), { recursive: true, force: true });
-    }
-  }
+/** One that no folder has: what a crash has left under the next number may be more than a copy. */
+function nextGeneration(folder: string, slot: number, current: number): number {
+  let generation = current + 1;
+  while (fs.existsSync(path.join(folder, `${slot}.${generation}`))) generation++;
+  return generation;
 }

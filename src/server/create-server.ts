@@ -16,6 +16,7 @@ import { BackgroundIndexing } from '../cluster/background-indexing.js';
 import { BatchWrites } from '../cluster/batch-writes.js';
 import { FileBlobStore } from '../blobs/file-blob-store.js';
 import { MemoryBlobStore } from '../blobs/memory-blob-store.js';
+import { checkStores } from '../cluster/check-stores.js';
 import { designDocGate } from '../cluster/check-design-doc.js';
 import { Cluster } from '../cluster/cluster.js';
 import { DataFolder } from '../cluster/data-folder.js';
@@ -272,6 +273,7 @@ async function openStores(
   scripting: Scripting,
   users: { accounts: Accounts; gate: UsersGate },
 ): Promise<Cluster> {
+  if (folder !== undefined) await checkStores(folder, logger);
   const blobs =
     folder === undefined ? new MemoryBlobStore() : await FileBlobStore.open(folder.path('attachments'));
   const cluster = new Cluster(config, logger, folder, blobs, scripting.openViews(folder));

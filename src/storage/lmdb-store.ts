@@ -13,7 +13,7 @@ import { syncFolder } from './sync-folder.js';
  * here (`overlappingSync: false`): what a reader can see is on disk, which is what feeds and 201 answers rely on.
  */
 export class LmdbStore implements Store {
-  readonly #db: RootDatabase<Bytes, Bytes>;
+  #db: RootDatabase<Bytes, Bytes>;
 
   constructor(folder: string) {
     const isNew = !fs.existsSync(folder);
@@ -109,10 +109,30 @@ export class LmdbStore implements Store {
     for (const value of ['1', '2', undefined]) await this.write([{ key: primeKey, value }]).flushed;
   }
 
+  /** Who reads or writes later gets an error: the library would go on with memory that is not there any more. */
   async close(): Promise<void> {
-    await this.#db.close();
+    const db = this.#db;
+    this.#db = closedDatabase;
+    await db.close();
   }
 }
+
+const isClosed = (): never => {
+  throw new Error('The store is closed.');
+};
+
+/** Stands where an open database was. */
+const closedDatabase = {
+  getBinaryFast: isClosed,
+  getRange: isClosed,
+  getKeys: isClosed,
+  getKeysCount: isClosed,
+  getStats: isClosed,
+  batch: () => Promise.reject(new Error('The store is closed.')),
+  backup: () => Promise.reject(new Error('The store is closed.')),
+  resetReadTxn: () => undefined,
+  close: () => Promise.resolve(),
+} as unknown as RootDatabase<Bytes, Bytes>;
 
 interface LmdbStats {
   pageSize: number;

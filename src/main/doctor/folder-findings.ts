@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { inspectFolder } from '../../cluster/data-folder.js';
 import { note, problem, type Finding } from './finding.js';
+import { storeFindings } from './store-findings.js';
 
 const gigabyte = 1024 ** 3;
 /** Less free space than this, or than this part of the disk, is too little. */
@@ -108,7 +109,11 @@ function stateFindings(folder: string): Finding[] {
     findings.push(
       note(path.join(folder, 'lock'), `A server is using the folder: process ${holder}.`, 'Nothing.'),
     );
-  } else if (staleLock) {
+  } else {
+    // Pages are only as they should be while nothing is written.
+    findings.push(...storeFindings(folder));
+  }
+  if (staleLock) {
     findings.push(
       note(
         path.join(folder, 'lock'),

@@ -1,0 +1,106 @@
+import fs from 'node:fs';
+import os from 'node:os';
+
+/**
+ * Looks into an LMDB file before it is mapped into memory. LMDB believes what it reads there: a file that is too short
+ * ends the process by SIGBUS, a page that is damaged by SIGSEGV. The layout is that of `mdb.c` for 64-bit machines with
+ * the low byte first, data version 2; elsewhere nothing is checked.
+ */
+const isLayoutKnown = os.endianness() === 'LE' && !['arm', 'ia32', 'mipsel'].includes(process.arch);
+
+export const pageHeaderBytes = 24;
+export const noPage = 2 ** 64;
+const metaPages = 2;
+const metaFlag = 8;
+const magic = 0xbeefc0de;
+const dataVersion = 2;
+const depthMax = 32;
+
+/** One of the two trees of a file: of free pages, and of what is stored. */
+export interface LmdbTree {
+  depth: number;
+  branchPages: number;
+  leafPages: number;
+  overflowPages: number;
+  entries: number;
+  /** `noPage` where the tree is empty. */
+  root: number;
+}
+
+export interface LmdbHead {
+  pageBytes: number;
+  lastPage: number;
+  fileBytes: number;
+  free: LmdbTree;
+  main: LmdbTree;
+}
+
+/** Why a file cannot be used; the message completes a sentence that begins with the name of the file. */
+export class LmdbDamage extends Error {}
+
+/** Undefined where the layout of this machine's files is not known. */
+export function openHead(fd: number): LmdbHead | undefined {
+  return isLayoutKnown ? readHead(fd) : undefined;
+}
+
+function readHead(fd: number): LmdbHead {
+  const fileBytes = fs.fstatSync(fd).size;
+  if (fileBytes === 0) throw new LmdbDamage('is empty');
+  const first = readMeta(fd, 0);
+  const second = readMeta(fd, first.pageBytes);
+  if (second.pageBytes !== first.pageBytes || !areNeighbours(first.transaction, second.transaction))
+    throw new LmdbDamage('is damaged: its two head pages contradict each other');
+  const { pageBytes, lastPage, free, main } = second.transaction > first.transaction ? second : first;
+  return { pageBytes, lastPage, fileBytes, free, main };
+}
+
+/** Transactions use the two head pages by turns. In a new file both are 0, in a compact copy the first is. */
+function areNeighbours(even: number, odd: number): boolean {
+  if (even % 2 !== 0 || (odd % 2 !== 1 && odd !== 0)) return false;
+  return even === 0 || Math.abs(even - odd) === 1;
+}
+
+function readMeta(fd: number, at: number): LmdbHead & { transaction: number } {
+  const bytes = Buffer.alloc(168);
+  if (fs.readSync(fd, bytes, 0, bytes.length, at) < bytes.length) throw new LmdbDamage('is cut short');
+  const number = (offset: number): number => Number(bytes.readBigUInt64LE(offset));
+  const page = at === 0 ? 0 : 1;
+  if (number(0) !== page || bytes.readUInt16LE(18) !== metaFlag || bytes.readUInt32LE(24) !== magic)
+    throw new LmdbDamage('is damaged: it does not begin as a store of this server does');
+  if ((bytes.readUInt32LE(28) & 0xffff) !== dataVersion)
+    throw new LmdbDamage('is damaged, or was written by another version of LMDB');
+  const pageBytes = bytes.readUInt32LE(48);
+  const lastPage = number(144);
+  const trees = [readTree(bytes, 48), readTree(bytes, 96)] as const;
+  const isSound =
+    pageBytes >= 256 &&
+    pageBytes <= 65536 &&
+    (pageBytes & (pageBytes - 1)) === 0 &&
+    Number.isSafeInteger(lastPage * pageBytes) &&
+    lastPage >= metaPages - 1 &&
+    trees.every((tree) => isTreeSound(tree, lastPage));
+  if (!isSound) throw new LmdbDamage('is damaged: a head page holds impossible numbers');
+  const [free, main] = trees;
+  return { pageBytes, lastPage, fileBytes: 0, free, main, transaction: number(152) };
+}
+
+function readTree(bytes: Buffer, at: number): LmdbTree {
+  const number = (offset: number): number => Number(bytes.readBigUInt64LE(at + offset));
+  return {
+    depth: bytes.readUInt16LE(at + 6),
+    branchPages: number(8),
+    leafPages: number(16),
+    overflowPages: number(24),
+    entries: number(32),
+    root: number(40),
+  };
+}
+
+function isTreeSound(
+  { depth, branchPages, leafPages, overflowPages, root }: LmdbTree,
+  lastPage: number,
+): boolean {
+  if (root === noPage) return true;
+  if (root < metaPages || root > lastPage || depth < 1 || depth > depthMax) return false;
+  return branchPages + leafPages + overflowPages <= lastPage;
+}
