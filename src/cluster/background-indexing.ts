@@ -1,6 +1,6 @@
 import { Refusal } from '../base/errors.js';
 import { TimerWheel, type Due } from '../base/timer-wheel.js';
-import type { DesignViews } from '../views/definition.js';
+import { viewLanguages, type DesignViews } from '../views/definition.js';
 import type { Cluster } from './cluster.js';
 import type { Database } from './database.js';
 import { designNames, designOf } from './design-docs.js';
@@ -110,7 +110,7 @@ export class BackgroundIndexing {
     for (const name of database === undefined ? [] : designNames(database)) {
       if (this.#databaseOf(listed) !== database || !this.#isOn) return 0;
       const design = designIfAny(database!, name);
-      if (design === undefined || !design.autoupdate) continue;
+      if (design === undefined || !design.autoupdate || !viewLanguages.has(design.language)) continue;
       if (this.cluster.views.isFresh(this.cluster.indexed(database!), design)) continue;
       const key = `${listed.instance}/${design.signature}`;
       const leftMs = (this.#failures.get(key)?.until ?? 0) - performance.now();

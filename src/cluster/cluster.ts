@@ -17,6 +17,7 @@ import { AttachmentPins } from './attachment-pins.js';
 import { Catalogue, type DatabaseRecord, type Erasure, type NamesQuery } from './catalogue.js';
 import type { DataFolder } from './data-folder.js';
 import { Database, type EndReason } from './database.js';
+import { DesignDocCache } from './design-doc-cache.js';
 import { DbEvents, eventsDatabase, type EventTarget } from './db-events.js';
 import { showFor, type ReadGate, type Show } from './read-gates.js';
 import type { SaveGate } from './save-gates.js';
@@ -59,6 +60,7 @@ export class Cluster implements EventTarget {
   readonly #forgotten = new Map<number, string>();
   readonly #events = new DbEvents(this);
   readonly #watchers: Watcher[] = [];
+  readonly #designDocs = new DesignDocCache();
   /** What answers under way have promised. */
   readonly pins: AttachmentPins;
   #closing = false;
@@ -213,7 +215,7 @@ export class Cluster implements EventTarget {
   #remember(name: string, record: DatabaseRecord): Database {
     if (this.#open.size >= openDatabasesMax) this.#makeRoom();
     const collection = new Collection(this.#volumes.get(record.slot), record.instance, record.q);
-    const database = new Database(name, record, collection);
+    const database = new Database(name, record, collection, this.#designDocs);
     this.#open.set(name, database);
     this.#byInstance.set(record.instance, database);
     return database;

@@ -5,6 +5,7 @@ import type { Command, ResultOf } from '../shard/commands.js';
 import type { ShardState } from '../shard/shard-state.js';
 import type { DesignViews } from '../views/definition.js';
 import type { DatabaseRecord } from './catalogue.js';
+import { DesignDocCache, type Validator } from './design-doc-cache.js';
 import { isLocalId } from './document-input.js';
 import { checkPartitionedId } from './partitions.js';
 import { shardOf } from './shard-ranges.js';
@@ -36,12 +37,16 @@ export class Database {
   /** Compactions under way. */
   compacting = 0;
   /** Views of design documents, by name. */
-  readonly designs = new Map<string, { changes: number; rev: string; views: DesignViews }>();
+  readonly designs = new Map<string, { changes: number; digest: string; views: DesignViews }>();
+  /** The design documents with validation functions, as of a count of changes of design documents. */
+  validators: { changes: number; list: readonly Validator[] } | undefined;
 
   constructor(
     readonly name: string,
     public record: DatabaseRecord,
     readonly collection: Collection,
+    /** Shared by the databases of a node. */
+    readonly designDocs = new DesignDocCache(),
   ) {}
 
   get q(): number {

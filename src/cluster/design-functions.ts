@@ -1,79 +1,65 @@
+import { createHash } from 'node:crypto';
 import { fromBytes, type Bytes } from '../base/bytes.js';
 import { notFound, Refusal } from '../base/errors.js';
-import type { Rev } from '../revisions/rev.js';
-import type { DdocProgram } from '../script/script-host.js';
 import { decodeWinner, type WinnerView } from '../shard/doc-record.js';
 import { docText } from '../shard/doc-text.js';
 import { prefixEnd } from '../storage/store.js';
 import { spaceOf } from '../views/index-job.js';
 import type { Database } from './database.js';
+import type { DesignDoc, Validator } from './design-doc-cache.js';
 import { designPrefix } from './document-input.js';
-
-/** A design document as its functions are called. */
-export interface DesignDoc {
-  id: Bytes;
-  rev: Rev;
-  program: DdocProgram;
-  value: Readonly<Record<string, unknown>>;
-}
 
 /** By what name the functions of a database are kept apart from those of others. */
 export const scriptSpace = ({ record }: Database): string => spaceOf(record.instance);
 
-/** Design documents that were called lately, by database and revision, the longest unused first. */
-const recent = new Map<string, DesignDoc>();
-const recentMax = 32;
-const recentBytesMax = 1_000_000;
-
 /** The design document of that name; refuses where there is none. */
 export function openDesignDoc(database: Database, name: Bytes): DesignDoc {
+  const { collection, designDocs } = database;
   const id = designPrefix + name;
-  const found = database.collection.winner(id);
+  const known = designDocs.get(collection, id);
+  if (known !== undefined) return known;
+  const found = collection.winner(id);
   if (found === undefined) throw notFound('missing');
   if (found.deleted) throw notFound('deleted');
-  const key = `${database.record.instance} ${programId(id, found)}`;
-  const doc = recent.get(key) ?? designDoc(database, id, found);
-  recent.delete(key);
-  if (doc.program.json.length <= recentBytesMax) recent.set(key, doc);
-  if (recent.size > recentMax) recent.delete(recent.keys().next().value!);
+  const doc = designDoc(database, id, found);
+  designDocs.set(collection, doc);
   return doc;
 }
-
-const programId = (id: Bytes, { pos, hash }: Rev): string => `${id}@${pos}-${hash}`;
 
 function designDoc(database: Database, id: Bytes, winner: WinnerView): DesignDoc {
   const content = winner.body ?? database.collection.winnerBody(database.shardOf(id), winner);
   const json = docText(id, winner, content, '');
   const value = JSON.parse(fromBytes(json)) as Record<string, unknown>;
-  const rev = { pos: winner.pos, hash: winner.hash };
-  return { id, rev, program: { id: programId(id, rev), json }, value };
+  return { id, program: { id: programId(json), json }, value };
 }
+
+/** By content: the same revision may come back with another body once it has been purged. */
+const programId = (json: Bytes): string => createHash('sha256').update(json, 'latin1').digest('base64');
 
 /** JavaScript is the one language that functions can be in; a design document that names none means it. */
-export function requireJavascript({ language }: Readonly<Record<string, unknown>>): void {
-  if (language === undefined || language === 'javascript') return;
-  throw new Refusal('unknown_query_language', `Functions in ${JSON.stringify(language)} cannot be run.`);
+const isJavascript = ({ language }: Readonly<Record<string, unknown>>): boolean =>
+  language === undefined || language === 'javascript';
+
+export function requireJavascript(ddoc: Readonly<Record<string, unknown>>): void {
+  if (!isJavascript(ddoc)) throw unknownLanguage(String(ddoc['language']));
 }
 
-interface Validators {
-  /** The state of the design documents for which they were looked for. */
-  changes: number;
-  programs: readonly DdocProgram[];
-}
-
-const validators = new WeakMap<Database, Validators>();
+export const unknownLanguage = (language: string): Refusal => new Refusal('unknown_query_language', language);
 
 /** The design documents whose `validate_doc_update` every document has to pass, in their order. */
-export function validatorsOf(database: Database): readonly DdocProgram[] {
+export function validatorsOf(database: Database): readonly Validator[] {
   const { designChanges } = database.collection;
-  const known = validators.get(database);
-  if (known?.changes === designChanges) return known.programs;
-  const programs: DdocProgram[] = [];
+  if (database.validators?.changes === designChanges) return database.validators.list;
+  const list: Validator[] = [];
   for (const { program, value } of liveDesignDocs(database)) {
-    if (typeof value['validate_doc_update'] === 'string') programs.push(program);
+    if (typeof value['validate_doc_update'] !== 'string') continue;
+    list.push({
+      program,
+      refusal: isJavascript(value) ? undefined : unknownLanguage(String(value['language'])),
+    });
   }
-  validators.set(database, { changes: designChanges, programs });
-  return programs;
+  database.validators = { changes: designChanges, list };
+  return list;
 }
 
 function* liveDesignDocs(database: Database): Generator<DesignDoc> {

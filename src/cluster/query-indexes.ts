@@ -7,14 +7,15 @@ import type { Database } from './database.js';
 import { designPrefix } from './document-input.js';
 
 interface OfDesign {
-  rev: string;
+  /** The sequence of its last change, which is never given again; a purged revision may come back with another body. */
+  seq: number;
   indexes: readonly QueryIndex[];
 }
 
 interface Remembered {
   /** The count of changes of design documents at that time. */
   changes: number;
-  /** By id: each is parsed once for each of its revisions. */
+  /** By id: each is parsed once after each of its changes. */
   designs: ReadonlyMap<string, OfDesign>;
   indexes: readonly QueryIndex[];
 }
@@ -32,15 +33,15 @@ export function queryIndexes(database: Database): readonly QueryIndex[] {
   for (const { key, value } of store.entries({ start, end: prefixEnd(start) })) {
     const winner = decodeWinner(value);
     const id = winner.longId ?? key.slice(keys.livePrefix.length);
-    const rev = `${winner.pos}-${winner.hash}`;
     const known = before?.designs.get(id);
-    if (known?.rev === rev) {
+    if (known?.seq === winner.seq) {
       now.set(id, known);
       continue;
     }
     const { body } = splitContent(database.collection.winnerBody(database.shardOf(id), winner));
     const doc = JSON.parse(fromBytes(body)) as Record<string, unknown>;
-    now.set(id, { rev, indexes: indexesOf(fromBytes(id), doc, database.isPartitioned) });
+    const indexes = indexesOf(fromBytes(id), doc, database.isPartitioned);
+    now.set(id, { seq: winner.seq, indexes });
   }
   const indexes = [primaryIndex, ...[...now.values()].flatMap((design) => design.indexes)];
   remembered.set(database, { changes, designs: now, indexes });

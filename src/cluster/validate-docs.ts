@@ -2,9 +2,10 @@ import { toBytes, type Bytes } from '../base/bytes.js';
 import { FunctionRefusal, Refusal } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import { find, pathOf } from '../revisions/tree.js';
-import type { DdocProgram, ScriptHost } from '../script/script-host.js';
+import type { ScriptHost } from '../script/script-host.js';
 import { deletedMember, docText, quoteId, revisionsMember } from '../shard/doc-text.js';
 import type { Database } from './database.js';
+import type { Validator } from './design-doc-cache.js';
 import { scriptSpace, validatorsOf } from './design-functions.js';
 import { isDesignId, type NamedInput } from './document-input.js';
 import type { GatedDoc, SaveGate } from './save-gates.js';
@@ -19,11 +20,11 @@ export function validationGate(scripts: ScriptHost): SaveGate {
     stamp: (database) => database.collection.designChanges,
     checkAll: async (database, docs, user) => {
       const results: (NamedInput | Refusal)[] = docs.map(({ input }) => input);
-      for (const program of validatorsOf(database)) {
+      for (const validator of validatorsOf(database)) {
         const open = [...results.keys()].filter((at) => !(results[at] instanceof Refusal));
         if (open.length === 0) break;
         const calls = open.map((at) => validationCall(database, docs[at]!));
-        const refusals = await validate(scripts, database, program, calls, user);
+        const refusals = await validate(scripts, database, validator, calls, user);
         for (const [i, at] of open.entries()) results[at] = refusals[i] ?? results[at]!;
       }
       return results;
@@ -34,10 +35,11 @@ export function validationGate(scripts: ScriptHost): SaveGate {
 async function validate(
   scripts: ScriptHost,
   database: Database,
-  program: DdocProgram,
+  { program, refusal }: Validator,
   calls: readonly Bytes[],
   user: UserContext,
 ): Promise<(Refusal | undefined)[]> {
+  if (refusal !== undefined) return calls.map(() => refusal);
   const shared = toBytes(JSON.stringify([functionUser(database, user), functionSecurity(database)]));
   try {
     const values = await scripts.call(scriptSpace(database), program, ['validate_doc_update'], calls, shared);

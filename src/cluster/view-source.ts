@@ -1,11 +1,12 @@
 import { toBytes } from '../base/bytes.js';
 import type { UserContext } from '../base/user-context.js';
-import type { DesignViews, ViewDefinition } from '../views/definition.js';
+import { viewLanguages, type DesignViews, type ViewDefinition } from '../views/definition.js';
 import type { ViewReader } from '../views/view-reader.js';
 import type { OnUpdate } from '../views/views.js';
 import type { ViewRequest } from '../views/view-request.js';
 import type { Cluster } from './cluster.js';
 import type { Database } from './database.js';
+import { unknownLanguage } from './design-functions.js';
 import { designPrefix } from './document-input.js';
 import type { ViewSource } from './query-view.js';
 import { checkVisible } from './read-gates.js';
@@ -33,6 +34,7 @@ export function viewSource(
   const show = cluster.showFor(database, user);
   // Rows hold what the view has made of documents that this user may not read.
   checkVisible(show, designPrefix + toBytes(ddoc));
+  if (!viewLanguages.has(design.language)) throw unknownLanguage(design.language);
   const indexed = cluster.indexed(database);
   const onUpdate = taskOf(cluster, named);
   const sourceOf = (reader: ViewReader | undefined): ViewSource => ({

@@ -2,14 +2,9 @@ import { createHash } from 'node:crypto';
 import { fromBytes, type Bytes } from '../base/bytes.js';
 import { FunctionRefusal, Refusal, type ErrorName } from '../base/errors.js';
 import type { Database } from '../cluster/database.js';
-import {
-  openDesignDoc,
-  requireJavascript,
-  scriptSpace,
-  type DesignDoc,
-} from '../cluster/design-functions.js';
+import type { DesignDoc } from '../cluster/design-doc-cache.js';
+import { openDesignDoc, requireJavascript, scriptSpace } from '../cluster/design-functions.js';
 import { requireMember } from '../cluster/script-filter.js';
-import { formatRev } from '../revisions/rev.js';
 import type { Exchange } from './exchange.js';
 import type { DatabaseRoute } from './route.js';
 
@@ -42,10 +37,10 @@ export async function callFunction(
 }
 
 /** A tag of all that an answer depends on as far as it is known: the rest is the function's own business. */
-export function functionTag(exchange: Exchange, { rev }: DesignDoc, state: string): string {
+export function functionTag(exchange: Exchange, { program }: DesignDoc, state: string): string {
   const { user } = exchange;
   const accept = exchange.header('accept') ?? '';
-  const parts = [formatRev(rev), state, accept, user.name, user.roles];
+  const parts = [program.id, state, accept, user.name, user.roles];
   return `"${createHash('md5').update(JSON.stringify(parts)).digest('hex')}"`;
 }
 

@@ -67,7 +67,7 @@ export const statuses: Readonly<Record<ErrorName, number>> = {
   timeout: 500,
   too_large: 413,
   unauthorized: 401,
-  unknown_query_language: 400,
+  unknown_query_language: 500,
   unsupported_mixed_sort: 400,
   update_error: 404,
   upgrade_required: 426,

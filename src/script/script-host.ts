@@ -48,7 +48,7 @@ class MapResult {
   }
 }
 
-/** A design document. Equal ids must mean equal contents: `{id}@{rev}` will do. */
+/** A design document. Equal ids must mean equal contents, so the id is a digest: a revision can change its body. */
 export interface DdocProgram {
   id: string;
   /** JSON text of the whole document, `_id` and `_rev` included. */

@@ -3,6 +3,9 @@ import { toBytes, type Bytes } from '../base/bytes.js';
 import { parseField } from '../selectors/field-path.js';
 import { compileSelector } from '../selectors/selector.js';
 
+/** The languages that views can be in: of functions, and of indexes for declarative queries. */
+export const viewLanguages: ReadonlySet<string> = new Set(['javascript', 'query']);
+
 /** One view of a design document, checked and ready to be indexed. */
 export interface ViewDefinition {
   name: string;

@@ -246,13 +246,49 @@ describe('design documents', () => {
   });
 
   test('in other languages are kept, and their functions are refused', async () => {
-    const db = await designDb({
-      language: 'erlang',
-      shows: { s: 'fun(Doc) -> Doc end.' },
-      updates: { s: 'x' },
-      views: { v: { map: 'fun' } },
-    });
-    assertRefused(await client.get(`${db}/_design/d/_show/s`), 400, 'unknown_query_language');
-    assertRefused(await client.post(`${db}/_design/d/_update/s`, {}), 400, 'unknown_query_language');
+    const db = await newDb(client);
+    assertOk(await client.put(`${db}/x`, {}), 201);
+    const source = 'function () { return true }';
+    const ddoc = {
+      language: 'cobol',
+      shows: { s: source },
+      updates: { u: source },
+      lists: { l: source },
+      filters: { f: source },
+      rewrites: source,
+      views: { v: { map: 'function (doc) { emit(doc._id) }', reduce: '_count' }, w: { map: 'MOVE X TO Y.' } },
+    };
+    assertOk(await client.put(`${db}/_design/d`, ddoc), 201);
+    const answers = [
+      await client.get(`${db}/_design/d/_show/s`),
+      await client.post(`${db}/_design/d/_update/u`, {}),
+      await client.get(`${db}/_design/d/_list/l/v`),
+      await client.get(`${db}/_design/d/_rewrite/x`),
+      await client.get(`${db}/_changes?filter=d/f`),
+      await client.get(`${db}/_changes?filter=_view&view=d/v`),
+      await client.get(`${db}/_design/d/_view/v`),
+      await client.get(`${db}/_design/d/_view/w?update=false`),
+      await client.post(`${db}/_design/d/_view/v`, { keys: ['x'] }),
+    ];
+    for (const answer of answers) {
+      assertRefused(answer, 500, 'unknown_query_language');
+      assert.equal(answer.body.reason, 'cobol');
+    }
+    const several = await client.post(`${db}/_design/d/_view/v/queries`, { queries: [{}] });
+    assertRefused(several, 500, 'unknown_query_language');
+    assertRefused(await client.get(`${db}/_design/d/_view/none`), 404, 'not_found');
+    assert.equal((await client.get(`${db}/_design/d/_info`)).body.view_index.language, 'cobol');
+  });
+
+  test('in other languages cannot judge documents, so that none is saved', async () => {
+    const db = await newDb(client);
+    const ddoc = { language: 'cobol', validate_doc_update: 'function () {}' };
+    const { body } = await client.put(`${db}/_design/d`, ddoc);
+    assertRefused(await client.put(`${db}/x`, {}), 500, 'unknown_query_language');
+    const bulk = await client.post(`${db}/_bulk_docs`, { docs: [{ _id: 'y' }] });
+    assert.equal(bulk.body[0].error, 'unknown_query_language');
+    assertOk(await client.put(`${db}/_local/l`, {}), 201);
+    assertOk(await client.delete(`${db}/_design/d?rev=${body.rev}`), 200);
+    assertOk(await client.put(`${db}/x`, {}), 201);
   });
 });

@@ -70,6 +70,25 @@ test('_view_cleanup removes indexes that no design document needs, and keeps the
   assert.deepEqual(kept.body.rows, [{ key: null, value: 50 }]);
 });
 
+test('members with names in any script are indexed', async () => {
+  const { client } = await serverOn(temporaryFolder());
+  const db = await newDb(client);
+  await client.put(`${db}/x`, { größe: 7, gr: 1, 价格: 2, 'a b': 3 });
+  const expected = {
+    'doc.größe': 7,
+    'doc.gr\\u00f6\\u00dfe': 7,
+    'doc["größe"]': 7,
+    'doc.价格': 2,
+    'doc["a b"]': 3,
+  };
+  for (const [n, [place, key]] of Object.entries(expected).entries()) {
+    const map = `function (doc) { if (${place}) emit(${place}, doc.gr) }`;
+    await client.put(`${db}/_design/d${n}`, { views: { v: { map } } });
+    const { body } = await client.get(`${db}/_design/d${n}/_view/v`);
+    assert.deepEqual(body.rows, [{ id: 'x', key, value: 1 }], place);
+  }
+});
+
 test('purged documents leave the index', async () => {
   const client = await startServer({ dataDir: temporaryFolder() });
   const db = await newDb(client);
