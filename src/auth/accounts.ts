@@ -13,7 +13,9 @@ export interface Account {
   user: UserContext;
   /** Undefined where nobody can log in by a password. */
   hash: PasswordHash | undefined;
-  /** The same for as long as the password is. */
+  /** What the user document says of a second factor, whatever it is; undefined where none is asked for. */
+  totp: unknown;
+  /** The same for as long as the password and the second factor are. */
   fingerprint: string;
 }
 
@@ -59,17 +61,20 @@ export class Accounts {
     const roles = doc === undefined ? [] : rolesOf(doc);
     if (admin !== '') {
       const all = [serverAdminRole, ...roles.filter((role) => role !== serverAdminRole)];
-      return { user: userContext(name, all), hash: parseHash(admin), fingerprint: `admin ${admin}` };
+      const user = userContext(name, all);
+      return { user, hash: parseHash(admin), totp: undefined, fingerprint: `admin ${admin}` };
     }
     if (doc === undefined) return undefined;
     if (conflicted) {
       throw new Refusal('unauthorized', 'The user document has conflicts, which must be resolved first.');
     }
-    const { password_scheme, pbkdf2_prf, salt, iterations, derived_key, password_sha } = doc;
+    const { password_scheme, pbkdf2_prf, salt, iterations, derived_key, password_sha, totp } = doc;
+    const password = [password_scheme, pbkdf2_prf, salt, iterations, derived_key, password_sha];
     return {
       user: userContext(name, roles),
       hash: userHash(doc),
-      fingerprint: JSON.stringify([password_scheme, pbkdf2_prf, salt, iterations, derived_key, password_sha]),
+      totp,
+      fingerprint: JSON.stringify(totp === undefined ? password : [...password, totp]),
     };
   }
 

@@ -8,7 +8,7 @@ import { CredentialCache } from './credential-cache.js';
 import { readHandlers, type HandlerName } from './handlers.js';
 import { JsonWebTokens } from './json-web-tokens.js';
 import { Lockout } from './lockout.js';
-import { Logins } from './logins.js';
+import { Logins, type Credentials } from './logins.js';
 import { ProxyHeaders } from './proxy-headers.js';
 import { SessionCookies, sessionValue } from './session-cookies.js';
 
@@ -70,7 +70,7 @@ export class Authenticator {
     private readonly now: () => number = Date.now,
   ) {
     this.sessions = new SessionCookies(config, accounts, now);
-    this.#logins = new Logins(config, accounts, new Lockout(config, logger, now));
+    this.#logins = new Logins(config, accounts, new Lockout(config, logger, now), now);
     this.#proxy = new ProxyHeaders(config);
     this.#tokens = new JsonWebTokens(config, now);
     this.#passwords = new CredentialCache(() => config.number('chttpd_auth/auth_cache_size'));
@@ -92,9 +92,9 @@ export class Authenticator {
     return this.#try(asker, 0);
   }
 
-  /** Checks a name and a password that came in a body. */
-  login(name: string, password: string, sender: string): Promise<Account> {
-    return this.#logins.verify(name, password, sender);
+  /** Checks credentials that came in a body. */
+  login(credentials: Credentials, sender: string): Promise<Account> {
+    return this.#logins.verify(credentials, sender);
   }
 
   /** Whether a session cookie is to be renewed with this answer. */
@@ -163,7 +163,7 @@ export class Authenticator {
     const credentials = decodeBasic(header.slice('Basic '.length).trim());
     if (credentials === undefined) return undefined;
     return this.#once(`${digest} ${asker.sender}`, async (isCurrent) => {
-      const account = await this.login(credentials.name, credentials.password, asker.sender);
+      const account = await this.login({ ...credentials, token: undefined }, asker.sender);
       const identity: Identity = { user: account.user, handler: 'default' };
       // The account may have changed while the password was verified: it is compared when it is used next.
       if (isCurrent()) {

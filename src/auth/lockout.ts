@@ -10,8 +10,9 @@ interface Failures {
 }
 
 /**
- * Failed logins, counted for each sender and name: who fails too often has to wait, and cannot keep others, who come
- * from elsewhere, from logging in. Names that don't exist are counted too, so that nobody learns which do.
+ * Failed logins, counted for each sender, name and password that is to be guessed: who fails too often has to wait, and
+ * cannot keep others, who come from elsewhere, from logging in. A new password begins a new count. Names that don't
+ * exist are counted too, so that nobody learns which do.
  */
 export class Lockout {
   /** By digest, since names are as long as a client likes; the oldest first. */
@@ -25,15 +26,16 @@ export class Lockout {
   ) {}
 
   /** Refuses who has failed too often. */
-  check(sender: string, name: string): void {
-    if (!this.#isLocked(this.#digest(sender, name))) return;
+  check(sender: string, name: string, fingerprint?: string): void {
+    if (!this.#isLocked(this.#digest(sender, name, fingerprint))) return;
     throw new Refusal('forbidden', 'Account is temporarily locked due to multiple authentication failures');
   }
 
-  failed(sender: string, name: string): void {
+  /** `fingerprint` is that of the account, undefined where there is none. */
+  failed(sender: string, name: string, fingerprint?: string): void {
     const mode = this.config.choice('chttpd_auth_lockout/mode');
     if (mode === 'off') return;
-    const digest = this.#digest(sender, name);
+    const digest = this.#digest(sender, name, fingerprint);
     const threshold = this.config.number('chttpd_auth_lockout/threshold');
     const before = this.#current(digest);
     const until = before?.until ?? this.now() + this.config.number('chttpd_auth_lockout/max_lifetime');
@@ -66,8 +68,8 @@ export class Lockout {
     }
   }
 
-  #digest(sender: string, name: string): string {
-    return hash('sha256', `${this.#key}${sender} ${name}`, 'base64');
+  #digest(sender: string, name: string, fingerprint = ''): string {
+    return hash('sha256', this.#key + JSON.stringify([sender, name, fingerprint]), 'base64');
   }
 }
 

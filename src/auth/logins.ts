@@ -3,6 +3,15 @@ import type { Config } from '../config/config.js';
 import type { Account, Accounts } from './accounts.js';
 import type { Lockout } from './lockout.js';
 import { digestOf, verifyPassword, type PasswordHash } from './passwords.js';
+import { readTotp, verifyToken } from './totp.js';
+
+/** What somebody logs in with. */
+export interface Credentials {
+  name: string;
+  password: string;
+  /** A one-time password, empty where none was sent; undefined for ways in that have no place for one. */
+  token: string | undefined;
+}
 
 /** Passwords being verified at once, waiting ones included; each costs milliseconds of a processor. */
 const pendingMax = 1000;
@@ -19,20 +28,19 @@ export class Logins {
     private readonly config: Config,
     private readonly accounts: Accounts,
     private readonly lockout: Lockout,
+    private readonly now: () => number,
   ) {}
 
-  /** The account, if the password is its own; refuses otherwise, in the same words and time for all names. */
-  async verify(name: string, password: string, sender: string): Promise<Account> {
+  /** The account, if the credentials are its own; refuses otherwise, in the same words and time for all names. */
+  async verify(credentials: Credentials, sender: string): Promise<Account> {
     if (this.#pending >= pendingMax) {
       throw new Refusal('service_unavailable', 'Too many logins are being checked; try again later.');
     }
     this.#pending++;
-    const key = `${sender} ${name}`;
+    const key = `${sender} ${credentials.name}`;
     const before = this.#last.get(key);
     const work =
-      before === undefined
-        ? this.#check(name, password, sender)
-        : this.#after(before, name, password, sender);
+      before === undefined ? this.#check(credentials, sender) : this.#after(before, credentials, sender);
     this.#last.set(key, work);
     try {
       return await work;
@@ -42,14 +50,14 @@ export class Logins {
     }
   }
 
-  async #after(before: Promise<unknown>, name: string, password: string, sender: string): Promise<Account> {
+  async #after(before: Promise<unknown>, credentials: Credentials, sender: string): Promise<Account> {
     await before.catch(() => {});
-    return await this.#check(name, password, sender);
+    return await this.#check(credentials, sender);
   }
 
-  async #check(name: string, password: string, sender: string): Promise<Account> {
-    this.lockout.check(sender, name);
+  async #check({ name, password, token }: Credentials, sender: string): Promise<Account> {
     const account = this.accounts.find(name);
+    this.lockout.check(sender, name, account?.fingerprint);
     const stored = account?.hash;
     if (stored) this.checkIterations(stored);
     // An unknown name takes as long as a known one, so that the time of an answer doesn't give names away.
@@ -58,9 +66,19 @@ export class Logins {
       verifyPassword(password, stored ?? this.#decoy()),
       quick ? verifyPassword(password, this.#decoy()) : undefined,
     ]);
-    if (account !== undefined && stored && matches) return account;
-    this.lockout.failed(sender, name);
+    if (account !== undefined && stored && matches && this.#isSecondFactor(account, token)) return account;
+    // A program that goes on sending a password alone must not lock out the user who has a token.
+    const isHopeless = account?.totp !== undefined && token === undefined;
+    if (!isHopeless) this.lockout.failed(sender, name, account?.fingerprint);
     throw new Refusal('unauthorized', 'Name or password is incorrect.');
+  }
+
+  /** Whether the token is the right one, or none is asked for. What cannot be read lets no one in. */
+  #isSecondFactor({ totp }: Account, token: string | undefined): boolean {
+    if (totp === undefined) return true;
+    if (token === undefined) return false;
+    const wanted = readTotp(totp);
+    return !('wrong' in wanted) && verifyToken(wanted, token, this.now());
   }
 
   /** Refuses hashes that were made with too few or too many steps. */

@@ -1,6 +1,7 @@
 import { Refusal } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import { isDbAdmin, type SecurityObject } from './rights.js';
+import { readTotp } from './totp.js';
 import { userIdPrefix } from './users-database.js';
 
 export type UserDoc = Readonly<Record<string, unknown>>;
@@ -38,6 +39,7 @@ export function checkUserDoc(change: UserChange): void {
     forbid('Usernames can not be changed.');
   }
   checkHash(doc);
+  checkTotp(doc);
   if (!isDbAdmin(change.user, change.security)) checkOwnChange(change);
   checkNames(doc);
 }
@@ -61,6 +63,13 @@ function checkHash(doc: UserDoc): void {
   if (scheme !== 'pbkdf2') return;
   if (typeof iterations !== 'number') forbid('iterations must be a number.');
   if (typeof derived_key !== 'string') forbid('derived_key must be a string.');
+}
+
+/** One that cannot be used would lock its user out. */
+function checkTotp({ totp }: UserDoc): void {
+  if (totp === undefined) return;
+  const read = readTotp(totp);
+  if ('wrong' in read) forbid(read.wrong);
 }
 
 /** Who is no admin changes nothing but the own document, and not the roles in it. */

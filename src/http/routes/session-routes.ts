@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
+import type { Credentials } from '../../auth/logins.js';
 import { toBytes } from '../../base/bytes.js';
 import { badRequest, invalidJson, notAnObject, Refusal } from '../../base/errors.js';
 import { parseJson } from '../../json/scan.js';
@@ -32,9 +33,9 @@ async function logIn(exchange: Exchange): Promise<void> {
   const { authenticator } = exchange.services;
   const next = redirection(exchange, 'next');
   const fail = redirection(exchange, 'fail');
-  const { name, password } = await readLogin(exchange);
+  const credentials = await readLogin(exchange);
   try {
-    const account = await authenticator.login(name, password, exchange.sender);
+    const account = await authenticator.login(credentials, exchange.sender);
     exchange.setCookie = authenticator.sessions.header(
       authenticator.sessions.seal(account)!,
       exchange.secure,
@@ -74,7 +75,7 @@ function pageAfterLogin(exchange: Exchange): string | undefined {
 
 const loginBytesMax = 64 * 1024;
 
-async function readLogin(exchange: Exchange): Promise<{ name: string; password: string }> {
+async function readLogin(exchange: Exchange): Promise<Credentials> {
   const type = exchange.header('content-type')?.split(';')[0]!.trim().toLowerCase();
   if (type !== 'application/json' && type !== 'application/x-www-form-urlencoded') {
     throw new Refusal(
@@ -87,7 +88,7 @@ async function readLogin(exchange: Exchange): Promise<{ name: string; password: 
   const names = ['name', 'username'].flatMap((field) => fields(field) ?? []);
   if (names.length === 0) throw badRequest('request body must contain a username');
   if (names.some((each) => each !== names[0])) throw badRequest('request body contains different usernames');
-  return { name: names[0]!, password: fields('password') ?? '' };
+  return { name: names[0]!, password: fields('password') ?? '', token: fields('token') ?? '' };
 }
 
 type Fields = (name: string) => string | undefined;
