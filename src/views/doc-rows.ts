@@ -1,7 +1,7 @@
 import { ByteReader, fromBytes, lengthPrefixed, varint, type Bytes } from '../base/bytes.js';
 import { compareRaw } from '../json/collation.js';
 import { partitionOf } from '../shard/partition-counts.js';
-import { encodeIn, partitionKey, type KeyOrder } from './key-order.js';
+import { encodeIn, partitionKey, sortRows, type KeyOrder } from './key-order.js';
 import type { Row, RowKey } from './tree/row.js';
 
 /** A row as a map function emits it, both parts as JSON text. */
@@ -27,19 +27,39 @@ export function rowsOf(id: Bytes, emitted: readonly Emitted[], order: KeyOrder, 
     value,
   }));
   if (rows.length < 2) return rows;
-  rows.sort(
-    (a, b) =>
-      order.compare(a.key, b.key) || compareTexts(a.keyText, b.keyText) || compareTexts(a.value, b.value),
-  );
-  for (let i = 1; i < rows.length; i++) {
-    if (order.compare(rows[i - 1]!.key, rows[i]!.key) === 0) rows[i]!.n = rows[i - 1]!.n + 1;
+  sortRows(rows, order);
+  for (let from = 0, to = 1; to <= rows.length; to++) {
+    if (to < rows.length && order.compare(rows[from]!.key, rows[to]!.key) === 0) continue;
+    if (to - from > 1) numberEqual(rows, from, to);
+    from = to;
   }
   return rows;
 }
 
-function compareTexts(a: Bytes, b: Bytes): number {
-  return a === b ? 0 : compareRaw(JSON.parse(fromBytes(a)), JSON.parse(fromBytes(b)));
+/** Brings rows of equal keys into their order, which their texts decide, and numbers them. */
+function numberEqual(rows: NumberedRow[], from: number, to: number): void {
+  const first = rows[from]!;
+  const equal = rows.slice(from, to);
+  if (equal.some(({ keyText, value }) => keyText !== first.keyText || value !== first.value)) {
+    const parsed = new Map(
+      equal.map((row) => [
+        row,
+        [JSON.parse(fromBytes(row.keyText)) as unknown, JSON.parse(fromBytes(row.value)) as unknown] as const,
+      ]),
+    );
+    equal.sort((a, b) => {
+      const [keyA, valueA] = parsed.get(a)!;
+      const [keyB, valueB] = parsed.get(b)!;
+      return compareRaw(keyA, keyB) || compareRaw(valueA, valueB);
+    });
+  }
+  for (const [n, row] of equal.entries()) {
+    row.n = n;
+    rows[from + n] = row;
+  }
 }
+
+type NumberedRow = Row & { n: number };
 
 /** What is remembered of a document's rows, so that they can be found when it changes: `{ key n }…` */
 export function encodeRowKeys(rows: readonly RowKey[]): Bytes {

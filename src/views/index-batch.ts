@@ -3,7 +3,7 @@ import type { Store, Write } from '../storage/store.js';
 import { decodeRowKeys, encodeRowKeys, rowsOf, type Emitted } from './doc-rows.js';
 import { sortRows, type KeyOrder } from './key-order.js';
 import type { OpenIndex } from './open-index.js';
-import type { Row, RowKey } from './tree/row.js';
+import { compareRows, type Row, type RowKey } from './tree/row.js';
 import type { TreeState } from './tree/tree-state.js';
 
 /** What each row takes in memory beside its texts, roughly. */
@@ -49,27 +49,44 @@ export class IndexBatch {
     const inserts: Row[] = [];
     const removals: RowKey[] = [];
     const notes: Write[] = [];
+    let repeats = 0;
     for (const id of ids) {
       const rows = this.#docs.get(id);
       if (rows === undefined) continue;
       const key = index.keys.doc(id);
       const noted = fresh ? undefined : index.store.get(key);
       for (const row of rows) inserts.push(row);
-      if (noted !== undefined) removals.push(...withoutRepeats(decodeRowKeys(id, noted), rows, this.order));
-      if (rows.length > 0) notes.push({ key, value: encodeRowKeys(rows) });
-      else if (noted !== undefined) notes.push({ key, value: undefined });
+      if (noted !== undefined) repeats += removeOthers(decodeRowKeys(id, noted), rows, this.order, removals);
+      const note = rows.length > 0 ? encodeRowKeys(rows) : undefined;
+      if (note !== noted) notes.push({ key, value: note });
     }
     if (inserts.length === 0 && removals.length === 0) return { writes: [], notes, tree: index.state.tree };
     const { writes, state } = await index
       .writer(store)
-      .update(sortRows(removals, this.order), sortRows(inserts, this.order));
+      .update(sortRows(removals, this.order), sortRows(inserts, this.order), repeats > 0);
     return { writes, notes, tree: state };
   }
 }
 
 const noRows: readonly Row[] = [];
 
-/** An old row whose key the document has again is replaced, not removed. */
-function withoutRepeats(old: readonly RowKey[], rows: readonly Row[], order: KeyOrder): RowKey[] {
-  return old.filter((key) => !rows.some((row) => row.n === key.n && order.compare(row.key, key.key) === 0));
+/**
+ * Adds a document's old rows to the removals, but for those whose key it has again: they are replaced. Gives the number of
+ * these. Both lists are in order.
+ */
+function removeOthers(
+  old: readonly RowKey[],
+  rows: readonly Row[],
+  { compare }: KeyOrder,
+  removals: RowKey[],
+): number {
+  let at = 0;
+  let repeats = 0;
+  for (const key of old) {
+    let order = -1;
+    while (at < rows.length && (order = compareRows(compare, rows[at]!, key)) < 0) at++;
+    if (at < rows.length && order === 0) repeats++;
+    else removals.push(key);
+  }
+  return repeats;
 }

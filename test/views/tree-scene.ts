@@ -50,8 +50,8 @@ export class TreeScene {
     return new TreeReader(this.store, this.prefix, this.state, this.compare, this.cache);
   }
 
-  /** Changes tree and list, in whatever order the changes come. */
-  async update(removals: readonly RowKey[], inserts: readonly Row[]): Promise<void> {
+  /** Changes tree and list, in whatever order the changes come. Gives the number of records written or removed. */
+  async update(removals: readonly RowKey[], inserts: readonly Row[], mayRepeat = false): Promise<number> {
     const order = (a: RowKey, b: RowKey): number => compareRows(this.compare, a, b);
     const writer = new TreeWriter(
       this.store,
@@ -61,12 +61,17 @@ export class TreeScene {
       this.reducers,
       this.cache,
     );
-    const { writes, state } = await writer.update([...removals].sort(order), [...inserts].sort(order));
+    const { writes, state } = await writer.update(
+      [...removals].sort(order),
+      [...inserts].sort(order),
+      mayRepeat,
+    );
     await this.store.write(writes).committed;
     this.state = state;
     const byName = new Set(removals.map(nameOf));
     if (removals.length > 0) this.gone = this.rows.filter((row) => byName.has(nameOf(row)));
     this.rows = changed(this.rows, removals, inserts, order);
+    return writes.length;
   }
 
   /** Everything that has to hold after every update. */

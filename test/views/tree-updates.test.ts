@@ -51,6 +51,31 @@ describe('updates of a tree', () => {
     assert.ok(scene.state.bytes / recordsOf(scene) > nodeBytesMax * 0.8);
   });
 
+  test(`leaves that have their rows already are left alone, seed ${seed}`, async () => {
+    const random = new RandomRows(seed);
+    const scene = new TreeScene(new MemoryStore(), [lengths]);
+    await scene.update([], numbered(0, 5_000));
+    await scene.update([], random.rows(300));
+    assert.equal(await scene.update([], scene.rows, true), 0);
+    for (let step = 0; step < 20; step++) {
+      const repeated = random.some(scene.rows, 200);
+      await scene.update(
+        random.some(scene.rows, step),
+        [...repeated, ...numbered(6_000 + 20 * step, 6_000 + 21 * step)],
+        true,
+      );
+      scene.check();
+    }
+    const one = scene.rows[2_000]!;
+    const written = await scene.update(
+      [],
+      [...scene.rows.filter((row) => row !== one), { ...one, value: '"new"' }],
+      true,
+    );
+    scene.check();
+    assert.ok(written <= 2 * scene.state.height + 2, `${written} records`);
+  });
+
   test(`rows that go one by one leave few sparse nodes, and at last none, seed ${seed}`, async () => {
     const random = new RandomRows(seed);
     const scene = new TreeScene(new MemoryStore(), [lengths]);

@@ -13,28 +13,7 @@ import type { Compare, Row, RowKey } from './row.js';
 import { TreeEdit } from './tree-edit.js';
 import type { TreeNode } from './tree-node.js';
 import type { TreeState } from './tree-state.js';
-
-/** A node that an update changes. */
-interface Visit {
-  readonly id: number;
-  readonly parent: Visit | undefined;
-  /** Its place in the parent. */
-  readonly index: number;
-  /** The changes that belong into it. */
-  readonly from: number;
-  readonly to: number;
-  /** The node itself, where it has children. */
-  inner?: Inner;
-  /** What becomes of its children, in order; those not named stay. */
-  readonly replaced: Replacement[];
-}
-
-/** The children from `from` to below `to` give way to others. */
-interface Replacement {
-  readonly from: number;
-  readonly to: number;
-  readonly children: readonly Child[];
-}
+import { keepOnly, runsOf, type Visit } from './visit.js';
 
 /** Before all rows. */
 const lowest: RowKey = { key: '', id: '', n: 0 };
@@ -63,16 +42,20 @@ export class TreeWriter {
 
   /**
    * Takes rows away and puts rows in; both lists have to be in order. A row that is there already is replaced; one that is
-   * to be removed and isn't there is passed over.
+   * to be removed and isn't there is passed over. Where rows may be there just as they are, leaves that have all of theirs
+   * already are left alone; to look for them takes time.
    */
   async update(
     removals: readonly RowKey[],
     inserts: readonly Row[],
+    mayRepeat = false,
   ): Promise<{ writes: Write[]; state: TreeState }> {
     const changes = mergeChanges(removals, inserts, this.compare);
     if (changes.rows.length === 0) return { writes: [], state: this.state };
     const edit = new TreeEdit(this.prefix, this.state);
     const levels = this.#visit(changes);
+    if (mayRepeat) keepOnly(levels, (visit) => !this.#isUnchanged(visit, changes));
+    if (levels[0]!.length === 0) return { writes: [], state: this.state };
     let top: MadeChild[] = [];
     let height = 0;
     for (; height < levels.length || top.length > 1; height++) {
@@ -132,6 +115,20 @@ export class TreeWriter {
       else high = middle;
     }
     return low;
+  }
+
+  /** Whether a leaf has all its changes already. */
+  #isUnchanged({ id, from, to }: Visit, changes: Changes): boolean {
+    const leaf = id === 0 ? undefined : this.#source.leaf(id);
+    let at = 0;
+    for (let i = from; i < to; i++) {
+      const row = changes.inserted(i);
+      if (row === undefined || leaf === undefined) return false;
+      at = leaf.firstNotBelow(row, at, this.compare);
+      if (at >= leaf.length || leaf.compareRow(at, row, this.compare) !== 0) return false;
+      if (leaf.keyText(at) !== row.keyText || leaf.value(at, this.#source) !== row.value) return false;
+    }
+    return true;
   }
 
   #makeLeaves(level: LeafLevel, visits: readonly Visit[], changes: Changes, edit: TreeEdit): MadeChild[] {
@@ -257,19 +254,6 @@ export class TreeWriter {
 /** A level above the highest one so far. */
 const makeAbove = (level: InnerLevel, children: readonly Child[]): MadeChild[] =>
   level.make(children, level.measure(children), lowest, false);
-
-/** Visits of neighbours under one parent, together. */
-function runsOf(visits: readonly Visit[]): Visit[][] {
-  const runs: Visit[][] = [];
-  let last: Visit | undefined;
-  for (const visit of visits) {
-    if (last !== undefined && visit.parent === last.parent && visit.index === last.index + 1)
-      runs.at(-1)!.push(visit);
-    else runs.push([visit]);
-    last = visit;
-  }
-  return runs;
-}
 
 function pushChildren(children: Child[], from: number, to: number, node: Inner): void {
   for (let at = from; at < to; at++) children.push(new InnerChild(node, at));
