@@ -50,7 +50,7 @@ export async function attach(
       const stored = await storeAttachment(cluster, {
         name: each.name,
         type: each.type,
-        gzip: each.gzip,
+        gzip: each.kind === 'follows' && each.gzip,
         revpos: newEdits ? parent.pos + 1 : (each.revpos ?? parent.pos + 1),
         bytes: each.kind === 'data' ? [each.data] : await follower.open(each),
       });
@@ -89,11 +89,16 @@ const noFollower: Follower = {
 };
 
 /** What a document says of an attachment that follows must be true. */
-function checkAnnounced({ name, md5, length }: Following, { attachment, sentMd5 }: StoredAttachment): void {
+function checkAnnounced(
+  { name, md5, length, gzip, encodedLength }: Following,
+  { attachment, sentMd5 }: StoredAttachment,
+): void {
   if (md5 !== undefined && md5 !== sentMd5 && md5 !== attachment.md5) {
     throw badRequest(`The digest of attachment ${name} does not match its bytes.`);
   }
-  if (length !== undefined && length !== attachment.length && length !== attachment.storedLength) {
+  const isLength = length === undefined || length === attachment.length || length === attachment.storedLength;
+  const isEncodedLength = !gzip || encodedLength === undefined || encodedLength === attachment.storedLength;
+  if (!isLength || !isEncodedLength) {
     throw badRequest(`Attachment ${name} does not have the length that was announced.`);
   }
 }

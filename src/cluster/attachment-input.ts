@@ -3,8 +3,15 @@ import { parseValue, scanBulk } from '../json/scan.js';
 
 /** An attachment as a document names it: with its bytes, as one the document has already, or as one that follows. */
 export type AttachmentInput = { name: string; revpos: number | undefined } & (
-  | { kind: 'data'; type: string; data: Buffer; gzip: boolean }
-  | { kind: 'follows'; type: string; gzip: boolean; md5: string | undefined; length: number | undefined }
+  | { kind: 'data'; type: string; data: Buffer }
+  | {
+      kind: 'follows';
+      type: string;
+      gzip: boolean;
+      md5: string | undefined;
+      length: number | undefined;
+      encodedLength: number | undefined;
+    }
   | { kind: 'stub' }
 );
 
@@ -41,6 +48,7 @@ function readAttachment(name: string, entry: unknown): AttachmentInput {
     content_type: type = defaultType,
     revpos,
     encoding,
+    encoded_length: encodedLength,
     digest,
     length,
   } = entry as Record<string, unknown>;
@@ -48,18 +56,26 @@ function readAttachment(name: string, entry: unknown): AttachmentInput {
     throw badRequest(`Invalid content type of attachment ${name}`);
   const base = { name, revpos: readRevpos(name, revpos) };
   if (stub === true) return { ...base, kind: 'stub' };
-  const gzip = encoding === 'gzip';
   if (follows === true)
     return {
       ...base,
       kind: 'follows',
       type,
-      gzip,
+      gzip: readEncoding(name, encoding),
       md5: typeof digest === 'string' ? digest.replace(/^md5-/, '') : undefined,
       length: typeof length === 'number' ? length : undefined,
+      encodedLength: typeof encodedLength === 'number' ? encodedLength : undefined,
     };
   if (typeof data !== 'string') throw badRequest(`Invalid attachment data for ${name}`);
-  return { ...base, kind: 'data', type, data: decodeBase64(name, data), gzip };
+  // Plain bytes, whatever `encoding` says: a document that was read with `att_encoding_info` names the one of the store.
+  return { ...base, kind: 'data', type, data: decodeBase64(name, data) };
+}
+
+/** Whether the bytes come gzipped. */
+function readEncoding(name: string, encoding: unknown): boolean {
+  if (encoding === 'gzip') return true;
+  if (encoding === undefined || encoding === 'identity') return false;
+  throw badRequest(`Attachment ${name} has an encoding other than gzip and identity`);
 }
 
 function readRevpos(name: string, revpos: unknown): number | undefined {

@@ -80,11 +80,16 @@ async function* base64(chunks: AsyncIterable<Buffer>): AsyncGenerator<Bytes> {
 }
 
 /** The document's text with the wanted attachments announced as following. */
-export function followingText(doc: OpenedDoc, wanted: DataWanted): Bytes {
+export const followingText = (doc: OpenedDoc, wanted: DataWanted): Bytes => textWith(doc, wanted, 'follows');
+
+/** The text of a document whose wanted attachments are all empty, with their bytes, of which there are none. */
+export const emptyDataText = (doc: OpenedDoc, wanted: DataWanted): Bytes => textWith(doc, wanted, 'data');
+
+function textWith(doc: OpenedDoc, wanted: DataWanted, wantedForm: EntryForm): Bytes {
   const { attachments, body } = splitContent(doc.content);
   const entries = attachments.map((each): Bytes => {
-    const form: EntryForm = isWanted(each, wanted) ? 'follows' : 'stub';
-    return attachmentEntry(each, form, wanted.encodingInfo);
+    const form: EntryForm = isWanted(each, wanted) ? wantedForm : 'stub';
+    return attachmentEntry(each, form, wanted.encodingInfo).replace(dataMark, '');
   });
   return docText(doc.id, doc.rev, body, `${doc.extra},"_attachments":{${entries.join(',')}}`);
 }

@@ -131,7 +131,9 @@ function readRevisions(value: unknown): RevPath {
     if (typeof id !== 'string') throw new Refusal('doc_validation', "RevId isn't a string");
     return parseHash(id);
   });
-  if (hashes.length === 0 || hashes.length > start) throw new Refusal('doc_validation', 'Invalid rev format');
+  // Generation 0 is that of local documents: CouchDB's replicator sends the history of its checkpoints too.
+  if (hashes.length === 0 || hashes.length > Math.max(1, start))
+    throw new Refusal('doc_validation', 'Invalid rev format');
   return { start, hashes };
 }
 

@@ -80,10 +80,13 @@ function updateOne(
 }
 
 /** A history given by `_revisions` names the same parent as `_rev` would; `_revisions` prevails. */
-function interactiveEdit({ id, rev, revisions, deleted, body }: NamedInput): Edit {
-  const parent = revisions === undefined ? rev : { pos: revisions.start, hash: revisions.hashes[0]! };
-  return { id, parent, path: undefined, deleted, body };
+function interactiveEdit(input: NamedInput): Edit {
+  const { id, deleted, body } = input;
+  return { id, parent: namedRev(input), path: undefined, deleted, body };
 }
+
+const namedRev = ({ rev, revisions }: NamedInput): Rev | undefined =>
+  revisions === undefined ? rev : { pos: revisions.start, hash: revisions.hashes[0]! };
 
 function replicatedEdit({ id, rev, revisions, deleted, body }: NamedInput): Edit {
   const path = revisions ?? (rev && { start: rev.pos, hashes: [rev.hash] });
@@ -94,9 +97,10 @@ function replicatedEdit({ id, rev, revisions, deleted, body }: NamedInput): Edit
 }
 
 /** Nothing is checked: the number follows the one that was given, and the last writer wins. */
-function localEdit({ id, rev, deleted, body }: NamedInput, newEdits: boolean): LocalEdit {
+function localEdit(input: NamedInput, newEdits: boolean): LocalEdit {
+  const { id, deleted, body } = input;
   if (deleted) return { id, rev: 0, body };
-  const number = localNumber(rev);
+  const number = localNumber(namedRev(input));
   return { id, rev: newEdits ? number + 1 : Math.max(1, number), body };
 }
 

@@ -2,10 +2,10 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import type { Cluster } from '../cluster/cluster.js';
 import type { Database } from '../cluster/database.js';
-import { docPieces, followingText, isWanted, type DataWanted } from '../cluster/doc-pieces.js';
+import { docPieces, emptyDataText, followingText, isWanted, type DataWanted } from '../cluster/doc-pieces.js';
 import { docText, quoteRev } from '../shard/doc-text.js';
 import type { OpenedDoc, OpenedRev } from '../cluster/open-doc.js';
-import { knownSince, readEncoded, readPlain } from '../cluster/read-attachment.js';
+import { knownSince, readEncoded } from '../cluster/read-attachment.js';
 import { formatRev, type Rev } from '../revisions/rev.js';
 import { attachmentsOf, type Attachment } from '../shard/content.js';
 import type { Exchange } from './exchange.js';
@@ -26,6 +26,9 @@ export interface AttachmentOptions {
   since: readonly Rev[] | undefined;
   encodingInfo: boolean;
 }
+
+/** Attachments travel in parts as they are stored, so that their encoding is always told there. */
+const inParts = (options: AttachmentOptions): AttachmentOptions => ({ ...options, encodingInfo: true });
 
 /** Which attachments of a document are to come with their bytes; undefined where none are. */
 function wantedOf(
@@ -55,16 +58,16 @@ export async function answerWithData(
   const headers: OutgoingHttpHeaders = doc.plain ? { ETag: etagOf(doc.rev) } : {};
   if (doc.plain && namesTag(exchange.header('if-none-match'), etagOf(doc.rev)))
     return exchange.empty(304, headers);
-  const wanted = wantedOf(database, doc, options);
-  if (wanted === undefined) return exchange.text(200, plainText(doc, options), headers);
+  const multipart =
+    (options.data || options.since !== undefined) && takesMultipart(exchange.header('accept') ?? '*/*');
+  const shown = multipart ? inParts(options) : options;
+  const wanted = wantedOf(database, doc, shown);
+  if (wanted === undefined) return exchange.text(200, plainText(doc, shown), headers);
   const { cluster } = exchange.services;
-  const accept = exchange.header('accept');
-  if (accept === undefined || (!accept.includes('application/json') && /multipart\/|\*\/\*/.test(accept))) {
+  if (multipart) {
     const writer = new MultipartWriter('related');
     const parts = partsOf(cluster, database, doc, wanted);
-    await holding(cluster, database, [{ ok: doc }], options, () =>
-      sendParts(exchange, writer, parts, headers),
-    );
+    await holding(cluster, database, [{ ok: doc }], shown, () => sendParts(exchange, writer, parts, headers));
     return;
   }
   exchange.jsonHead(200, headers);
@@ -72,6 +75,11 @@ export async function answerWithData(
     if (!(await writePiece(exchange.response, piece))) return;
   }
   exchange.endJson('\n');
+}
+
+/** A client that accepts anything gets multipart, as replicators expect. */
+export function takesMultipart(accept: string): boolean {
+  return !accept.includes('application/json') && (accept.includes('multipart/') || accept.includes('*/*'));
 }
 
 /** Runs what sends revisions, while the attachments that it will come to are held. */
@@ -128,29 +136,22 @@ function partsOf(cluster: Cluster, database: Database, doc: OpenedDoc, wanted: D
   const attachments = attachmentsOf(doc.content).filter((each) => isWanted(each, wanted));
   return [
     { headers: { 'Content-Type': 'application/json' }, text: followingText(doc, wanted) },
-    ...attachments.map((each) => attachmentPart(cluster, database, each, wanted.encodingInfo)),
+    ...attachments.map((each) => attachmentPart(cluster, database, each)),
   ];
 }
 
-function attachmentPart(
-  cluster: Cluster,
-  database: Database,
-  attachment: Attachment,
-  encoded: boolean,
-): OutgoingPart {
-  const packed = encoded && attachment.gzip;
-  const length = packed ? attachment.storedLength : attachment.length;
+/** The stored bytes: the digest in the document is theirs, and a replicator compares the two. */
+function attachmentPart(cluster: Cluster, database: Database, attachment: Attachment): OutgoingPart {
   return {
     headers: {
       'Content-Disposition': attachmentDisposition(attachment.name),
       'Content-Type': attachment.type,
-      'Content-Length': length,
-      'Content-Encoding': packed ? 'gzip' : undefined,
+      'Content-Length': attachment.storedLength,
+      'Content-Encoding': attachment.gzip ? 'gzip' : undefined,
     },
     content: {
-      length,
-      open: () =>
-        packed ? readEncoded(cluster, database, attachment) : readPlain(cluster, database, attachment),
+      length: attachment.storedLength,
+      open: () => readEncoded(cluster, database, attachment),
     },
   };
 }
@@ -165,13 +166,16 @@ export function revPart(
 ): OutgoingPart {
   if ('missing' in opened) return errorPart(`{"missing":${quoteRev(opened.missing)}}`);
   const doc = opened.ok;
-  const wanted = wantedOf(database, doc, { ...options, data: true });
-  if (wanted === undefined) {
-    return {
-      headers: { 'Content-Type': 'application/json' },
-      text: plainText(doc, options),
-    };
-  }
+  const shown = inParts({ ...options, data: true });
+  const wanted = wantedOf(database, doc, shown);
+  const json = { 'Content-Type': 'application/json' };
+  if (wanted === undefined) return { headers: json, text: plainText(doc, shown) };
+  // CouchDB's replicator, which reads one document at a time, waits for minutes when all parts behind it are empty.
+  if (
+    !named &&
+    attachmentsOf(doc.content).every((each) => each.storedLength === 0 || !isWanted(each, wanted))
+  )
+    return { headers: json, text: emptyDataText(doc, wanted) };
   const headers = named ? { 'X-Doc-Id': fromBytes(doc.id), 'X-Rev-Id': formatRev(doc.rev) } : {};
   return {
     headers,

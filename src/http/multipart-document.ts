@@ -2,7 +2,7 @@ import type { Follower } from '../cluster/attach.js';
 import { badRequest } from '../base/errors.js';
 import { bodyProblem, openBody } from './body.js';
 import type { Exchange } from './exchange.js';
-import { boundaryOf, filenameOf } from '../base/multipart/content-headers.js';
+import { boundaryOf, filenameOf, mayBeNamed } from '../base/multipart/content-headers.js';
 import { readMultipart, type Part } from '../base/multipart/multipart-reader.js';
 
 /** The document itself may have this size; the attachments behind it have a limit of their own. */
@@ -25,9 +25,11 @@ export async function withMultipart(
       open: async ({ name }) => {
         const next = await parts.next();
         if (next.done) throw badRequest(`The multipart body has no part for attachment ${name}.`);
-        const filename = filenameOf(next.value.headers);
-        if (filename !== undefined && filename !== name) {
-          throw badRequest(`A part for attachment ${name} was expected, and one for ${filename} came.`);
+        const { headers } = next.value;
+        if (!mayBeNamed(headers, name)) {
+          throw badRequest(
+            `A part for attachment ${name} was expected, and one for ${filenameOf(headers)} came.`,
+          );
         }
         return next.value.body;
       },

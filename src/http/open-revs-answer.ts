@@ -4,7 +4,14 @@ import type { Database } from '../cluster/database.js';
 import { quoteRev } from '../shard/doc-text.js';
 import type { OpenedRev } from '../cluster/open-doc.js';
 import { parseRev, type Rev } from '../revisions/rev.js';
-import { holding, revPart, revPieces, sendParts, type AttachmentOptions } from './document-answer.js';
+import {
+  holding,
+  revPart,
+  revPieces,
+  sendParts,
+  takesMultipart,
+  type AttachmentOptions,
+} from './document-answer.js';
 import type { Exchange } from './exchange.js';
 import { MultipartWriter } from '../base/multipart/multipart-writer.js';
 import { parseJsonText } from './query.js';
@@ -78,8 +85,3 @@ async function answerJson(
 }
 
 const pieceBytes = 64 * 1024;
-
-/** Whoever takes anything gets multipart here, as replicators expect. */
-function takesMultipart(accept: string): boolean {
-  return !accept.includes('application/json') && (accept.includes('multipart/') || accept.includes('*/*'));
-}

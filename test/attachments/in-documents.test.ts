@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { assertOk } from '../support/expect.js';
 import { newDb, startServer } from '../support/server.js';
 import { boundaryOf, filenameOf } from '../../src/base/multipart/content-headers.js';
 import { readMultipart } from '../../src/base/multipart/multipart-reader.js';
-import { fileSize, getBytes, noise, putBytes, sendBytes, type BinaryAnswer } from './attachment-client.js';
+import {
+  fileSize,
+  getBytes,
+  md5,
+  noise,
+  putBytes,
+  sendBytes,
+  type BinaryAnswer,
+} from './attachment-client.js';
 
 const client = await startServer();
 const large = noise(fileSize, 1);
@@ -14,6 +23,7 @@ const base64 = (bytes: Buffer | string): string => Buffer.from(bytes).toString('
 /** Attachments of every kind, by name: what they hold and their type. */
 const contents: Record<string, { bytes: Buffer; type: string }> = {
   empty: { bytes: Buffer.alloc(0), type: 'image/png' },
+  emptyText: { bytes: Buffer.alloc(0), type: 'text/plain' },
   large: { bytes: large, type: 'image/png' },
   text: { bytes: text, type: 'text/plain' },
 };
@@ -46,7 +56,13 @@ function assertStubs(doc: Doc): void {
 }
 
 /** The parts of a multipart answer; a part that is multipart itself is a list. */
-type Parts = ({ name: string | undefined; type: string; bytes: Buffer } | Parts)[];
+interface ReadPart {
+  name: string | undefined;
+  type: string;
+  headers: ReadonlyMap<string, string>;
+  bytes: Buffer;
+}
+type Parts = (ReadPart | Parts)[];
 
 async function partsOf(source: AsyncIterable<Buffer>, contentType: string): Promise<Parts> {
   const parts: Parts = [];
@@ -58,7 +74,7 @@ async function partsOf(source: AsyncIterable<Buffer>, contentType: string): Prom
     }
     const chunks: Buffer[] = [];
     for await (const chunk of body) chunks.push(Buffer.from(chunk));
-    parts.push({ name: filenameOf(headers), type, bytes: Buffer.concat(chunks) });
+    parts.push({ name: filenameOf(headers), type, headers, bytes: Buffer.concat(chunks) });
   }
   return parts;
 }
@@ -70,18 +86,26 @@ async function partsIn({ bytes, headers }: BinaryAnswer): Promise<Parts> {
   return await partsOf(whole(), headers['content-type']!);
 }
 
-/** A document with its attachments behind it. */
+/** A document with its attachments behind it, each as it is stored: a replicator compares its bytes with the digest. */
 function assertRelated(parts: Parts): void {
-  const [document, ...rest] = parts as { name?: string; type: string; bytes: Buffer }[];
+  const [document, ...rest] = parts as ReadPart[];
   const doc = JSON.parse(document!.bytes.toString()) as Doc;
   assert.ok(Object.values<Doc>(doc._attachments).every(({ follows }) => follows === true));
   assert.deepEqual(
     rest.map(({ name }) => name),
     Object.keys(doc._attachments),
   );
-  for (const { name, type, bytes } of rest) {
-    assert.deepEqual(bytes, contents[name!]!.bytes);
-    assert.equal(type, contents[name!]!.type);
+  for (const { name, type, bytes, headers } of rest) {
+    const kept = contents[name!]!;
+    const packed = kept.type === 'text/plain';
+    const { digest, length, encoding, encoded_length } = doc._attachments[name!];
+    assert.equal(type, kept.type);
+    assert.equal(digest, `md5-${md5(bytes)}`);
+    assert.equal(length, kept.bytes.length);
+    assert.equal(headers.get('content-length'), String(bytes.length));
+    assert.equal(headers.get('content-encoding'), packed ? 'gzip' : undefined);
+    assert.deepEqual([encoding, encoded_length], packed ? ['gzip', bytes.length] : [undefined, undefined]);
+    assert.deepEqual(packed ? gunzipSync(bytes) : bytes, kept.bytes);
   }
 }
 
@@ -194,6 +218,44 @@ test('att_encoding_info tells what is kept compressed', async () => {
   assert.equal(encoding, 'gzip');
   assert.ok(encoded_length > 0 && encoded_length < text.length);
   assert.equal(body._attachments.large.encoding, undefined);
+});
+
+test('stubs in parts tell their encoding, with and without att_encoding_info', async () => {
+  const { db, rev } = await saved();
+  const since = `atts_since=${encodeURIComponent(JSON.stringify([rev]))}`;
+  const whole = await getBytes(client, `${db}/d?${since}`, { accept: 'multipart/related' });
+  const one = JSON.parse(whole.bytes.toString()) as Doc;
+  assert.deepEqual([one._attachments.text.stub, one._attachments.text.encoding], [true, 'gzip']);
+  const [part] = await partsIn(
+    await getBytes(client, `${db}/d?open_revs=all&${since}`, { accept: 'multipart/mixed' }),
+  );
+  const other = JSON.parse((part as ReadPart).bytes.toString()) as Doc;
+  assert.deepEqual([other._attachments.text.stub, other._attachments.text.encoding], [true, 'gzip']);
+  const plain = await getBytes(client, `${db}/d?rev=${rev}`);
+  assert.equal((JSON.parse(plain.bytes.toString()) as Doc)._attachments.text.encoding, undefined);
+});
+
+test('open_revs has empty attachments in the document where no part would have any bytes', async () => {
+  const db = await newDb(client);
+  const empty = { data: '', content_type: 'image/png' };
+  const mixed = { kind: 'mixed', _attachments: { e: empty, f: { ...empty, data: 'aaaa' } } };
+  await client.put(`${db}/alone`, { _attachments: { e: empty } });
+  await client.put(`${db}/mixed`, mixed);
+  const read = async (id: string): Promise<Parts> =>
+    await partsIn(await getBytes(client, `${db}/${id}?open_revs=all`, { accept: 'multipart/mixed' }));
+  const [alone] = await read('alone');
+  const doc = JSON.parse((alone as ReadPart).bytes.toString()) as Doc;
+  assert.deepEqual(doc._attachments.e, {
+    content_type: 'image/png',
+    revpos: 1,
+    digest: `md5-${md5('')}`,
+    data: '',
+  });
+  const [parts] = await read('mixed');
+  assert.deepEqual(
+    (parts as ReadPart[]).slice(1).map(({ bytes }) => bytes.length),
+    [0, 3],
+  );
 });
 
 test('a batched document brings its attachments', async () => {

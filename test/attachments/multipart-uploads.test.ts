@@ -78,6 +78,29 @@ const replaced = (from: string, to: string): Buffer =>
   Buffer.from(sound.toString('latin1').replace(from, to), 'latin1');
 const named = (name: string) => ({ 'Content-Disposition': `attachment; filename="${name}"` });
 
+const packed = gzipSync(large);
+const announced = { ...follows, encoding: 'gzip', length: large.length, digest: `md5-${md5(packed)}` };
+const gzipped = (said: object): Buffer =>
+  multipart({ _attachments: { f: { ...announced, ...said } } }, [{ body: packed }]);
+
+test('gzip that is announced with both its lengths and its digest is kept as it came', async () => {
+  const path = `${db}/packed${++docs}`;
+  const answer = await put(gzipped({ encoded_length: packed.length }), path);
+  assert.equal(answer.status, 201, answer.bytes.toString());
+  assert.deepEqual((await getBytes(client, `${path}/f`, { 'accept-encoding': 'gzip' })).bytes, packed);
+  assert.deepEqual((await getBytes(client, `${path}/f`)).bytes, large);
+});
+
+test('a name between quotes may be as it is, as CouchDB sends it', async () => {
+  for (const name of ['a"b', 'a\\b', 'x"; filename="y', 'größe"', ';']) {
+    const path = `${db}/quoted${++docs}`;
+    const document = { _attachments: { [name]: follows } };
+    const answer = await put(multipart(document, [{ body: large, headers: named(name) }]), path);
+    assert.equal(answer.status, 201, answer.bytes.toString());
+    assert.deepEqual((await getBytes(client, `${path}/${encodeURIComponent(name)}`)).bytes, large);
+  }
+});
+
 const malformed: readonly [what: string, body: Buffer, status?: number][] = [
   ['nothing at all', Buffer.alloc(0)],
   ['no boundary anywhere', Buffer.from('hello')],
@@ -104,6 +127,12 @@ const malformed: readonly [what: string, body: Buffer, status?: number][] = [
     multipart({ _attachments: { f: follows, s: { stub: true } } }, [{ body: large }]),
     412,
   ],
+  ['a wrong digest of gzip', gzipped({ digest: `md5-${md5('x')}` })],
+  ['a wrong length in gzip', gzipped({ length: large.length + 1 })],
+  ['an encoded_length too small', gzipped({ encoded_length: packed.length - 1 })],
+  ['an encoded_length too large', gzipped({ encoded_length: packed.length + 1 })],
+  ['an unknown encoding', gzipped({ encoding: 'br' })],
+  ['an encoding that is no text', gzipped({ encoding: 5 })],
   ['bad gzip', multipart({ _attachments: { f: { ...follows, encoding: 'gzip' } } }, [{ body: large }])],
   ['a revision of nothing', multipart({ ...one, _rev: '3-abc' }, [{ body: large }]), 409],
   ['a bad revision', multipart({ ...one, _rev: 'rubbish' }, [{ body: large }])],

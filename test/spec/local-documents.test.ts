@@ -47,6 +47,25 @@ describe('Local documents', () => {
     assertOk(await client.head(`${db}/_local/nothing`), 404);
   });
 
+  test('take the history that a replicator sends with its checkpoint', async () => {
+    const history = { _rev: '0-1', _revisions: { start: 0, ids: ['1'] } };
+    const made = await client.put(`${db}/_local/checkpoint`, { ...history, n: 1 });
+    assertOk(made, 201);
+    assert.equal(made.body.rev, '0-2');
+    const bulk = await client.post(`${db}/_bulk_docs`, { docs: [{ _id: '_local/other', ...history }] });
+    assert.deepEqual(bulk.body, [{ ok: true, id: '_local/other', rev: '0-2' }]);
+    const alone = await client.put(`${db}/_local/alone`, { _revisions: { start: 0, ids: ['4'] } });
+    assert.equal(alone.body.rev, '0-5');
+    for (const _revisions of [
+      { start: 0, ids: [] },
+      { start: 0, ids: ['2', '1'] },
+      { start: 1, ids: ['1'] },
+      { start: 0, ids: ['abc'] },
+      'nonsense',
+    ])
+      assertRefused(await client.put(`${db}/_local/refused`, { _revisions }), 400);
+  });
+
   test('are written in bulk', async () => {
     const { status, body } = await client.post(`${db}/_bulk_docs`, { docs: [{ _id: '_local/bulk', n: 1 }] });
     assert.equal(status, 201);

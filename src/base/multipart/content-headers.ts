@@ -32,6 +32,16 @@ export function filenameOf(headers: ReadonlyMap<string, string>): string | undef
   return disposition === undefined ? undefined : parameterOf(disposition, 'filename');
 }
 
+/** Whether a part may be the one of that name: it has none, or this one. CouchDB escapes nothing between the quotes. */
+export function mayBeNamed(headers: ReadonlyMap<string, string>, name: string): boolean {
+  const filename = filenameOf(headers);
+  return (
+    filename === undefined ||
+    filename === name ||
+    headers.get('content-disposition')!.endsWith(`filename="${name}"`)
+  );
+}
+
 /** The `Content-Disposition` of an attachment. */
 export function attachmentDisposition(filename: string): string {
   return `attachment; filename="${filename.replace(/["\\]/g, '\\$&')}"`;

@@ -84,9 +84,9 @@ export class LocalRevision implements DocRevision {
   }
 
   #inputOf(attachment: Attachment): AttachmentInput {
-    const { name, type, revpos, md5, length, gzip } = attachment;
+    const { name, type, revpos, md5, length, storedLength, gzip } = attachment;
     if (!isWanted(attachment, this.#wanted)) return { kind: 'stub', name, revpos };
-    return { kind: 'follows', name, revpos, type, gzip, md5, length };
+    return { kind: 'follows', name, revpos, type, gzip, md5, length, encodedLength: storedLength };
   }
 }
 
