@@ -131,12 +131,16 @@ export class Catalogue {
     await this.#commits.submit(() => this.#overlay.remove(erasureKey(instance)));
   }
 
+  /** Changes what is set for a database; refuses where the name has come to mean another. */
   async set(
     name: string,
+    instance: number,
     settings: Partial<Pick<DatabaseRecord, 'security' | 'revs_limit' | 'purged_infos_limit'>>,
   ): Promise<void> {
     await this.#step(name, () => {
-      this.#overlay.put(nameKey(name), encode({ ...this.#existing(name), ...settings }));
+      const record = this.#existing(name);
+      if (record.instance !== instance) throw databaseMissing();
+      this.#overlay.put(nameKey(name), encode({ ...record, ...settings }));
     });
   }
 
@@ -163,7 +167,7 @@ export class Catalogue {
 
   #existing(name: string): DatabaseRecord {
     const record = decode<DatabaseRecord>(this.#overlay.get(nameKey(name)));
-    if (record === undefined) throw notFound('Database does not exist.');
+    if (record === undefined) throw databaseMissing();
     return record;
   }
 
@@ -171,6 +175,8 @@ export class Catalogue {
     return decode<Meta>(source.get(metaKey)) ?? { version: 1, next_instance: 1, generations: [] };
   }
 }
+
+const databaseMissing = (): Refusal => notFound('Database does not exist.');
 
 const encode = (value: object): Bytes => toBytes(JSON.stringify(value));
 

@@ -184,8 +184,8 @@ export class Cluster implements EventTarget {
     for (const { followers } of [...this.#open.values()]) followers?.recheck();
   }
 
-  async setDatabase(database: Database, settings: Parameters<Catalogue['set']>[1]): Promise<void> {
-    await this.#catalogue.set(database.name, settings);
+  async setDatabase(database: Database, settings: Parameters<Catalogue['set']>[2]): Promise<void> {
+    await this.#catalogue.set(database.name, database.record.instance, settings);
   }
 
   /** Gives back the disk space that a database's volume no longer needs. */

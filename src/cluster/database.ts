@@ -5,7 +5,7 @@ import type { Command, ResultOf } from '../shard/commands.js';
 import type { ShardState } from '../shard/shard-state.js';
 import type { DesignViews } from '../views/definition.js';
 import type { DatabaseRecord } from './catalogue.js';
-import { DesignDocCache, type Validator } from './design-doc-cache.js';
+import { DesignDocCache, type Validators } from './design-doc-cache.js';
 import { isLocalId } from './document-input.js';
 import { checkPartitionedId } from './partitions.js';
 import { shardOf } from './shard-ranges.js';
@@ -38,8 +38,10 @@ export class Database {
   compacting = 0;
   /** Views of design documents, by name. */
   readonly designs = new Map<string, { changes: number; digest: string; views: DesignViews }>();
-  /** The design documents with validation functions, as of a count of changes of design documents. */
-  validators: { changes: number; list: readonly Validator[] } | undefined;
+  /** The validation functions, as of a count of changes of design documents. */
+  validators: Validators | undefined;
+  /** Set while documents are judged that would otherwise never be: see `save-gates.ts`. */
+  #judging: Promise<void> | undefined;
 
   constructor(
     readonly name: string,
@@ -93,6 +95,25 @@ export class Database {
     // Nothing may be written behind the erasure of a database that is gone.
     if (this.#gone) return Promise.reject(notFound('Database does not exist.'));
     return this.collection.volume.submit(command);
+  }
+
+  /** Runs work during which no change of a design document begins; one after the other. */
+  async judge<T>(work: () => Promise<T>): Promise<T> {
+    const result = (this.#judging ?? Promise.resolve()).then(work);
+    const ended = result.then(
+      () => {},
+      () => {},
+    );
+    this.#judging = ended;
+    void ended.then(() => {
+      if (this.#judging === ended) this.#judging = undefined;
+    });
+    return await result;
+  }
+
+  /** What a change of a design document has to wait for. */
+  get judging(): Promise<void> | undefined {
+    return this.#judging;
   }
 
   markGone(): void {

@@ -17,6 +17,15 @@ export interface Validator {
   refusal: Refusal | undefined;
 }
 
+/** What is known of the validation functions of a database. */
+export interface Validators {
+  /** The count of changes of design documents at that time. */
+  changes: number;
+  /** What each design document has, by its shard and the sequence of its last change. */
+  bySeq: ReadonlyMap<number, Validator | undefined>;
+  list: readonly Validator[];
+}
+
 interface Entry {
   /** An open database counts its changes from 0, so a count means something for the same object only. */
   collection: Collection;

@@ -46,27 +46,33 @@ export function requireJavascript(ddoc: Readonly<Record<string, unknown>>): void
 
 export const unknownLanguage = (language: string): Refusal => new Refusal('unknown_query_language', language);
 
-/** The design documents whose `validate_doc_update` every document has to pass, in their order. */
+/**
+ * The design documents whose `validate_doc_update` every document has to pass, in their order. The list is the same
+ * object until one of them changes.
+ */
 export function validatorsOf(database: Database): readonly Validator[] {
   const { designChanges } = database.collection;
-  if (database.validators?.changes === designChanges) return database.validators.list;
-  const list: Validator[] = [];
-  for (const { program, value } of liveDesignDocs(database)) {
-    if (typeof value['validate_doc_update'] !== 'string') continue;
-    list.push({
-      program,
-      refusal: isJavascript(value) ? undefined : unknownLanguage(String(value['language'])),
-    });
-  }
-  database.validators = { changes: designChanges, list };
-  return list;
-}
-
-function* liveDesignDocs(database: Database): Generator<DesignDoc> {
+  const { validators } = database;
+  if (validators?.changes === designChanges) return validators.list;
+  const bySeq = new Map<number, Validator | undefined>();
   const { store, keys } = database.collection;
   const start = keys.livePrefix + designPrefix;
   for (const { key, value } of store.entries({ start, end: prefixEnd(start) })) {
     const winner = decodeWinner(value);
-    yield designDoc(database, winner.longId ?? key.slice(keys.livePrefix.length), winner);
+    const id = winner.longId ?? key.slice(keys.livePrefix.length);
+    const at = database.shardOf(id) + winner.seq * database.q;
+    bySeq.set(at, validators?.bySeq.has(at) ? validators.bySeq.get(at) : validatorOf(database, id, winner));
   }
+  const found = [...bySeq.values()].filter((each) => each !== undefined);
+  const same =
+    found.length === validators?.list.length && found.every((each, i) => each === validators.list[i]);
+  const list = same ? validators.list : found;
+  database.validators = { changes: designChanges, bySeq, list };
+  return list;
+}
+
+function validatorOf(database: Database, id: Bytes, winner: WinnerView): Validator | undefined {
+  const { program, value } = designDoc(database, id, winner);
+  if (typeof value['validate_doc_update'] !== 'string') return undefined;
+  return { program, refusal: isJavascript(value) ? undefined : unknownLanguage(String(value['language'])) };
 }

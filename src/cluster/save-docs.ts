@@ -4,7 +4,7 @@ import type { Rev } from '../revisions/rev.js';
 import { attach, type Follower } from './attach.js';
 import type { Cluster } from './cluster.js';
 import type { Database } from './database.js';
-import type { NamedInput } from './document-input.js';
+import { isDesignId, type NamedInput } from './document-input.js';
 import { NewBlobs } from './new-blobs.js';
 import { documentConflict, isGated, passGates } from './save-gates.js';
 import { discardUnneeded } from './sweep-blobs.js';
@@ -67,6 +67,7 @@ async function saveAttached(
 ): Promise<Saved[]> {
   const { newEdits, blobs } = options;
   if (!isGated(saveGates, database, inputs)) return await update(database, inputs, newEdits, blobs);
+  if (database.judging !== undefined && inputs.some(({ id }) => isDesignId(id))) await database.judging;
   const results: (Saved | NamedInput)[] = await passGates(saveGates, database, inputs, options);
   const passed = results.flatMap((each, at) => (each instanceof Refusal ? [] : [at]));
   if (passed.length === 0) return results as Saved[];

@@ -17,7 +17,8 @@ import type { GatedDoc, SaveGate } from './save-gates.js';
 export function validationGate(scripts: ScriptHost): SaveGate {
   return {
     concerns: (database, id) => !isDesignId(id) && validatorsOf(database).length > 0,
-    stamp: (database) => database.collection.designChanges,
+    stamp: (database, inputs) =>
+      inputs.every(({ id }) => isDesignId(id)) ? undefined : validatorsOf(database),
     checkAll: async (database, docs, user) => {
       const results: (NamedInput | Refusal)[] = docs.map(({ input }) => input);
       for (const validator of validatorsOf(database)) {

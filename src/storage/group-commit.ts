@@ -16,13 +16,24 @@ interface Applied {
   result: unknown;
 }
 
+/** A step that threw, and so has written nothing. */
+interface Refused {
+  waiting: Waiting;
+  error: unknown;
+}
+
 /**
  * Runs steps that write to an overlay, one after the other, and commits them in groups: whatever arrives while a
  * commit is on its way to the disk is run at once and goes into the next. A step's promise resolves when its batch is
  * on disk, and by then `onSeal`'s answer has been called: the place to tell readers.
+ *
+ * A step that throws may do so for what earlier steps have written. So it rejects when that is on disk, where readers see
+ * it, and is run again when that has failed.
  */
 export class GroupCommit {
-  #batch: Applied[] = [];
+  #batch: (Applied | Refused)[] = [];
+  /** Steps that were refused while the batch on its way was all there was to see. */
+  #refused: Refused[] = [];
   #waiting: Waiting[] = [];
   #committing = false;
   #scheduled = false;
@@ -97,7 +108,9 @@ export class GroupCommit {
     try {
       this.#batch.push({ waiting, result: this.overlay.atomically(waiting.step) });
     } catch (error) {
-      waiting.reject(error);
+      if (this.#batch.length > 0) this.#batch.push({ waiting, error });
+      else if (this.#committing) this.#refused.push({ waiting, error });
+      else waiting.reject(error);
       return;
     }
     this.#schedule();
@@ -140,11 +153,16 @@ export class GroupCommit {
     }
   }
 
-  #committed(batch: readonly Applied[]): void {
+  #committed(batch: readonly (Applied | Refused)[]): void {
     for (const work of this.#quiet.splice(0)) work();
     this.#committing = false;
+    const refused = this.#refused.splice(0);
     const answer = (): void => {
-      for (const { waiting, result } of batch) waiting.resolve(result as never);
+      for (const each of batch) {
+        if ('error' in each) each.waiting.reject(each.error);
+        else each.waiting.resolve(each.result as never);
+      }
+      for (const { waiting, error } of refused) waiting.reject(error);
     };
     if (this.#batch.length > 0) {
       // The disk comes first: the next batch is on its way before the answers to this one take up the processor.
@@ -158,13 +176,18 @@ export class GroupCommit {
   }
 
   /** The batch being put together was built on the one that failed: it goes too. */
-  #failed(batch: readonly Applied[], error: unknown): void {
+  #failed(batch: readonly (Applied | Refused)[], error: unknown): void {
     this.onSeal([]);
     this.overlay.failed();
     const voided = this.#batch;
     this.#batch = [];
     this.#committing = false;
-    for (const { waiting } of [...batch, ...voided]) waiting.reject(error);
+    const again: Waiting[] = [];
+    for (const each of [...batch, ...this.#refused.splice(0), ...voided]) {
+      if ('error' in each) again.push(each.waiting);
+      else each.waiting.reject(error);
+    }
+    this.#waiting.unshift(...again);
     for (const work of this.#quiet.splice(0)) work();
     for (const resolve of this.#idle.splice(0)) resolve();
     this.#admit();

@@ -55,7 +55,7 @@ describe('A security object', () => {
     await close();
     const store = new LmdbStore(path.join(dataDir, 'catalogue'));
     const catalogue = new Catalogue(store, () => undefined);
-    await catalogue.set('hurt', { security: { x: 'y'.repeat(20e6) } });
+    await catalogue.set('hurt', catalogue.get('hurt')!.instance, { security: { x: 'y'.repeat(20e6) } });
     await store.close();
     const [after, closeAgain] = await start();
     t.after(closeAgain);

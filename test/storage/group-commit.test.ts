@@ -59,12 +59,56 @@ describe('groups', () => {
       throw new Error('refused');
     });
     const last = commits.submit(() => overlay.get('bad'));
-    await assert.rejects(bad, /refused/);
     (await scene.batch(1)).finish();
+    await assert.rejects(bad, /refused/);
     assert.equal(await good, 42);
     assert.equal(await last, undefined);
     assert.deepEqual(store.batches[0]!.keys, []);
   });
+});
+
+describe('a step that throws for what another has written', () => {
+  /** Refuses a key that is taken. */
+  const take = (scene: Scene, key: string): Promise<string> =>
+    scene.commits
+      .submit(() => {
+        if (scene.overlay.get(key) !== undefined) throw new Error('taken');
+        scene.overlay.put(key, '1');
+      })
+      .then(
+        () => 'took',
+        (error: Error) => error.message,
+      );
+
+  for (const when of ['before the batch is on its way', 'while the batch is on its way']) {
+    test(`rejects when that can be read, ${when}`, async () => {
+      const scene = new Scene();
+      const first = take(scene, 'a');
+      if (when.startsWith('while')) await scene.batch(1);
+      let readable: string | undefined;
+      const second = take(scene, 'a').then((outcome) => {
+        readable = scene.store.get('a');
+        return outcome;
+      });
+      const batch = await scene.batch(1);
+      await pause(5);
+      assert.equal(readable, undefined);
+      batch.finish();
+      assert.deepEqual(await Promise.all([first, second]), ['took', 'taken']);
+      assert.equal(readable, '1');
+    });
+
+    test(`is run again when that fails, ${when}`, async () => {
+      const scene = new Scene();
+      const first = take(scene, 'a');
+      if (when.startsWith('while')) await scene.batch(1);
+      const others = [take(scene, 'a'), take(scene, 'a')];
+      (await scene.batch(1)).fail();
+      (await scene.batch(2)).finish();
+      assert.deepEqual(await Promise.all([first, ...others]), ['the disk is full', 'took', 'taken']);
+      assert.equal(scene.store.get('a'), '1');
+    });
+  }
 });
 
 describe('a store that refuses a batch', () => {

@@ -58,7 +58,11 @@ export class LocalPeer implements Peer {
   }
 
   async create(params: Readonly<Record<string, string>>): Promise<void> {
-    if (!this.cluster().exists(this.address)) await this.tools.makeDatabase(this.address, params);
+    if (this.cluster().exists(this.address)) return;
+    await this.tools.makeDatabase(this.address, params).catch((error: unknown) => {
+      // Another request was faster.
+      if (!(error instanceof Refusal && error.error === 'file_exists')) throw error;
+    });
   }
 
   changes(request: ChangesRequest): AsyncIterable<ChangesPage> {
