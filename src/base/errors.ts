@@ -10,6 +10,7 @@ export type ErrorName =
   | 'bad_request'
   | 'compilation_error'
   | 'conflict'
+  | 'damaged_attachment'
   | 'db_not_found'
   | 'doc_validation'
   | 'document_too_large'

@@ -15,7 +15,11 @@
  */
 export interface BlobStore {
   begin(): BlobWriter;
-  /** Bytes `start` up to, not including, `end`. Undefined when there is no such blob. */
+  /**
+   * Bytes `start` up to, not including, `end`. Undefined when there is no such blob. Fails with `BlobDamage` when bytes
+   * that were read do not have the digest: at once, or while they are read, but always before the last of them are given
+   * out. A part of a large blob is not checked.
+   */
   read(digest: string, start?: number, end?: number): Promise<BlobReader | undefined>;
   has(digest: string): Promise<boolean>;
   /** Pins a blob without reading it. Resolves with what lets go, which may be called more than once. */
@@ -58,6 +62,14 @@ export interface BlobReader extends AsyncIterable<Buffer> {
   readonly length: number;
   /** Only needed by those who do not iterate. */
   close(): Promise<void>;
+}
+
+/** What lies under a digest is not what it was made of. */
+export class BlobDamage extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'BlobDamage';
+  }
 }
 
 /** Blobs up to this size are given back to the caller instead of being kept. */

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { BlobGuards } from './blob-guards.js';
 import { requireDigest, type BlobReader, type BlobStore, type BlobWriter } from './blob-store.js';
 import { BlobThreads } from './blob-threads.js';
-import { FileBlobReader } from './file-blob-reader.js';
+import { BlobChecks } from './blob-checks.js';
+import { FileBlobReader, readAhead, readBytes } from './file-blob-reader.js';
 import { FileBlobWriter, type BlobPlaces } from './file-blob-writer.js';
 import { FolderSync, openFolder } from './folder-sync.js';
 import { OpenFiles } from './open-files.js';
@@ -32,6 +33,7 @@ export class FileBlobStore implements BlobStore {
   readonly #folderSync = new FolderSync();
   readonly #threads = new BlobThreads();
   readonly #places: BlobPlaces;
+  readonly #checks = new BlobChecks();
   /** Digests, the oldest first. */
   readonly #durable = new Set<string>();
   /** By the two digits they are named after: known to be there, and durably so. */
@@ -68,12 +70,30 @@ export class FileBlobStore implements BlobStore {
     const release = await this.#guards.hold(digest);
     try {
       const handle = await open(file, 'r');
-      const { size } = await handle.stat();
-      return new FileBlobReader(handle, size, start, end, release);
+      return await this.#reader(handle, digest, start, end, release).catch(async (error: unknown) => {
+        await handle.close();
+        throw error;
+      });
     } catch (error) {
       release();
       return undefinedIfMissing(error);
     }
+  }
+
+  async #reader(
+    handle: FileHandle,
+    digest: string,
+    start: number,
+    end: number,
+    release: () => void,
+  ): Promise<BlobReader> {
+    const stats = await handle.stat();
+    const check = this.#checks.of(digest, stats, () => this.#durable.delete(digest));
+    const isWhole = start === 0 && end >= stats.size;
+    if (check === undefined || (!isWhole && stats.size > readBytes))
+      return new FileBlobReader(handle, stats.size, start, end, release);
+    const whole = new FileBlobReader(handle, stats.size, 0, stats.size, release, check);
+    return stats.size > readBytes ? whole : await readAhead(whole, start, end);
   }
 
   hold(digest: string): Promise<() => void> {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Bytes } from '../base/bytes.js';
 import type { BlobStore } from '../blobs/blob-store.js';
 import { smallBlob, volumeKey } from '../shard/blob-refs.js';
@@ -6,6 +7,9 @@ import type { Database } from './database.js';
 
 /** Bytes of small attachments kept for all answers together; what is beyond is read when its turn comes. */
 const smallBytesMax = 16 * 1024 * 1024;
+
+/** Small attachments whose bytes have been compared with their digest; others are compared when they are read. */
+const soundMax = 10_000;
 
 interface Small {
   readonly bytes: Bytes;
@@ -21,6 +25,7 @@ interface Small {
 export class AttachmentPins {
   readonly #small = new Map<string, Small>();
   #smallBytes = 0;
+  readonly #sound = new Set<string>();
 
   constructor(private readonly blobs: BlobStore) {}
 
@@ -44,6 +49,15 @@ export class AttachmentPins {
   /** The bytes of a small attachment that is held. */
   small(blob: string): Bytes | undefined {
     return this.#small.get(blob)?.bytes;
+  }
+
+  /** Whether the bytes of a small attachment, as they were read, are those of its digest. */
+  isSound(blob: string, bytes: Buffer): boolean {
+    if (this.#sound.has(blob)) return true;
+    if (createHash('sha256').update(bytes).digest('hex') !== blob) return false;
+    if (this.#sound.size >= soundMax) this.#sound.clear();
+    this.#sound.add(blob);
+    return true;
   }
 
   #keep(blob: string, bytes: Bytes): () => void {

@@ -57,7 +57,7 @@ async function* heldPieces(
       const entry = attachmentEntry(attachment, 'data', wanted.encodingInfo);
       const [head, tail] = entry.split(dataMark) as [Bytes, Bytes];
       yield text + separator + head;
-      yield* base64(await readPlain(cluster, database, attachment));
+      yield* base64(await readPlain(cluster, database, doc.id, attachment));
       text = tail;
     }
     separator = ',';

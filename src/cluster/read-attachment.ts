@@ -1,9 +1,10 @@
-import type { Bytes } from '../base/bytes.js';
-import { notFound } from '../base/errors.js';
+import { fromBytes, type Bytes } from '../base/bytes.js';
+import { notFound, Refusal } from '../base/errors.js';
+import { BlobDamage } from '../blobs/blob-store.js';
 import { gunzipped } from '../blobs/gzip.js';
 import { find, pathOf } from '../revisions/tree.js';
 import type { Rev } from '../revisions/rev.js';
-import { smallBlob, volumeKey } from '../shard/blob-refs.js';
+import { fromHex, smallBlob, volumeKey } from '../shard/blob-refs.js';
 import { attachmentsOf, type Attachment } from '../shard/content.js';
 import type { Cluster } from './cluster.js';
 import type { Database } from './database.js';
@@ -56,16 +57,69 @@ export function knownSince(database: Database, id: Bytes, rev: Rev, since: reado
 async function readStored(
   cluster: Cluster,
   database: Database,
-  { blob, storedLength }: Attachment,
+  id: Bytes,
+  attachment: Attachment,
   start: number,
   end: number,
 ): Promise<AsyncIterable<Buffer>> {
+  const { blob, storedLength } = attachment;
   if (storedLength === 0) return once(Buffer.alloc(0));
+  const damaged = (why: string): Refusal => reportDamage(cluster, database, id, attachment, why);
   const small = cluster.pins.small(blob) ?? smallBlob(database.collection.store.get(volumeKey(blob)));
-  if (small !== undefined && small !== '') return once(Buffer.from(small, 'latin1').subarray(start, end));
-  const reader = await cluster.blobs.read(blob, start, end);
-  if (reader === undefined) throw new Error(`the bytes ${blob} of an attachment are missing`);
-  return reader;
+  if (small !== undefined && small !== '') {
+    const bytes = Buffer.from(small, 'latin1');
+    if (!cluster.pins.isSound(blob, bytes)) throw damaged('its bytes do not match its digest');
+    return once(bytes.subarray(start, end));
+  }
+  const reader = await cluster.blobs.read(blob, start, end).catch((error: unknown) => {
+    throw error instanceof BlobDamage ? damaged(error.message) : error;
+  });
+  if (reader === undefined) {
+    // It may have gone with its revision since that was read.
+    throw isNeeded(database, id, blob)
+      ? damaged('its bytes are missing')
+      : notFound('Document is missing attachment');
+  }
+  if (reader.length !== storedLength) {
+    await reader.close();
+    throw damaged(`it has ${reader.length} of ${storedLength} bytes`);
+  }
+  return naming(reader, damaged);
+}
+
+function isNeeded(database: Database, id: Bytes, blob: string): boolean {
+  const { store, keys } = database.collection;
+  const reference = keys.blobRef(database.shardOf(id), fromHex(blob));
+  return store.get(volumeKey(blob)) !== undefined || store.get(reference) !== undefined;
+}
+
+/** What a client is told, and the log, of an attachment whose bytes are lost. */
+function reportDamage(
+  { logger }: Cluster,
+  { name: database }: Database,
+  id: Bytes,
+  { name, blob }: Attachment,
+  why: string,
+): Refusal {
+  const doc = fromBytes(id);
+  logger.error({ database, doc, attachment: name, blob, why }, 'an attachment is damaged');
+  return new Refusal(
+    'damaged_attachment',
+    `The attachment ${name} of the document ${doc} in the database ${database} is damaged: ${why}.`,
+  );
+}
+
+/** The same chunks; damage that is found on the way is reported. */
+async function* naming(
+  chunks: AsyncIterable<Buffer>,
+  damaged: (why: string) => Refusal,
+): AsyncGenerator<Buffer> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    const isZlib = String((error as NodeJS.ErrnoException | undefined)?.code).startsWith('Z_');
+    throw error instanceof BlobDamage || isZlib ? damaged((error as Error).message) : error;
+  }
 }
 
 async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
@@ -76,19 +130,22 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
 export function readEncoded(
   cluster: Cluster,
   database: Database,
+  id: Bytes,
   attachment: Attachment,
 ): Promise<AsyncIterable<Buffer>> {
-  return readStored(cluster, database, attachment, 0, attachment.storedLength);
+  return readStored(cluster, database, id, attachment, 0, attachment.storedLength);
 }
 
 /** The plain bytes, or a part of them. */
 export async function readPlain(
   cluster: Cluster,
   database: Database,
+  id: Bytes,
   attachment: Attachment,
   start = 0,
   end = attachment.length,
 ): Promise<AsyncIterable<Buffer>> {
-  if (!attachment.gzip) return await readStored(cluster, database, attachment, start, end);
-  return gunzipped(await readEncoded(cluster, database, attachment), start, end);
+  if (!attachment.gzip) return await readStored(cluster, database, id, attachment, start, end);
+  const stored = await readEncoded(cluster, database, id, attachment);
+  return naming(gunzipped(stored, start, end), (why) => reportDamage(cluster, database, id, attachment, why));
 }

@@ -1,7 +1,12 @@
+import { fromBytes } from '../base/bytes.js';
 import { Refusal } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Rev } from '../revisions/rev.js';
+import { volumeKey } from '../shard/blob-refs.js';
+import type { EditResult } from '../shard/commands.js';
+import { attachmentsOf } from '../shard/content.js';
 import { attach, type Follower } from './attach.js';
+import { missingStub } from './attachment-input.js';
 import type { Cluster } from './cluster.js';
 import type { Database } from './database.js';
 import { isDesignId, type NamedInput } from './document-input.js';
@@ -83,7 +88,17 @@ async function update(
   newEdits: boolean,
   blobs: NewBlobs | undefined,
 ): Promise<Saved[]> {
-  const saved: (Saved | undefined)[] = await updateDocs(database, inputs, newEdits, blobs);
-  for (let i = 0; i < saved.length; i++) saved[i] ??= documentConflict;
+  const saved: (Saved | EditResult)[] = await updateDocs(database, inputs, newEdits, blobs);
+  for (let i = 0; i < saved.length; i++) {
+    if (saved[i] === 'missing_blob') saved[i] = lostAttachment(database, inputs[i]!);
+    saved[i] ??= documentConflict;
+  }
   return saved as Saved[];
+}
+
+/** A document keeps an attachment whose bytes are not there: they went with the revision that had them, or are lost. */
+function lostAttachment({ collection }: Database, { id, body }: NamedInput): Refusal {
+  const attachments = attachmentsOf(body);
+  const lost = attachments.find(({ blob }) => collection.store.get(volumeKey(blob)) === undefined);
+  return missingStub(fromBytes(id), (lost ?? attachments[0])?.name ?? '');
 }

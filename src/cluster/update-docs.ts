@@ -1,15 +1,12 @@
 import { badRequest } from '../base/errors.js';
 import type { Rev } from '../revisions/rev.js';
-import type { Edit, LocalEdit } from '../shard/commands.js';
+import type { Edit, EditResult, LocalEdit } from '../shard/commands.js';
 import type { NewBlobs } from './new-blobs.js';
 import type { Database } from './database.js';
 import { isLocalId, type NamedInput } from './document-input.js';
 
-/** What became of each document, in the order they were given: its new revision, or undefined for a conflict. */
-export type SavedRev = Rev | undefined;
-
 /**
- * Saves documents, each on its own: there is no transaction over several. Every shard gets one command with the
+ * Saves documents, each on its own: there is no transaction over several. Gives what became of each, in their order. Every shard gets one command with the
  * documents that are its own; all reach the disk in the same commit.
  */
 export async function updateDocs(
@@ -17,12 +14,12 @@ export async function updateDocs(
   inputs: readonly NamedInput[],
   newEdits: boolean,
   blobs?: Pick<NewBlobs, 'small' | 'stored'>,
-): Promise<SavedRev[]> {
+): Promise<EditResult[]> {
   const [only] = inputs;
   if (inputs.length === 1 && !isLocalId(only!.id)) return await updateOne(database, only!, newEdits, blobs);
   const edits = new Map<number, { at: number[]; edits: Edit[] }>();
   const locals = new Map<number, LocalEdit[]>();
-  const results: SavedRev[] = new Array<SavedRev>(inputs.length).fill(undefined);
+  const results: EditResult[] = new Array<EditResult>(inputs.length).fill(undefined);
   for (const [at, input] of inputs.entries()) {
     const shard = database.shardOf(input.id);
     if (isLocalId(input.id)) {
@@ -68,7 +65,7 @@ function updateOne(
   input: NamedInput,
   newEdits: boolean,
   blobs: Pick<NewBlobs, 'small' | 'stored'> | undefined,
-): Promise<SavedRev[]> {
+): Promise<EditResult[]> {
   return database.submit({
     type: 'edit',
     instance: database.record.instance,

@@ -3,16 +3,17 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { Database } from '../cluster/database.js';
 import { readEncoded, readPlain } from '../cluster/read-attachment.js';
 import type { Attachment } from '../shard/content.js';
-import { toBytes } from '../base/bytes.js';
+import { toBytes, type Bytes } from '../base/bytes.js';
 import type { Exchange } from './exchange.js';
 import { namesTag } from './negotiate.js';
 import { parseRanges, type ByteRange } from './ranges.js';
-import { writeBuffers } from './stream.js';
+import { begun, writeBuffers } from './stream.js';
 
 /** Answers with the bytes of an attachment, or with the parts of them that are asked for. */
 export async function answerAttachment(
   exchange: Exchange,
   database: Database,
+  id: Bytes,
   attachment: Attachment,
 ): Promise<void> {
   const etag = `"${attachment.md5}"`;
@@ -27,9 +28,9 @@ export async function answerAttachment(
     'X-Content-Type-Options': 'nosniff',
     ...policyOf(exchange),
   };
-  if (ranges === undefined) await sendWhole(exchange, database, attachment, headers);
-  else if (ranges.length === 1) await sendRange(exchange, database, attachment, ranges[0]!, headers);
-  else await sendRanges(exchange, database, attachment, ranges);
+  if (ranges === undefined) await sendWhole(exchange, database, id, attachment, headers);
+  else if (ranges.length === 1) await sendRange(exchange, database, id, attachment, ranges[0]!, headers);
+  else await sendRanges(exchange, database, id, attachment, ranges);
 }
 
 /** A browser that shows an attachment must not run it in the name of this server's users. */
@@ -41,6 +42,7 @@ function policyOf({ services: { config } }: Exchange): OutgoingHttpHeaders {
 async function sendWhole(
   exchange: Exchange,
   database: Database,
+  id: Bytes,
   attachment: Attachment,
   headers: OutgoingHttpHeaders,
 ): Promise<void> {
@@ -51,13 +53,14 @@ async function sendWhole(
   const vary = attachment.gzip ? { Vary: 'Accept-Encoding' } : {};
   const read = packed ? readEncoded : readPlain;
   await send(exchange, 200, { ...headers, ...encoding, ...vary, 'Content-Length': length }, () =>
-    read(cluster, database, attachment),
+    read(cluster, database, id, attachment),
   );
 }
 
 async function sendRange(
   exchange: Exchange,
   database: Database,
+  id: Bytes,
   attachment: Attachment,
   { start, end }: ByteRange,
   headers: OutgoingHttpHeaders,
@@ -67,13 +70,14 @@ async function sendRange(
     'Content-Length': end - start,
   };
   const open = (): Promise<AsyncIterable<Buffer>> =>
-    readPlain(exchange.services.cluster, database, attachment, start, end);
+    readPlain(exchange.services.cluster, database, id, attachment, start, end);
   await send(exchange, 206, { ...headers, ...range }, open);
 }
 
 async function sendRanges(
   exchange: Exchange,
   database: Database,
+  id: Bytes,
   attachment: Attachment,
   ranges: readonly ByteRange[],
 ): Promise<void> {
@@ -87,7 +91,7 @@ async function sendRanges(
       for (const { start, end } of ranges) {
         const head = `\r\n--${boundary}\r\nContent-Type: ${type}\r\nContent-Range: bytes ${start}-${end - 1}/${attachment.length}\r\n\r\n`;
         yield Buffer.from(head, 'latin1');
-        yield* await readPlain(cluster, database, attachment, start, end);
+        yield* await readPlain(cluster, database, id, attachment, start, end);
       }
       yield Buffer.from(`\r\n--${boundary}--`);
     } finally {
@@ -95,7 +99,7 @@ async function sendRanges(
     }
   }
   const headers = { 'Content-Type': `multipart/byteranges; boundary="${boundary}"`, ...policyOf(exchange) };
-  await send(exchange, 206, headers, () => Promise.resolve(parts()));
+  await send(exchange, 206, headers, () => begun(parts()));
 }
 
 async function send(

@@ -12,7 +12,7 @@ import type { Exchange } from './exchange.js';
 import { attachmentDisposition } from '../base/multipart/content-headers.js';
 import { MultipartWriter, type OutgoingPart } from '../base/multipart/multipart-writer.js';
 import { namesTag } from './negotiate.js';
-import { writeBuffers, writePiece } from './stream.js';
+import { begun, writeBuffers, writePiece } from './stream.js';
 
 /** A revision in quotes, which is how JSON has it too unless its hash is odd. */
 export const etagOf = (rev: Rev): string =>
@@ -70,8 +70,9 @@ export async function answerWithData(
     await holding(cluster, database, [{ ok: doc }], shown, () => sendParts(exchange, writer, parts, headers));
     return;
   }
+  const pieces = await begun(docPieces(cluster, database, doc, wanted));
   exchange.jsonHead(200, headers);
-  for await (const piece of docPieces(cluster, database, doc, wanted)) {
+  for await (const piece of pieces) {
     if (!(await writePiece(exchange.response, piece))) return;
   }
   exchange.endJson('\n');
@@ -122,13 +123,13 @@ export async function sendParts(
   headers: OutgoingHttpHeaders,
 ): Promise<void> {
   const length = parts.length > measuredPartsMax ? undefined : writer.length(parts);
+  const chunks = exchange.method === 'HEAD' ? undefined : await begun(writer.chunks(parts));
   exchange.head(200, {
     'Content-Type': writer.contentType,
     ...(length === undefined ? {} : { 'Content-Length': length }),
     ...headers,
   });
-  if (exchange.method === 'HEAD') exchange.response.end();
-  else if (await writeBuffers(exchange.response, writer.chunks(parts))) exchange.response.end();
+  if (chunks === undefined || (await writeBuffers(exchange.response, chunks))) exchange.response.end();
 }
 
 /** A document as the first part, and the wanted attachments as those behind it. */
@@ -136,12 +137,17 @@ function partsOf(cluster: Cluster, database: Database, doc: OpenedDoc, wanted: D
   const attachments = attachmentsOf(doc.content).filter((each) => isWanted(each, wanted));
   return [
     { headers: { 'Content-Type': 'application/json' }, text: followingText(doc, wanted) },
-    ...attachments.map((each) => attachmentPart(cluster, database, each)),
+    ...attachments.map((each) => attachmentPart(cluster, database, doc.id, each)),
   ];
 }
 
 /** The stored bytes: the digest in the document is theirs, and a replicator compares the two. */
-function attachmentPart(cluster: Cluster, database: Database, attachment: Attachment): OutgoingPart {
+function attachmentPart(
+  cluster: Cluster,
+  database: Database,
+  id: Bytes,
+  attachment: Attachment,
+): OutgoingPart {
   return {
     headers: {
       'Content-Disposition': attachmentDisposition(attachment.name),
@@ -151,7 +157,7 @@ function attachmentPart(cluster: Cluster, database: Database, attachment: Attach
     },
     content: {
       length: attachment.storedLength,
-      open: () => readEncoded(cluster, database, attachment),
+      open: () => readEncoded(cluster, database, id, attachment),
     },
   };
 }

@@ -9,6 +9,7 @@ export const statuses: Readonly<Record<ErrorName, number>> = {
   bad_request: 400,
   compilation_error: 400,
   conflict: 409,
+  damaged_attachment: 500,
   db_not_found: 404,
   doc_validation: 400,
   document_too_large: 413,

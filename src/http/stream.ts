@@ -39,6 +39,30 @@ export async function writePiece(response: ServerResponse, piece: Bytes | Buffer
   return true;
 }
 
+/** So much of an answer is read before its head is sent. */
+const aheadBytesMax = 256 * 1024;
+
+/** The same pieces, the first of them read already: a failure among those is thrown here, while it can be answered. */
+export async function begun<T extends Bytes | Buffer>(pieces: AsyncIterable<T>): Promise<AsyncIterable<T>> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  const ahead: IteratorResult<T, unknown>[] = [];
+  for (let bytes = 0; bytes < aheadBytesMax;) {
+    const next = await iterator.next();
+    ahead.push(next);
+    if (next.done) break;
+    bytes += next.value.length;
+  }
+  const next = (): Promise<IteratorResult<T, unknown>> => {
+    const first = ahead.shift();
+    return first === undefined ? iterator.next() : Promise.resolve(first);
+  };
+  const leave = async (): Promise<IteratorResult<T, unknown>> => {
+    await iterator.return?.();
+    return { done: true, value: undefined };
+  };
+  return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
+}
+
 function drained(response: ServerResponse): Promise<boolean> {
   return new Promise((resolve) => {
     const done = (open: boolean) => () => {

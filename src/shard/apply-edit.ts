@@ -22,8 +22,8 @@ export function applyEdit(command: EditCommand, keys: DatabaseKeys, view: WriteV
       edit.path === undefined
         ? growByHand(edit, old, state.seq + 1)
         : growByHistory(edit, old, state.seq + 1);
-    if (grown === undefined || !writer.blobs.has(edit.body, command.small_blobs, command.stored_blobs))
-      return undefined;
+    if (grown === undefined) return undefined;
+    if (!writer.blobs.has(edit.body, command.small_blobs, command.stored_blobs)) return 'missing_blob';
     if (grown.tree !== old?.tree)
       inPartition(command.partitioned, keys, view, state, edit.id, () =>
         store(writer, state, edit, old, grown, command),

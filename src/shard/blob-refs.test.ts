@@ -28,8 +28,16 @@ async function lifeOf(bodies: readonly string[], revs_limit: number): Promise<Vo
   for (const [at, body] of bodies.entries()) {
     const edits = [{ id: 'doc', parent, path: undefined, deleted: false, body }];
     const brought = at === 0 ? { small_blobs: new Map([[blob, bytes]]) } : {};
-    [parent] = await volume.submit({ type: 'edit', instance: 1, shard: 0, revs_limit, edits, ...brought });
-    assert.ok(parent);
+    const [saved] = await volume.submit({
+      type: 'edit',
+      instance: 1,
+      shard: 0,
+      revs_limit,
+      edits,
+      ...brought,
+    });
+    assert.ok(typeof saved === 'object');
+    parent = saved;
   }
   return volume;
 }

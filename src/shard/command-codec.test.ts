@@ -6,7 +6,7 @@ import type { Rev } from '../revisions/rev.js';
 import type { Entry } from '../storage/store.js';
 import { MemoryStore } from '../storage/memory-store.js';
 import { decodeCommand, encodeCommand } from './command-codec.js';
-import type { Command, Edit, EditCommand, LocalEdit } from './commands.js';
+import type { Command, Edit, EditCommand, EditResult, LocalEdit } from './commands.js';
 import { encodeContent } from './content.js';
 import { Volume } from './volume.js';
 
@@ -128,8 +128,8 @@ async function life(count: number): Promise<{ commands: Command[]; results: unkn
     const command = source.next();
     const result = await shards.submit(command);
     if (command.type === 'edit')
-      for (const [at, rev] of (result as (Rev | undefined)[]).entries())
-        if (rev !== undefined) source.learn(command.edits[at]!.id, rev);
+      for (const [at, rev] of (result as EditResult[]).entries())
+        if (typeof rev === 'object') source.learn(command.edits[at]!.id, rev);
     commands.push(command);
     results.push(result);
   }

@@ -76,8 +76,8 @@ export interface CompactCommand extends ShardCommand {
   purged_infos_limit: number;
 }
 
-/** What became of an edit: the new revision, or undefined where it conflicts or a blob it names has gone. */
-export type EditResult = Rev | undefined;
+/** What became of an edit: the new revision; undefined for a conflict; or a blob that it names is not there. */
+export type EditResult = Rev | undefined | 'missing_blob';
 
 export interface Results {
   edit: EditResult[];

@@ -52,7 +52,8 @@ async function save(volume: Volume, id: string, blob: StoredBlob): Promise<{ pos
     stored_blobs: new Set([blob.digest]),
   });
   blob.release();
-  return rev!;
+  assert.ok(typeof rev === 'object');
+  return rev;
 }
 
 for (const [where, volumesOf] of [

@@ -92,9 +92,10 @@ class Writer {
         const input = this.#edit(id, known);
         const saved = await run.answered(updateDocs(run.database, [input], true));
         if (saved === undefined) return;
-        assert.ok(saved[0], `${id}: nobody else writes here`);
+        const [rev] = saved;
+        assert.ok(typeof rev === 'object', `${id}: nobody else writes here`);
         this.acknowledged.set(id, {
-          rev: { pos: saved[0].pos, hash: saved[0].hash },
+          rev: { pos: rev.pos, hash: rev.hash },
           deleted: input.deleted,
         });
       }

@@ -59,7 +59,7 @@ async function getAttachment(exchange: Exchange, database: Database, id: Bytes, 
   const revText = exchange.query.get('rev');
   const rev = revText === undefined ? ifMatchRev(exchange) : parseRev(revText);
   const show = exchange.services.cluster.showFor(database, exchange.user);
-  await answerAttachment(exchange, database, findAttachment(database, id, name, rev, show));
+  await answerAttachment(exchange, database, id, findAttachment(database, id, name, rev, show));
 }
 
 async function putAttachment(exchange: Exchange, database: Database, id: Bytes, name: string): Promise<void> {

@@ -18,7 +18,7 @@ import {
 import type { Exchange } from '../exchange.js';
 import { MultipartWriter, type OutgoingPart } from '../../base/multipart/multipart-writer.js';
 import type { DatabaseRoute } from '../route.js';
-import { writePiece } from '../stream.js';
+import { begun, writePiece } from '../stream.js';
 
 /** Many revisions in one request: what replicators read by. */
 export const bulkGetRoutes: readonly DatabaseRoute[] = [
@@ -198,16 +198,29 @@ async function* heldPieces(
         yield missingItem(id, each.missing);
         continue;
       }
-      yield '{"ok":';
       const whole = revPieces(cluster, database, each.ok, options);
-      if (typeof whole === 'string') yield whole;
-      else yield* whole;
-      yield '}';
+      if (typeof whole === 'string') yield `{"ok":${whole}}`;
+      else yield* orError(whole, id, each.ok.rev);
     }
     yield ']}';
   } finally {
     release();
   }
+}
+
+/** A document, or in its place what is wrong with its attachments, if that shows early enough. */
+async function* orError(pieces: AsyncIterable<Bytes>, id: unknown, rev: Rev): AsyncGenerator<Bytes> {
+  let ahead: AsyncIterable<Bytes>;
+  try {
+    ahead = await begun(pieces);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const failure = { id, rev: formatRev(rev), error: error.error, reason: error.reason };
+    return yield `{"error":${toBytes(JSON.stringify(failure))}}`;
+  }
+  yield '{"ok":';
+  yield* ahead;
+  yield '}';
 }
 
 /** All attachments are held from the start on: what the parts will be is known then. */

@@ -1,4 +1,5 @@
 import type { Bytes } from '../../base/bytes.js';
+import { Refusal } from '../../base/errors.js';
 import type { AttachmentInput } from '../../cluster/attachment-input.js';
 import type { Cluster } from '../../cluster/cluster.js';
 import type { Database } from '../../cluster/database.js';
@@ -76,11 +77,17 @@ export class LocalRevision implements DocRevision {
   #carry(attachment: Attachment): CarriedAttachment {
     const { name, type, storedLength, gzip } = attachment;
     const open = () =>
-      readEncoded(this.cluster, this.database, attachment).catch(() => {
-        // Compacted away since: the document is read again, and with it what has taken its place.
-        throw new PeerFailure(`The attachment ${name} of a document of ${this.database.name} is gone.`);
-      });
+      readEncoded(this.cluster, this.database, this.id, attachment)
+        .then(failing)
+        .catch((error: unknown) => {
+          throw failureOf(error) ?? this.#gone(name);
+        });
     return { name, type, length: storedLength, gzip, open };
+  }
+
+  /** Compacted away since: the document is read again, and with it what has taken its place. */
+  #gone(name: string): PeerFailure {
+    return new PeerFailure(`The attachment ${name} of a document of ${this.database.name} is gone.`);
   }
 
   #inputOf(attachment: Attachment): AttachmentInput {
@@ -91,3 +98,17 @@ export class LocalRevision implements DocRevision {
 }
 
 const noAttachments: readonly CarriedAttachment[] = [];
+
+/** Damaged bytes are a failure of this side, not a document that the other side refuses: the replication stops for it. */
+const failureOf = (error: unknown): PeerFailure | undefined =>
+  error instanceof Refusal && error.error === 'damaged_attachment'
+    ? new PeerFailure(error.reason)
+    : undefined;
+
+async function* failing(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    throw failureOf(error) ?? error;
+  }
+}
