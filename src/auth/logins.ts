@@ -1,4 +1,4 @@
-import { Refusal } from '../base/errors.js';
+import { Refusal, Unavailable } from '../base/errors.js';
 import type { Config } from '../config/config.js';
 import type { Account, Accounts } from './accounts.js';
 import type { Lockout } from './lockout.js';
@@ -34,7 +34,7 @@ export class Logins {
   /** The account, if the credentials are its own; refuses otherwise, in the same words and time for all names. */
   async verify(credentials: Credentials, sender: string): Promise<Account> {
     if (this.#pending >= pendingMax) {
-      throw new Refusal('service_unavailable', 'Too many logins are being checked; try again later.');
+      throw new Unavailable('Too many logins are being checked; try again later.');
     }
     this.#pending++;
     const key = `${sender} ${credentials.name}`;

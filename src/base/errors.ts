@@ -93,6 +93,15 @@ export class Refusal extends Error {
   }
 }
 
+/** What cannot be done now, and may work a moment later. */
+export class Unavailable extends Refusal {
+  readonly retryAfterSeconds = 1;
+
+  constructor(reason: string) {
+    super('service_unavailable', reason);
+  }
+}
+
 /**
  * What a function of a design document failed with. Name and reason are its own choice: the name need not be one of
  * ours, the reason need not be text.

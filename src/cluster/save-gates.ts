@@ -1,5 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
-import { conflict, Refusal } from '../base/errors.js';
+import { conflict, Refusal, Unavailable } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Rev } from '../revisions/rev.js';
 import { find } from '../revisions/tree.js';
@@ -100,7 +100,7 @@ export async function passGates(
   };
   const passed = (await pass(roundsMax)) ?? (await database.judge(() => pass(roundsAloneMax)));
   if (passed !== undefined) return passed;
-  throw new Refusal('service_unavailable', 'Design documents changed repeatedly during validation; retry.');
+  throw new Unavailable('Design documents changed repeatedly during validation; retry.');
 }
 
 async function passOnce(

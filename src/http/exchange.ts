@@ -4,6 +4,7 @@ import type { Asker } from '../auth/asker.js';
 import { nobody, type Identity } from '../auth/authenticator.js';
 import type { UserContext } from '../base/user-context.js';
 import { toBytes, type Bytes } from '../base/bytes.js';
+import type { Cluster } from '../cluster/cluster.js';
 import { invalidJson, notAnObject } from '../base/errors.js';
 import { parseJson } from '../json/scan.js';
 import { readBody, requireJson } from './body.js';
@@ -30,6 +31,7 @@ export class Exchange implements Asker {
   rewrites = 0;
   /** Where the client wants a WebSocket: makes the connection one, in place of an answer. */
   upgrade: ((open: (socket: WebSocket) => void) => void) | undefined;
+  readonly #cluster: Cluster;
 
   constructor(
     readonly services: Services,
@@ -42,7 +44,14 @@ export class Exchange implements Asker {
     readonly rawPath: string,
     readonly query: Query,
     readonly id: string,
-  ) {}
+  ) {
+    this.#cluster = services.cluster;
+  }
+
+  /** Whether the stores that the request began with are closed. */
+  get isCutOff(): boolean {
+    return this.#cluster.isClosing;
+  }
 
   header(name: string): string | undefined {
     return headerOf(this.request, name);

@@ -17,6 +17,9 @@ export class H2Request extends Readable {
   readonly url: string | undefined;
   readonly rawHeaders: readonly string[];
   readonly socket: { encrypted: boolean; remoteAddress: string | undefined };
+  readonly hasBody: boolean;
+  /** Bytes of the body that have come. */
+  bytesRead = 0;
   #complete = false;
 
   constructor(
@@ -29,9 +32,11 @@ export class H2Request extends Readable {
     this.socket = { encrypted: true, remoteAddress: stream.session?.socket.remoteAddress };
     this.method = headers[':method'] ?? 'GET';
     this.url = headers[':path'];
+    this.hasBody = !stream.endAfterHeaders;
     // Whoever reads the body hears of an error; where nobody does, it is no reason to end the process.
     this.on('error', () => undefined);
     stream.on('data', (chunk: Buffer) => {
+      this.bytesRead += chunk.length;
       if (!this.push(chunk)) stream.pause();
     });
     // The end of a stream that was reset is no end of the body.

@@ -1,21 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import http, { ServerResponse, type IncomingMessage, type Server } from 'node:http';
-import { toBytes } from '../base/bytes.js';
-import { Refusal } from '../base/errors.js';
+import { Refusal, Unavailable } from '../base/errors.js';
+import { Admission } from './admission.js';
+import { BodyWatch } from './body-watch.js';
 import { answerClientError, answerRaw, type ClientError } from './client-error.js';
+import { fail } from './error-answer.js';
 import { Exchange } from './exchange.js';
 import { SocketServer, wantsWebSocket, type UpgradeRequest } from './feeds/socket-server.js';
 import { expectationFailed, HeadChecks } from './head-checks.js';
 import { callbackOf } from './jsonp.js';
 import { limitConnections, listenOn } from './listen.js';
 import { checkLogin, login } from './login.js';
-import { askToLogIn } from './login-request.js';
 import { splitPath, targetOf } from './path.js';
-import { lastAnswer, mustWait, takeOver, type Pipelined } from './pipelining.js';
+import { isUnused, lastAnswer, mustWait, takeOver, type Pipelined } from './pipelining.js';
 import { emptyQuery, Query } from './query.js';
-import { MethodNotAllowed, route } from './router.js';
+import { hasBody, isBrokenOff, pathOf } from './request-facts.js';
+import { route } from './router.js';
 import type { Services } from './services.js';
-import { refusalText, statusOf } from './statuses.js';
 import { TlsServer } from './tls-server.js';
 
 /** Takes requests from the network and sees to it that each is answered once, whatever goes wrong. */
@@ -29,6 +30,11 @@ export class HttpServer {
   readonly #onResponseError = (error: unknown): void => {
     if (!isBrokenOff(error)) this.services.logger.error({ err: error }, 'writing an answer failed');
   };
+  /** Of HTTP/1, plain and over TLS. */
+  readonly #connections = new Set<Pipelined>();
+  readonly #bodies: BodyWatch;
+  /** Lets requests in. */
+  readonly admission = new Admission();
   #requests = 0;
   #closing = false;
 
@@ -36,6 +42,7 @@ export class HttpServer {
     const { config } = services;
     this.#heads = new HeadChecks(config.number('tuffet/headers_max'));
     this.#sockets = new SocketServer(services.edge, services.wheel);
+    this.#bodies = new BodyWatch(() => config.number('tuffet/body_idle_timeout_ms'), giveUpBody);
     const headersTimeout = config.number('tuffet/headers_timeout_ms');
     const take = (request: IncomingMessage, response: ServerResponse): void => this.#take(request, response);
     const options = {
@@ -52,6 +59,10 @@ export class HttpServer {
     // Node drops the headers beyond its limit and says nothing: there is one of our own.
     this.#server.maxHeadersCount = 0;
     limitConnections(this.#server, config);
+    this.#server.on('connection', (socket: Pipelined) => {
+      this.#connections.add(socket);
+      socket.on('close', () => this.#connections.delete(socket));
+    });
     this.#server.on('clientError', (error: ClientError, socket: Pipelined) => {
       // An answer that is under way cannot be followed by another.
       if (socket[lastAnswer]?.headersSent && !socket[lastAnswer].closed) socket.destroy();
@@ -90,13 +101,20 @@ export class HttpServer {
     this.#tls?.reload();
   }
 
-  /** Takes no new requests, and waits for those under way. */
+  /** Takes no new requests, and waits for those under way; what takes longer than its time is cut off. */
   async close(): Promise<void> {
     this.#closing = true;
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#server.closeIdleConnections();
+    // Browsers open connections ahead of their requests; Node doesn't take those for idle.
+    for (const socket of this.#connections) if (isUnused(socket)) socket.destroy();
     this.#sockets.close();
+    const timer = setTimeout(() => {
+      for (const socket of this.#connections) socket.destroy();
+      this.#tls?.cut();
+    }, this.services.config.number('tuffet/close_timeout_ms'));
     await Promise.all([closed, this.#tls?.close()]);
+    clearTimeout(timer);
   }
 
   #take(request: IncomingMessage, response: ServerResponse): void {
@@ -138,22 +156,36 @@ export class HttpServer {
     started: number,
     upgrade?: UpgradeRequest,
   ): void {
+    const { opening } = this.admission;
+    if (opening !== undefined) {
+      return void opening.then((isOpen) => {
+        if (response.destroyed) return;
+        if (isOpen) this.#begin(request, response, id, started, upgrade);
+        else this.#refuse(request, response, new Unavailable('The server is restarting.'));
+      });
+    }
     let exchange: Exchange | undefined;
+    // A WebSocket stays open as long as its client wants: it is not a request that ends soon.
+    const isCounted = upgrade === undefined;
+    if (isCounted) this.admission.enter();
     response.on('error', this.#onResponseError);
-    response.on('close', () => this.#log(request, response, exchange, id, started));
+    response.on('close', () => {
+      if (isCounted) this.admission.leave();
+      this.#bodies.delete(request);
+      this.#log(request, response, exchange, id, started);
+    });
     try {
       exchange = this.#exchange(request, response, id);
+      if (hasBody(request)) this.#bodies.add(exchange);
       if (answerPreflight(exchange)) return;
       if (upgrade !== undefined) exchange.upgrade = (open) => this.#sockets.accept(upgrade, response, open);
       const identity = login(exchange);
       if (identity instanceof Promise) {
         const pending = exchange;
-        identity
-          .then((known) => this.#serve(pending, known))
-          .catch((error: unknown) => this.#fail(pending, error));
+        identity.then((known) => this.#serve(pending, known)).catch((error: unknown) => fail(pending, error));
       } else this.#serve(exchange, identity);
     } catch (error) {
-      this.#fail(exchange ?? this.#emptyExchange(request, response, id), error);
+      fail(exchange ?? this.#emptyExchange(request, response, id), error);
     }
   }
 
@@ -164,7 +196,7 @@ export class HttpServer {
     const started = performance.now();
     response.on('error', this.#onResponseError);
     response.on('close', () => this.#log(request, response, exchange, id, started));
-    this.#fail(exchange, refusal);
+    fail(exchange, refusal);
   }
 
   #nextId(): string {
@@ -192,44 +224,7 @@ export class HttpServer {
     exchange.identify(identity);
     checkLogin(exchange, exchange.user);
     const work = route(exchange);
-    if (work instanceof Promise) work.catch((error: unknown) => this.#fail(exchange, error));
-  }
-
-  /** Answers a failure. Where that fails too, the connection is closed: callers have nobody to pass an error on to. */
-  #fail(exchange: Exchange, error: unknown): void {
-    try {
-      this.#answerError(exchange, error);
-    } catch (failure) {
-      this.#complain(exchange, failure);
-      exchange.response.destroy();
-    }
-  }
-
-  /** What is the server's own fault is logged whole and shown to nobody. */
-  #answerError(exchange: Exchange, error: unknown): void {
-    const { response, request } = exchange;
-    if (response.headersSent || response.destroyed) {
-      if (!(error instanceof Refusal) && !isBrokenOff(error)) this.#complain(exchange, error);
-      response.destroy();
-      return;
-    }
-    if (!(error instanceof Refusal)) this.#complain(exchange, error);
-    const refusal =
-      error instanceof Refusal
-        ? error
-        : new Refusal('internal_server_error', 'The server failed; its log tells more.');
-    const text = toBytes(refusalText(refusal));
-    const headers = refusal instanceof MethodNotAllowed ? { Allow: refusal.allow } : {};
-    // What the client is still sending will not be read: the connection cannot be used again.
-    const unread = request.complete || !hasBody(request) ? {} : { Connection: 'close' };
-    const asked = refusal.error === 'unauthorized' ? askToLogIn(exchange, refusal) : undefined;
-    exchange.text(asked?.status ?? statusOf(refusal), text, { ...headers, ...asked?.headers, ...unread });
-    if (!request.complete) request.resume();
-  }
-
-  #complain(exchange: Exchange, error: unknown): void {
-    const { id, method, request } = exchange;
-    this.services.logger.error({ err: error, id, method, path: pathOf(request) }, 'a request failed');
+    if (work instanceof Promise) work.catch((error: unknown) => fail(exchange, error));
   }
 
   #log(
@@ -260,18 +255,11 @@ export class HttpServer {
   }
 }
 
-const hasBody = ({ headers }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-
-/** The client went away while it was being answered: nobody's fault. */
-const isBrokenOff = (error: unknown): boolean =>
-  ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '');
-
-/** The query is left out, and a login in an address: they may hold what is nobody else's business. */
-function pathOf({ url = '/' }: IncomingMessage): string {
-  const mark = url.indexOf('?');
-  const path = mark < 0 ? url : url.slice(0, mark);
-  return path.startsWith('/') ? path : path.replace(/^([a-z]*:\/\/)?[^/]*@/i, '$1');
+/** Answers a request whose body has stopped coming, and ends the work that reads it: Node no longer does after an answer. */
+function giveUpBody(exchange: Exchange): void {
+  const { request, response } = exchange;
+  response.once('close', () => request.destroy());
+  fail(exchange, new Refusal('request_timeout', 'The body of the request did not come in time.'));
 }
 
 const overridable = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'COPY']);

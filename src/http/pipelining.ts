@@ -5,6 +5,10 @@ import type { Duplex } from 'node:stream';
 export const lastAnswer = Symbol('last answer');
 export type Pipelined = IncomingMessage['socket'] & { [lastAnswer]?: ServerResponse };
 
+/** Whether no request has come over a connection, as far as that can be told: a handshake of TLS has bytes of its own. */
+export const isUnused = (socket: Pipelined): boolean =>
+  socket[lastAnswer] === undefined && (socket.bytesRead === 0 || 'encrypted' in socket);
+
 /** Whether a request has to wait for the answer before it: one of the two may change something. */
 export const mustWait = (before: ServerResponse, request: IncomingMessage): boolean =>
   !before.closed && !(isSafe(before.req.method) && isSafe(request.method));

@@ -1,5 +1,6 @@
 import http2, { type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import tls, { type TLSSocket } from 'node:tls';
 import type { Config } from '../config/config.js';
 import { H2Request, H2Response } from './h2-messages.js';
@@ -21,6 +22,8 @@ export class TlsServer {
   readonly #h2: Http2Server;
   readonly #sessions = new Set<ServerHttp2Session>();
   readonly #idleMs: number;
+  /** Sockets under TLS, those in a handshake too. */
+  readonly #sockets = new Set<Socket>();
   #closing = false;
 
   constructor(
@@ -47,6 +50,10 @@ export class TlsServer {
       },
     );
     limitConnections(this.#tls, config);
+    this.#tls.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.on('close', () => this.#sockets.delete(socket));
+    });
     // Who breaks off a handshake, or has none to offer, is nobody's concern.
     this.#tls.on('tlsClientError', (_, socket) => socket.destroy());
   }
@@ -66,6 +73,12 @@ export class TlsServer {
     const closed = new Promise<void>((resolve) => this.#tls.close(() => resolve()));
     for (const session of this.#sessions.keys()) session.close();
     await closed;
+  }
+
+  /** Breaks off whatever is still open. */
+  cut(): void {
+    for (const session of this.#sessions) session.destroy();
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   #createH2(take: Take): Http2Server {

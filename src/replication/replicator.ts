@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { badRequest, notFound, Refusal } from '../base/errors.js';
+import { badRequest, notFound, Refusal, Unavailable } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { UserContext } from '../base/user-context.js';
 import { Job } from './job.js';
@@ -155,4 +155,4 @@ export class Replicator {
   }
 }
 
-const closingRefusal = (): Refusal => new Refusal('service_unavailable', 'The server is closing.');
+const closingRefusal = (): Refusal => new Unavailable('The server is closing.');

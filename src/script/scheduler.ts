@@ -1,4 +1,4 @@
-import { Refusal } from '../base/errors.js';
+import { Unavailable } from '../base/errors.js';
 import type { Task } from './messages.js';
 import {
   ScriptThread,
@@ -83,7 +83,7 @@ export class Scheduler {
         this.#waitingBytes + bytes > waitingBytesMax;
       if (full || this.#closed) {
         const reason = full ? 'Too many calls of functions are waiting.' : 'The server is closing.';
-        return reject(new Refusal('service_unavailable', reason));
+        return reject(new Unavailable(reason));
       }
       queue.push({ task, peer, bytes, since: performance.now(), resolve, reject });
       this.#waiting.set(name, queue);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
-import { FunctionRefusal, Refusal } from '../base/errors.js';
+import { FunctionRefusal, Refusal, Unavailable } from '../base/errors.js';
 import { readMapParts, type EmittedDoc } from './map-text.js';
 import { exhaustedReason, type CallTask, type MapPart, type Program, type Task } from './messages.js';
 import { Scheduler } from './scheduler.js';
@@ -205,7 +205,7 @@ export class ScriptHost {
   }
 
   async #run(task: Task, bytes: number, peer?: ListPeer): Promise<FinalReply> {
-    if (this.#closed) throw new Refusal('service_unavailable', 'The server is closing.');
+    if (this.#closed) throw new Unavailable('The server is closing.');
     this.#scheduler ??= this.#start();
     const scheduler = await this.#scheduler;
     const reply = await scheduler.submit(task, bytes, peer).catch((error: unknown) => {
@@ -224,7 +224,7 @@ export class ScriptHost {
 
   #refusalOf(space: string, { timedOut, cause }: ThreadEnded): Refusal {
     if (cause !== undefined) this.options.log(space, `A thread for functions broke: ${String(cause)}`);
-    if (this.#closed) return new Refusal('service_unavailable', 'The server is closing.');
+    if (this.#closed) return new Unavailable('The server is closing.');
     const reason = timedOut
       ? `The function took longer than ${this.options.timeoutMs()} ms.`
       : 'The thread that ran the function ended.';

@@ -30,6 +30,7 @@ import { HttpServer } from '../http/http-server.js';
 import { Metrics } from '../http/metrics.js';
 import type { Services } from '../http/services.js';
 import { guardReplications, makeReplicator } from './replicating.js';
+import { Restarting } from './restarting.js';
 import { Scripting } from './scripting.js';
 
 export interface ServerOptions {
@@ -61,7 +62,10 @@ export interface TuffetServer {
   /** The address for TLS, where `[ssl] enable` is set. */
   tlsUrl?: string;
   dataDir?: string;
-  /** Takes no new requests, lets those under way finish, and closes the data folder. */
+  /**
+   * Takes no new requests, lets those under way finish for as long as `[tuffet] close_timeout_ms` says, and closes the data
+   * folder.
+   */
   close(): Promise<void>;
 }
 
@@ -150,11 +154,12 @@ async function start(
     authenticator,
     reload: () => reload(config, logger, () => server.reload()),
     // What is only in memory has nothing to be opened again from.
-    restart: () => (folder === undefined ? services.batches.flush() : reopen(services, openCluster)),
+    restart: () => (folder === undefined ? services.batches.flush() : restarting.restart()),
   };
   const { batches, replicator } = services;
   users.accounts.onChange = soon(() => services.cluster.recheckFeeds());
   const server = new HttpServer(services);
+  const restarting = new Restarting(services, openCluster, server.admission);
   const shutDown = async (): Promise<void> => {
     await replicator.close();
     await batches.flush();
@@ -174,6 +179,7 @@ async function start(
     ...urls,
     ...(folder === undefined ? {} : { dataDir: folder.folder }),
     close: once(async () => {
+      await restarting.settled();
       // Replications are clients too, perhaps of this very server.
       await replicator.close();
       services.cluster.endFeeds('server_closing');
@@ -209,14 +215,6 @@ function servicesFor(
     spoolFolder: folder?.folder ?? os.tmpdir(),
     serverName,
   };
-}
-
-async function reopen(services: Services, openCluster: () => Promise<Cluster>): Promise<void> {
-  await services.batches.flush();
-  await services.replicator.pause();
-  await services.cluster.close();
-  services.cluster = await openCluster();
-  await services.replicator.start();
 }
 
 /** Does the work when it is first asked for, and never again. */

@@ -1,4 +1,4 @@
-import { notFound, Refusal } from '../base/errors.js';
+import { notFound, Unavailable } from '../base/errors.js';
 import type { ScriptHost } from '../script/script-host.js';
 import type { Store } from '../storage/store.js';
 import { DocSource } from './doc-source.js';
@@ -95,7 +95,7 @@ export class Indexer {
   }
 
   #check(instance: number): void {
-    if (this.#closing) throw new Refusal('service_unavailable', 'The server is being stopped.');
+    if (this.#closing) throw new Unavailable('The server is being stopped.');
     if (this.#dropped.has(instance)) throw notFound('Database does not exist.');
   }
 

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { Refusal, refusalOf } from '../base/errors.js';
+import { refusalOf, Unavailable } from '../base/errors.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import { syncFolder } from '../storage/sync-folder.js';
 import type { Documents, IndexBackend } from './index-backend.js';
@@ -136,7 +136,7 @@ export class ThreadBackend implements IndexBackend {
 
   async #ask(request: Request, onProgress?: OnProgress): Promise<void> {
     while (this.#replacing !== undefined) await this.#replacing.catch(() => {});
-    if (this.#closed) throw new Refusal('service_unavailable', 'The server is being stopped.');
+    if (this.#closed) throw new Unavailable('The server is being stopped.');
     await this.#send(this.#start(), request, onProgress);
   }
 

@@ -152,6 +152,7 @@ function brokenServices(log: (message: string) => void): object {
     logger: { error: (_: object, message: string) => log(message), logsRequests: false },
     metrics: { request: () => undefined },
     authenticator: { authenticate: broken },
+    cluster: { isClosing: false },
     serverName: 'test',
   };
 }

@@ -1,0 +1,56 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import { toBytes } from '../base/bytes.js';
+import { Refusal, Unavailable } from '../base/errors.js';
+import type { Exchange } from './exchange.js';
+import { askToLogIn } from './login-request.js';
+import { hasBody, isBrokenOff, pathOf } from './request-facts.js';
+import { MethodNotAllowed } from './router.js';
+import { refusalText, statusOf } from './statuses.js';
+
+/** Answers a failure. Where that fails too, the connection is closed: callers have nobody to pass an error on to. */
+export function fail(exchange: Exchange, error: unknown): void {
+  try {
+    answerError(exchange, error);
+  } catch (failure) {
+    logFailure(exchange, failure);
+    exchange.response.destroy();
+  }
+}
+
+/** What is the server's own fault is logged whole, and not shown to the client. */
+function answerError(exchange: Exchange, error: unknown): void {
+  const { response, request } = exchange;
+  const isExpected = error instanceof Refusal || exchange.isCutOff;
+  if (response.headersSent || response.destroyed) {
+    if (!isExpected && !isBrokenOff(error)) logFailure(exchange, error);
+    response.destroy();
+    return;
+  }
+  if (!isExpected) logFailure(exchange, error);
+  const refusal = error instanceof Refusal ? error : ownFault(exchange);
+  const text = toBytes(refusalText(refusal));
+  const asked = refusal.error === 'unauthorized' ? askToLogIn(exchange, refusal) : undefined;
+  // What the client is still sending will not be read: the connection cannot be used again.
+  const unread = request.complete || !hasBody(request) ? {} : { Connection: 'close' };
+  exchange.text(asked?.status ?? statusOf(refusal), text, {
+    ...headersOf(refusal),
+    ...asked?.headers,
+    ...unread,
+  });
+  if (!request.complete) request.resume();
+}
+
+/** Reading and writing fail in every way while the stores are closed under a request. */
+const ownFault = ({ isCutOff }: Exchange): Refusal =>
+  isCutOff
+    ? new Unavailable('The server was restarted or stopped during the request.')
+    : new Refusal('internal_server_error', 'The server failed; its log tells more.');
+
+function headersOf(refusal: Refusal): OutgoingHttpHeaders {
+  if (refusal instanceof MethodNotAllowed) return { Allow: refusal.allow };
+  return refusal instanceof Unavailable ? { 'Retry-After': refusal.retryAfterSeconds } : {};
+}
+
+function logFailure({ id, method, request, services }: Exchange, error: unknown): void {
+  services.logger.error({ err: error, id, method, path: pathOf(request) }, 'a request failed');
+}

@@ -1,0 +1,17 @@
+import type { IncomingMessage } from 'node:http';
+
+/** A request of HTTP/2 says so itself: its headers need not. */
+export const hasBody = (request: IncomingMessage & { hasBody?: boolean }): boolean =>
+  request.hasBody ??
+  (request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0);
+
+/** The client went away while it was being answered, which is no failure of the server. */
+export const isBrokenOff = (error: unknown): boolean =>
+  ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '');
+
+/** For the log. Without the query and without a login in the address, which may be secrets. */
+export function pathOf({ url = '/' }: IncomingMessage): string {
+  const mark = url.indexOf('?');
+  const path = mark < 0 ? url : url.slice(0, mark);
+  return path.startsWith('/') ? path : path.replace(/^([a-z]*:\/\/)?[^/]*@/i, '$1');
+}

@@ -1,0 +1,54 @@
+import type { Cluster } from '../cluster/cluster.js';
+import type { Admission } from '../http/admission.js';
+import type { Services } from '../http/services.js';
+
+/** How long requests under way may go on before the stores are closed under them. */
+const settleMs = 2_000;
+
+/** Closes the stores of a running server and opens them again, while new requests wait. */
+export class Restarting {
+  #underWay: Promise<void> | undefined;
+  /** Requests that wait for a restart, and are under way themselves. */
+  #waiting = 0;
+
+  constructor(
+    private readonly services: Services,
+    private readonly openCluster: () => Promise<Cluster>,
+    private readonly admission: Admission,
+  ) {}
+
+  /** Of several who ask for it at once, all get the same one. */
+  async restart(): Promise<void> {
+    this.#waiting++;
+    try {
+      await (this.#underWay ??= this.#reopen().finally(() => (this.#underWay = undefined)));
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  /** Resolves when no restart is under way. */
+  async settled(): Promise<void> {
+    await this.#underWay?.catch(() => undefined);
+  }
+
+  async #reopen(): Promise<void> {
+    const { services, admission } = this;
+    // Replications are clients too, perhaps of this very server.
+    await services.replicator.pause();
+    admission.pause();
+    try {
+      services.cluster.endFeeds('server_closing');
+      await admission.settled(() => this.#waiting, settleMs);
+      await services.batches.flush();
+      await services.cluster.close();
+      services.cluster = await this.openCluster();
+    } catch (error) {
+      services.logger.error({ err: error }, 'opening the data folder again failed');
+      throw error;
+    } finally {
+      admission.resume();
+    }
+    await services.replicator.start();
+  }
+}
