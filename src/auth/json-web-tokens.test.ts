@@ -105,6 +105,21 @@ describe('A token', () => {
     }
   });
 
+  test('of an elliptic curve of another size is refused as a token, not as a fault of the server', async () => {
+    const algorithms = ['ES256', 'ES384', 'ES512'] as const;
+    for (const alg of algorithms) {
+      const token = await sign(claims, keyPairs[alg].privateKey, { alg });
+      for (const other of algorithms.filter((each) => each !== alg)) {
+        const tokens = tokensOf({ jwt_keys: { 'ec:_default': pemOf(keyPairs[other].publicKey) } });
+        await assert.rejects(tokens.user(token), { error: 'bad_request' }, `${alg} with a key of ${other}`);
+      }
+    }
+    const secp = generateKeyPairSync('ec', { namedCurve: 'secp256k1' });
+    const tokens = tokensOf({ jwt_keys: { 'ec:_default': pemOf(secp.publicKey) } });
+    const token = await sign(claims, keyPairs.ES256.privateKey, { alg: 'ES256' });
+    await assert.rejects(tokens.user(token), { error: 'bad_request' });
+  });
+
   test('with a key of another kind in the configuration is the fault of the server', async () => {
     const jwt_keys = { 'rsa:_default': pemOf(keyPairs.ES256.publicKey), 'ec:_default': 'no key at all' };
     const tokens = tokensOf({ jwt_keys });
@@ -134,7 +149,11 @@ describe('Claims', () => {
     assert.deepEqual(await check(path, { app: { 'my.own': { roles: ['d'] } } }), ['d']);
     for (const app of [undefined, null, 1, {}, { 'my.own': [] }])
       assert.deepEqual(await check(path, { app }), []);
-    for (const roles of ['x', 1, [1], { a: 1 }]) {
+    assert.deepEqual(await check(path, { app: { 'my.own': { roles: 'd,e' } } }), ['d', 'e']);
+    const texts = { 'a,b': ['a', 'b'], ' a , b c ,': ['a', 'b c'], x: ['x'], '': [], ' , ': [] };
+    for (const [roles, expected] of Object.entries(texts))
+      assert.deepEqual(await check({}, { '_svc.roles': roles }), expected);
+    for (const roles of [1, true, null, [1], ['a', null], { a: 1 }]) {
       await assert.rejects(check({}, { '_svc.roles': roles }), { reason: 'Malformed token' });
     }
   });
@@ -162,6 +181,15 @@ describe('Claims', () => {
     await check({ ...nbf, clock_skew: '11' }, { nbf: now / 1000 + 10 });
   });
 
+  test('that say when a token begins are heeded, required or not', async () => {
+    await assert.rejects(check({}, { nbf: later }), { error: 'unauthorized', reason: 'nbf not in past' });
+    await assert.rejects(check({ required_claims: '' }, { nbf: later }), { reason: 'nbf not in past' });
+    for (const nbf of ['1', null, true, [1]])
+      await assert.rejects(check({}, { nbf }), { error: 'bad_request', reason: 'Invalid nbf claim' });
+    await check({}, { nbf: now / 1000 });
+    await check({ clock_skew: '60' }, { nbf: later });
+  });
+
   test('must name a user', async () => {
     await assert.rejects(check({}, { sub: undefined }), { error: 'unauthorized' });
     for (const sub of ['', 1, null, ['ann'], { a: 1 }]) {
@@ -172,7 +200,8 @@ describe('Claims', () => {
 
 describe('A key set', () => {
   const keys: unknown[] = [];
-  const server = http.createServer((_, response) => response.end(JSON.stringify({ keys })));
+  let answer = (response: http.ServerResponse): unknown => response.end(JSON.stringify({ keys }));
+  const server = http.createServer((_, response) => answer(response));
   after(() => server.close());
 
   test('gives public keys that the configuration lacks, and never shared ones', async () => {
@@ -193,7 +222,33 @@ describe('A key set', () => {
     const far = await sign(claims, keyPairs.RS256.privateKey, { alg: 'RS256', kid: 'far' });
     const gone = tokensOf({ jwt_auth: { jwks_url: 'http://127.0.0.1:1/keys' } });
     await assert.rejects(gone.user(far), { error: 'service_unavailable' });
-    const wrong = tokensOf({ jwt_auth: { jwks_url: 'no address' } });
-    await assert.rejects(wrong.user(far), { error: 'internal_server_error' });
+    for (const [status, text] of [
+      [500, '{}'],
+      [200, 'no JSON'],
+      [200, '[]'],
+      [200, '{"keys":1}'],
+    ] as const) {
+      answer = (response) => response.writeHead(status).end(text);
+      const { port } = server.address() as AddressInfo;
+      const broken = tokensOf({ jwt_auth: { jwks_url: `http://127.0.0.1:${port}/broken` } });
+      await assert.rejects(broken.user(far), { error: 'service_unavailable' }, text);
+    }
+  });
+
+  test('is found on the web only', async () => {
+    const far = await sign(claims, keyPairs.RS256.privateKey, { alg: 'RS256', kid: 'far' });
+    const addresses = [
+      'no address',
+      'file:///etc/passwd',
+      'data:application/json,{"keys":[]}',
+      'ftp://x/',
+      'http://',
+    ];
+    for (const jwks_url of addresses) {
+      const config = new Config({ overrides: { jwt_auth: { jwks_url } } });
+      assert.equal(config.problems().length, 1, jwks_url);
+      assert.throws(() => new Config().set('jwt_auth', 'jwks_url', jwks_url), { error: 'bad_request' });
+      await assert.rejects(tokensOf({ jwt_auth: { jwks_url } }).user(far), { reason: 'Unknown kid' });
+    }
   });
 });

@@ -73,7 +73,7 @@ export class JsonWebTokens {
       const { payload } = await compactVerify(token, key, { algorithms: [alg] });
       return readObject(Buffer.from(payload).toString('utf8'));
     } catch (error) {
-      throw refusalOf(error, alg);
+      throw refusalOf(error, alg, typeof key === 'function');
     }
   }
 
@@ -133,14 +133,17 @@ function publicKey(name: string, kind: 'rsa' | 'ec' | 'eddsa', stored: string): 
   throw new Refusal('internal_server_error', `The option [jwt_keys] ${name} holds no key of that kind.`);
 }
 
+/** Files of the machine are no place for keys that others can name. */
+const webAddress = /^https?:\/\//i;
+
 function remoteKeys(url: string): ReturnType<typeof createRemoteJWKSet> {
-  if (!URL.canParse(url)) {
+  if (!URL.canParse(url) || !webAddress.test(url)) {
     throw new Refusal('internal_server_error', 'The option [jwt_auth] jwks_url is no address.');
   }
   return createRemoteJWKSet(new URL(url), { timeoutDuration: 5_000, cooldownDuration: 30_000 });
 }
 
-function refusalOf(error: unknown, alg: string): unknown {
+function refusalOf(error: unknown, alg: string, isRemote: boolean): unknown {
   if (error instanceof Refusal) return error;
   if (error instanceof errors.JWSSignatureVerificationFailed) {
     return badRequest(kinds[alg] === 'hmac' ? 'Bad HMAC' : 'Bad signature');
@@ -151,9 +154,15 @@ function refusalOf(error: unknown, alg: string): unknown {
   if (error instanceof errors.JWSInvalid || error instanceof errors.JOSENotSupported) {
     return badRequest('Malformed token');
   }
-  if (error instanceof TypeError && !isFetchFailure(error))
-    return badRequest('The key does not fit the algorithm of the token.');
-  return new Refusal('service_unavailable', 'The keys of tokens could not be fetched.');
+  if (isRemote && isFetchFailure(error))
+    return new Refusal('service_unavailable', 'The keys of tokens could not be fetched.');
+  // An elliptic curve of another size, for example.
+  return badRequest('The key does not fit the algorithm of the token.');
 }
 
-const isFetchFailure = (error: TypeError): boolean => error.message === 'fetch failed';
+/** Whether a key set could not be had, or is none. What else goes wrong is between the token and its key. */
+function isFetchFailure(error: unknown): boolean {
+  if (error instanceof errors.JOSEError)
+    return [errors.JOSEError.code, errors.JWKSTimeout.code, errors.JWKSInvalid.code].includes(error.code);
+  return error instanceof TypeError && error.message === 'fetch failed';
+}

@@ -30,21 +30,33 @@ export interface ClaimRules {
   nowSeconds: number;
 }
 
-/** Refuses claims that are missing or don't hold. As in CouchDB, only those that are required are looked at. */
-export function checkClaims(claims: Claims, { required, skewSeconds, nowSeconds }: ClaimRules): void {
-  for (const { name, value } of readRequired(required)) {
+/**
+ * Refuses claims that are missing or don't hold. As in CouchDB, only those that are required are looked at, with one
+ * exception: a token that says when it begins to count does not count before.
+ */
+export function checkClaims(claims: Claims, rules: ClaimRules): void {
+  for (const { name, value } of readRequired(rules.required)) {
     if (!Object.hasOwn(claims, name)) throw badRequest(`Missing ${name} claim`);
-    const claim = claims[name];
-    const timed = name === 'exp' || name === 'nbf' || name === 'iat';
-    if ((timed && typeof claim !== 'number') || (value !== undefined && claim !== value)) {
-      throw badRequest(`Invalid ${name} claim`);
-    }
-    if (name === 'exp' && !((claim as number) + skewSeconds > nowSeconds)) {
-      throw new Refusal('unauthorized', 'exp not in future');
-    }
-    if (name === 'nbf' && !((claim as number) - skewSeconds <= nowSeconds)) {
-      throw new Refusal('unauthorized', 'nbf not in past');
-    }
+    checkClaim(name, claims[name], value, rules);
+  }
+  if (Object.hasOwn(claims, 'nbf')) checkClaim('nbf', claims['nbf'], undefined, rules);
+}
+
+function checkClaim(
+  name: string,
+  claim: unknown,
+  value: string | undefined,
+  { skewSeconds, nowSeconds }: ClaimRules,
+): void {
+  const timed = name === 'exp' || name === 'nbf' || name === 'iat';
+  if ((timed && typeof claim !== 'number') || (value !== undefined && claim !== value)) {
+    throw badRequest(`Invalid ${name} claim`);
+  }
+  if (name === 'exp' && !((claim as number) + skewSeconds > nowSeconds)) {
+    throw new Refusal('unauthorized', 'exp not in future');
+  }
+  if (name === 'nbf' && !((claim as number) - skewSeconds <= nowSeconds)) {
+    throw new Refusal('unauthorized', 'nbf not in past');
   }
 }
 
@@ -52,10 +64,17 @@ export function checkClaims(claims: Claims, { required, skewSeconds, nowSeconds 
 export const requiresExpiry = (required: string): boolean =>
   readRequired(required).some(({ name }) => name === 'exp');
 
-/** The user's roles: a list of strings, under a name or at the end of a path (`app.roles`, with `\.` for a dot). */
+/**
+ * The user's roles, under a name or at the end of a path (`app.roles`, with `\.` for a dot): a list of strings, or one
+ * string in which commas separate them.
+ */
 export function rolesOf(claims: Claims, name: string, path: string): string[] {
   const found = path === '' ? byName(claims, name) : byPath(claims, path);
   if (found === undefined) return [];
+  if (typeof found === 'string') {
+    const roles = found.split(',').map((role) => role.trim());
+    return roles.filter((role) => role !== '');
+  }
   if (!Array.isArray(found) || !found.every((role): role is string => typeof role === 'string')) {
     throw badRequest('Malformed token');
   }

@@ -1,4 +1,4 @@
-import { boolean, choice, integer, text } from './options.js';
+import { boolean, choice, formed, integer, text } from './options.js';
 
 const millions = 1_000_000;
 const iterationsMax = 1000 * millions;
@@ -123,5 +123,10 @@ export const authOptions = {
     3600,
     'Seconds by which the clocks of those who make tokens may be wrong.',
   ),
-  'jwt_auth/jwks_url': text('', 'Address of a JWK set with keys that `[jwt_keys]` does not have.'),
+  'jwt_auth/jwks_url': formed(
+    '',
+    /^https?:\/\/[^\s/?#]+\S*$/i,
+    'an address that begins with http:// or https://',
+    'Address of a JWK set with keys that `[jwt_keys]` does not have.',
+  ),
 };
