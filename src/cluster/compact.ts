@@ -1,3 +1,5 @@
+import type { RevTree } from '../revisions/tree.js';
+import { compactedBodiesMax } from '../shard/apply-compact.js';
 import { decodeDocRecord } from '../shard/doc-record.js';
 import type { Bytes } from '../base/bytes.js';
 import { nextTurn } from '../base/turns.js';
@@ -5,8 +7,10 @@ import type { Cluster } from './cluster.js';
 import type { Database } from './database.js';
 import { sweepReleased } from './sweep-blobs.js';
 
-/** Documents looked at in one turn, and sent in one command. */
+/** Documents looked at in one turn, and sent in one command; no more bodies are forgotten by it than there are here. */
 const stepDocs = 500;
+const stepBodies = 2_000;
+const stepMs = 8;
 
 /**
  * Forgets the bodies of superseded revisions, then gives disk space back if the volume has enough to spare. Runs
@@ -40,23 +44,47 @@ async function compactTable(
   let start = prefix;
   for (;;) {
     const byShard = new Map<number, Bytes[]>();
+    const until = performance.now() + stepMs;
     let seen = 0;
-    for (const { key, value } of database.collection.store.entries({ start, end, limit: stepDocs })) {
-      start = key + '\0';
-      seen++;
+    let bodies = 0;
+    let isLast = true;
+    for (const { key, value } of database.collection.store.entries({ start, end })) {
+      if (seen >= stepDocs || bodies >= stepBodies || (seen > 0 && performance.now() > until)) {
+        isLast = false;
+        break;
+      }
       const doc = decodeDocRecord(value);
-      if (!doc.tree.some((node) => !node.leaf && node.body !== 0)) continue;
-      const id = doc.longId ?? key.slice(prefix.length);
-      const shard = database.shardOf(id);
-      const ids = byShard.get(shard);
-      if (ids === undefined) byShard.set(shard, [id]);
-      else ids.push(id);
+      const inner = innerBodies(doc.tree);
+      bodies += inner;
+      // One with too many for one command is looked at again.
+      if (inner > compactedBodiesMax) start = key;
+      else {
+        start = key + '\0';
+        seen++;
+      }
+      if (inner > 0) {
+        const id = doc.longId ?? key.slice(prefix.length);
+        const shard = database.shardOf(id);
+        const ids = byShard.get(shard);
+        if (ids === undefined) byShard.set(shard, [id]);
+        else ids.push(id);
+      }
+      if (inner > compactedBodiesMax) {
+        isLast = false;
+        break;
+      }
     }
     await Promise.all([...byShard].map(([shard, ids]) => submit(database, shard, ids)));
     advance(seen);
-    if (seen < stepDocs) return;
+    if (isLast) return;
     await nextTurn();
   }
+}
+
+function innerBodies(tree: RevTree): number {
+  let count = 0;
+  for (const { leaf, body } of tree) if (!leaf && body !== 0) count++;
+  return count;
 }
 
 /** Purges beyond the limit go too, also in shards that had no body to forget. */

@@ -3,7 +3,7 @@ import { notFound, Refusal } from '../base/errors.js';
 import { BlobDamage } from '../blobs/blob-store.js';
 import { gunzipped } from '../blobs/gzip.js';
 import { find, pathOf } from '../revisions/tree.js';
-import type { Rev } from '../revisions/rev.js';
+import { formatRev, type Rev } from '../revisions/rev.js';
 import { fromHex, smallBlob, volumeKey } from '../shard/blob-refs.js';
 import { attachmentsOf, type Attachment } from '../shard/content.js';
 import type { Cluster } from './cluster.js';
@@ -48,9 +48,8 @@ export function knownSince(database: Database, id: Bytes, rev: Rev, since: reado
   const doc = database.collection.doc(id);
   const node = doc && find(doc.tree, rev);
   if (doc === undefined || node === undefined) return 0;
-  const path = pathOf(doc.tree, node);
-  const known = since.filter(({ pos, hash }) => path.some((each) => each.pos === pos && each.hash === hash));
-  return Math.max(0, ...known.map(({ pos }) => pos));
+  const named = new Set(since.map(formatRev));
+  return pathOf(doc.tree, node).find((each) => named.has(formatRev(each)))?.pos ?? 0;
 }
 
 /** The stored bytes `start` up to, not including, `end`: compressed where they are kept so. */

@@ -1,4 +1,4 @@
-import { makeNode, type RevNode, type RevTree } from './tree.js';
+import { makeNode, markRaw, type RevNode, type RevTree } from './tree.js';
 import {
   CorruptRecord,
   hashBytesBound,
@@ -69,6 +69,7 @@ export function decodeTree(bytes: Buffer, start = 0, end = bytes.length): RevTre
   if (count === 0 || count > end - start) throw new CorruptRecord('an impossible number of revisions');
   const nodes = (head & lineFlag) !== 0 ? readLine(cursor, count, head) : readForest(cursor, count, head);
   if (cursor.at !== end) throw new CorruptRecord('bytes are left after a revision tree');
+  if ((head & rawFlag) !== 0) markRaw(nodes);
   return nodes;
 }
 
@@ -114,19 +115,27 @@ function readLine(cursor: ReadCursor, count: number, head: number): RevNode[] {
 }
 
 function readForest(cursor: ReadCursor, count: number, head: number): RevNode[] {
-  const places: { pos: number; parent: number; meta: number }[] = [];
+  const parents = new Int32Array(count);
+  const positions = new Float64Array(count);
+  const metas = new Float64Array(count);
   const inner = new Uint8Array(count);
   for (let i = 0; i < count; i++) {
     const distance = readVarint(cursor);
     if (distance > i) throw new CorruptRecord('a parent before the first revision');
     const parent = distance === 0 ? -1 : i - distance;
     if (parent >= 0) inner[parent] = 1;
-    const pos = parent < 0 ? readVarint(cursor) : places[parent]!.pos + 1;
-    places.push({ pos, parent, meta: readVarint(cursor) });
+    parents[i] = parent;
+    positions[i] = parent < 0 ? readVarint(cursor) : positions[parent]! + 1;
+    metas[i] = readVarint(cursor);
   }
   const raw = (head & rawFlag) !== 0 ? readRawHashes(cursor, count) : undefined;
-  return places.map(({ pos, parent, meta }, i) => {
+  const nodes: RevNode[] = [];
+  for (let i = 0; i < count; i++) {
     const hash = raw === undefined ? readHash(cursor) : raw.slice(i * rawHashDigits, (i + 1) * rawHashDigits);
-    return makeNode(pos, hash, parent, meta % 2 === 1, Math.floor(meta / 2), inner[i] === 0);
-  });
+    const meta = metas[i]!;
+    nodes.push(
+      makeNode(positions[i]!, hash, parents[i]!, meta % 2 === 1, Math.floor(meta / 2), inner[i] === 0),
+    );
+  }
+  return nodes;
 }

@@ -3,6 +3,7 @@ import {
   fromPath,
   indexOfRev,
   makeNode,
+  markRawAs,
   type RevInfo,
   type RevNode,
   type RevPath,
@@ -23,6 +24,8 @@ export type Merged = {
   readonly outcome: MergeOutcome;
   /** Whether the tree took the info, and so refers to its body now. */
   readonly stored: boolean;
+  /** The leaves that are none any more. */
+  readonly superseded: readonly RevNode[];
 };
 
 /**
@@ -33,44 +36,73 @@ export type MergeOutcome = 'new_leaf' | 'new_branch' | 'internal_node' | 'unchan
 
 /** Adds an edit made on a leaf. */
 export function extend(tree: RevTree, parent: RevNode, rev: Rev, info: RevInfo): Merged {
-  if (rev.pos > revPosMax) throw invalidRev();
   const at = indexOfRev(tree, parent.pos, parent.hash);
-  if (at < 0 || !tree[at]!.leaf || rev.pos !== parent.pos + 1)
-    throw new Error('an edit continues a leaf of its tree');
+  checkExtension(tree[at], rev);
   // The same edit may have come before, by replication and without its ancestors.
   if (indexOfRev(tree, rev.pos, rev.hash) >= 0) {
     return merge(tree, { start: rev.pos, hashes: [rev.hash, parent.hash] }, info);
   }
   const nodes = tree.slice();
   addChild(nodes, at, rev.pos, rev.hash, info);
-  return { tree: nodes, outcome: 'new_leaf', stored: true };
+  markRawAs(nodes, tree, [rev.hash]);
+  return { tree: nodes, outcome: 'new_leaf', stored: true, superseded: [tree[at]!] };
+}
+
+export function checkExtension(parent: RevNode | undefined, rev: Rev): void {
+  if (rev.pos > revPosMax) throw invalidRev();
+  if (!parent?.leaf || rev.pos !== parent.pos + 1) throw new Error('an edit continues a leaf of its tree');
 }
 
 /** Adds a replicated history; `info` belongs to its newest revision. */
 export function merge(tree: RevTree | undefined, path: RevPath, info: RevInfo): Merged {
-  const { start, hashes } = path;
-  if (start > revPosMax) throw invalidRev();
-  if (tree === undefined) return { tree: fromPath(path, info), outcome: 'new_leaf', stored: true };
-  if (hashes.length === 0 || start < hashes.length - 1) throw invalidRev();
+  checkPath(path);
+  if (tree === undefined) {
+    return { tree: fromPath(path, info), outcome: 'new_leaf', stored: true, superseded: [] };
+  }
+  const nodes = tree.slice();
+  const { joined, ...rest } = mergeInto(nodes, knownOf(tree, path), path, info);
+  if (rest.outcome === 'unchanged') return { tree, ...rest };
+  const merged = joined ? parentsFirst(nodes) : nodes;
+  markRawAs(merged, tree, path.hashes);
+  return { tree: merged, ...rest };
+}
 
-  const known = knownOf(tree, path);
+export function checkPath({ start, hashes }: RevPath): void {
+  if (start > revPosMax || hashes.length === 0 || start < hashes.length - 1) throw invalidRev();
+}
+
+/** What a merge has done to the nodes it was given. `joined`: new ancestors may stand behind their children. */
+type MergedInto = Omit<Merged, 'tree'> & { readonly joined: boolean };
+
+/** Adds a history to nodes, in place. `known` has, for each revision of the path, its index among them, or -1. */
+export function mergeInto(
+  nodes: RevNode[],
+  known: readonly number[],
+  path: RevPath,
+  info: RevInfo,
+): MergedInto {
   const newest = known.findIndex((index) => index >= 0);
   if (newest < 0) {
-    const nodes = tree.concat(fromPath(path, info).map((node) => moved(node, tree.length)));
-    return { tree: nodes, outcome: 'new_branch', stored: true };
+    const by = nodes.length;
+    for (const node of fromPath(path, info)) nodes.push(moved(node, by));
+    return { outcome: 'new_branch', stored: true, superseded: [], joined: false };
   }
-
-  const nodes = tree.slice();
   const joint = known[newest]!;
-  const continued = tree[joint]!;
+  const continued = nodes[joint]!;
+  const superseded: RevNode[] = [];
   const stored = newest > 0 || (!continued.leaf && continued.body === 0 && info.body !== 0);
-  if (newest > 0) grow(nodes, joint, path, newest, info);
-  else if (stored) nodes[joint] = withInfo(continued, info);
+  if (newest > 0) {
+    if (continued.leaf) superseded.push(continued);
+    grow(nodes, joint, path, newest, info);
+  } else if (stored) nodes[joint] = withInfo(continued, info);
 
-  const joined = joinAncestors(nodes, path, known, newest);
-  if (newest > 0) return { tree: joined, outcome: continued.leaf ? 'new_leaf' : 'new_branch', stored };
-  if (stored || joined !== nodes) return { tree: joined, outcome: 'internal_node', stored };
-  return { tree, outcome: 'unchanged', stored: false };
+  const joined = joinAncestors(nodes, path, known, newest, superseded);
+  return { outcome: outcomeOf(newest, continued, stored || joined), stored, superseded, joined };
+}
+
+function outcomeOf(newest: number, continued: RevNode, changed: boolean): MergeOutcome {
+  if (newest > 0) return continued.leaf ? 'new_leaf' : 'new_branch';
+  return changed ? 'internal_node' : 'unchanged';
 }
 
 /** For each revision of the path its index in the tree, or -1. One pass over the tree, however long the path is. */
@@ -104,9 +136,10 @@ function grow(
 function joinAncestors(
   nodes: RevNode[],
   { start, hashes }: RevPath,
-  known: number[],
+  known: readonly number[],
   newest: number,
-): RevNode[] {
+  superseded: RevNode[],
+): boolean {
   let joined = false;
   let at = known[newest]!;
   for (let i = newest + 1; i < hashes.length; i++) {
@@ -115,16 +148,19 @@ function joinAncestors(
     if (node.parent < 0) {
       joined = true;
       if (parent < 0) parent = nodes.push(makeNode(start - i, hashes[i]!, -1, false, 0, false)) - 1;
-      else nodes[parent] = asInner(nodes[parent]!);
+      else if (nodes[parent]!.leaf) {
+        superseded.push(nodes[parent]!);
+        nodes[parent] = asInner(nodes[parent]!);
+      }
       nodes[at] = withParent(node, parent);
     } else if (node.parent !== parent) break;
     at = parent;
   }
-  return joined ? parentsFirst(nodes) : nodes;
+  return joined;
 }
 
 /** Restores the order that new ancestors broke: a parent's generation is below its children's, so sorting does. */
-function parentsFirst(nodes: readonly RevNode[]): RevNode[] {
+export function parentsFirst(nodes: readonly RevNode[]): RevNode[] {
   const order = nodes.map((_, index) => index).sort((a, b) => nodes[a]!.pos - nodes[b]!.pos || a - b);
   const placeOf = new Array<number>(nodes.length);
   order.forEach((index, place) => (placeOf[index] = place));
@@ -136,7 +172,7 @@ function parentsFirst(nodes: readonly RevNode[]): RevNode[] {
 
 const unknownInfo: RevInfo = { deleted: false, body: 0 };
 
-function addChild(nodes: RevNode[], parent: number, pos: number, hash: string, info: RevInfo): number {
+export function addChild(nodes: RevNode[], parent: number, pos: number, hash: string, info: RevInfo): number {
   if (nodes[parent]!.leaf) nodes[parent] = asInner(nodes[parent]!);
   return nodes.push(makeNode(pos, hash, parent, info.deleted, info.body, true)) - 1;
 }

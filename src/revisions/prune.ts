@@ -1,5 +1,5 @@
 import { compareRevs, type Rev } from './rev.js';
-import { indexOfRev, makeNode, type RevNode, type RevTree } from './tree.js';
+import { indexOfRev, makeNode, markRawAs, type RevNode, type RevTree } from './tree.js';
 
 /**
  * Shrinking a tree: stemming drops the oldest ancestors, purging drops whole branches, compaction drops the bodies of
@@ -13,19 +13,15 @@ import { indexOfRev, makeNode, type RevNode, type RevTree } from './tree.js';
  */
 export function stem(tree: RevTree, limit: number): RevTree {
   if (tree.length <= limit) return tree;
-  // For each node, how much of some leaf's limit was left on reaching it: a walk with no more to spend can stop there.
+  // For each node, how much is left of the limit on the way down from the leaf that needs it most.
   const left = new Float64Array(tree.length);
   let kept = 0;
-  for (let leaf = tree.length - 1; leaf >= 0; leaf--) {
-    if (!tree[leaf]!.leaf) continue;
-    for (
-      let at = leaf, rest = Math.max(limit, 1);
-      at >= 0 && rest > left[at]!;
-      at = tree[at]!.parent, rest--
-    ) {
-      if (left[at] === 0) kept++;
-      left[at] = rest;
-    }
+  for (let i = tree.length - 1; i >= 0; i--) {
+    const { leaf, parent } = tree[i]!;
+    if (leaf) left[i] = Math.max(limit, 1);
+    if (left[i] === 0) continue;
+    kept++;
+    if (parent >= 0) left[parent] = Math.max(left[parent]!, left[i]! - 1);
   }
   return kept === tree.length ? tree : only(tree, (index) => left[index]! > 0);
 }
@@ -65,22 +61,27 @@ export function removeLeaves(tree: RevTree, revs: readonly Rev[]): Purged {
 
 export type Forgotten = { readonly tree: RevTree; readonly forgotten: number[] };
 
-/** Lets go of the bodies of inner revisions and names them; the tree is the same object when there were none. */
-export function forgetInnerBodies(tree: RevTree): Forgotten {
+/**
+ * Lets go of the bodies of inner revisions and names them, at most `max`; the tree is the same object when there were
+ * none.
+ */
+export function forgetInnerBodies(tree: RevTree, max = Infinity): Forgotten {
   const forgotten: number[] = [];
-  for (const node of tree) if (!node.leaf && node.body !== 0) forgotten.push(node.body);
+  const bare = tree.map((node) => {
+    if (node.leaf || node.body === 0 || forgotten.length >= max) return node;
+    forgotten.push(node.body);
+    return makeNode(node.pos, node.hash, node.parent, node.deleted, 0, false);
+  });
   if (forgotten.length === 0) return { tree, forgotten };
-  const bare = tree.map((node) =>
-    node.leaf || node.body === 0 ? node : makeNode(node.pos, node.hash, node.parent, node.deleted, 0, false),
-  );
+  markRawAs(bare, tree, []);
   return { tree: bare, forgotten };
 }
 
-/** The bodies that `before` refers to and `after` does not: what stemming or purging leaves to be deleted. */
-export function lostBodies(before: RevTree, after: RevTree | undefined): number[] {
+/** The nodes of `before` whose bodies `after` does not refer to: what stemming or purging leaves to be deleted. */
+export function lostBodies(before: RevTree, after: RevTree | undefined): RevNode[] {
   if (before === after) return [];
   const held = new Set(after?.map((node) => node.body));
-  return before.map((node) => node.body).filter((body) => body !== 0 && !held.has(body));
+  return before.filter(({ body }) => body !== 0 && !held.has(body));
 }
 
 /** The nodes that pass; a node whose parent does not becomes a root. */
@@ -97,5 +98,6 @@ function only(tree: RevTree, passes: (index: number) => boolean): RevTree {
         : makeNode(node.pos, node.hash, parent, node.deleted, node.body, node.leaf),
     );
   });
+  markRawAs(nodes, tree, []);
   return nodes;
 }

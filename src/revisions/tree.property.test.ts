@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeTree, encodeTree } from './codec.js';
-import { extend, merge } from './merge.js';
+import { extend, merge, type Merged } from './merge.js';
 import { forgetInnerBodies, removeLeaves, stem } from './prune.js';
+import { TreeGrowth } from './tree-growth.js';
+import { TreeIndex } from './tree-index.js';
 import { find, leaves, leavesBelow, pathOf, winner, type RevTree } from './tree.js';
 
 /**
@@ -227,3 +229,70 @@ void test(`histories give the same tree in any order, whole or in fragments (see
       assert.equal(find(one, world.revs.get(key)!)!.body, world.revs.get(key)!.body);
   }
 });
+
+void test(`several edits at once give what they give one after the other (seed ${seed})`, () => {
+  const random = randomFrom(seed);
+  for (let life = 0; life < 200; life++) {
+    const world = new World(random);
+    const facts: Facts = new Map();
+    world.edit(undefined);
+    let tree: RevTree | undefined;
+    for (let steps = random(12); steps > 0; steps--) tree = step(tree, facts, world);
+    tree?.forEach(Object.freeze);
+    const growth = new TreeGrowth(Object.freeze(tree));
+    assert.equal(growth.tree(), tree);
+    for (let edits = 0; edits < 12; edits++) tree = editBoth(tree, growth, world);
+    assert.equal(growth.tree() === undefined, tree === undefined);
+    if (tree === undefined) continue;
+    check(growth.tree(), factsOf(tree));
+    assert.deepEqual(leaves(growth.tree()!).map(keyOf), leaves(tree).map(keyOf));
+    const index = new TreeIndex(tree);
+    tree.forEach((node, i) => {
+      assert.equal(index.indexOf(node.pos, node.hash), i);
+      const below = leavesBelow(tree!, node);
+      assert.equal(tree![index.onlyLeafBelow(i)], below.length === 1 ? below[0] : undefined);
+    });
+    assert.equal(index.indexOf(99_999, tree[0]!.hash), -1);
+  }
+});
+
+/** The same edit for a tree and for one that grows in place. */
+function editBoth(tree: RevTree | undefined, growth: TreeGrowth, world: World): RevTree {
+  const { random } = world;
+  if (tree !== undefined && random(3) === 0) {
+    const parent = world.pick(leaves(tree));
+    const { pos, hash, deleted, body } = world.revs.get(world.edit(keyOf(parent)))!;
+    const extended = extend(tree, parent, { pos, hash }, { deleted, body });
+    compareGrowth(
+      growth,
+      extended,
+      tree,
+      growth.extend(growth.find(parent)!, { pos, hash }, { deleted, body }),
+    );
+    return extended.tree;
+  }
+  const from = random(6) === 0 ? undefined : world.pick([...world.revs.keys()]);
+  const history = world.history(random(2) === 0 && from !== undefined ? from : world.edit(from));
+  const keys = history.slice(0, 1 + random(history.length));
+  const { pos, deleted, body } = world.revs.get(keys[0]!)!;
+  const path = { start: pos, hashes: keys.map((key) => world.revs.get(key)!.hash) };
+  const merged = merge(tree, path, { deleted, body });
+  compareGrowth(growth, merged, tree, growth.merge(path, { deleted, body }));
+  return merged.tree;
+}
+
+function compareGrowth(
+  growth: TreeGrowth,
+  merged: Merged,
+  before: RevTree | undefined,
+  added: ReturnType<TreeGrowth['merge']>,
+): void {
+  assert.equal(added.changed, merged.tree !== before);
+  assert.equal(added.stored, merged.stored);
+  assert.deepEqual(added.superseded.map(keyOf), merged.superseded.map(keyOf));
+  const superseded = (before ?? []).filter((node) => node.leaf && !find(merged.tree, node)!.leaf);
+  assert.deepEqual(merged.superseded.map(keyOf).sort(), superseded.map(keyOf).sort());
+  const best = winner(merged.tree);
+  assert.equal(growth.isDeleted, best.deleted);
+  assert.equal(keyOf(growth.winner()), keyOf(best));
+}

@@ -1,4 +1,5 @@
-import { compareHashes, invalidRev, type Rev } from './rev.js';
+import { compareHashes, invalidRev, isRawHash, type Rev } from './rev.js';
+import { indexOf } from './tree-index.js';
 
 /**
  * The history of one document.
@@ -68,11 +69,42 @@ function compareLeaves(a: RevNode, b: RevNode): number {
   return b.pos - a.pos || compareHashes(b.hash, a.hash);
 }
 
+/** The same order where all hashes are raw ones, whose digits sort as their bytes do. */
+function compareRawLeaves(a: RevNode, b: RevNode): number {
+  if (a.deleted !== b.deleted) return a.deleted ? 1 : -1;
+  return b.pos - a.pos || (a.hash === b.hash ? 0 : a.hash > b.hash ? -1 : 1);
+}
+
+const leafOrderOf = (tree: RevTree): typeof compareLeaves =>
+  tree.length >= rawTreeNodesMin && isRawTree(tree) ? compareRawLeaves : compareLeaves;
+
+/** Trees that are known to have raw hashes alone. Smaller ones are not worth remembering. */
+const rawTrees = new WeakSet<RevTree>();
+const rawTreeNodesMin = 64;
+
+export function markRaw(tree: RevTree): void {
+  if (tree.length >= rawTreeNodesMin) rawTrees.add(tree);
+}
+
+/** Marks a tree that was made of another one and the given hashes, if that one is marked and they are raw. */
+export function markRawAs(tree: RevTree, before: RevTree, hashes: readonly string[]): void {
+  if (rawTrees.has(before) && hashes.every(isRawHash)) markRaw(tree);
+}
+
+/** Whether all hashes are raw. */
+export function isRawTree(tree: RevTree): boolean {
+  if (rawTrees.has(tree)) return true;
+  if (!tree.every(({ hash }) => isRawHash(hash))) return false;
+  markRaw(tree);
+  return true;
+}
+
 /** The leaf that is shown as the document. */
 export function winner(tree: RevTree): RevNode {
+  const compare = leafOrderOf(tree);
   let best: RevNode | undefined;
   for (const node of tree) {
-    if (node.leaf && (best === undefined || compareLeaves(node, best) < 0)) best = node;
+    if (node.leaf && (best === undefined || compare(node, best) < 0)) best = node;
   }
   return best!;
 }
@@ -81,11 +113,19 @@ export function winner(tree: RevTree): RevNode {
 export function leaves(tree: RevTree): RevNode[] {
   const found: RevNode[] = [];
   for (const node of tree) if (node.leaf) found.push(node);
-  return found.length > 1 ? found.sort(compareLeaves) : found;
+  return found.length < 2 ? found : found.sort(leafOrderOf(tree));
+}
+
+export function leafCount(tree: RevTree): number {
+  let count = 0;
+  for (const node of tree) if (node.leaf) count++;
+  return count;
 }
 
 /** From the end, because most questions are about the newest revisions. */
 export function indexOfRev(tree: RevTree, pos: number, hash: string): number {
+  const index = indexOf(tree);
+  if (index !== undefined) return index.indexOf(pos, hash);
   for (let i = tree.length - 1; i >= 0; i--) {
     const node = tree[i]!;
     if (node.pos === pos && node.hash === hash) return i;
@@ -106,11 +146,18 @@ export function pathOf(tree: RevTree, node: RevNode): RevNode[] {
 /** The leaves that continue the node, best first; the node itself when it is a leaf. */
 export function leavesBelow(tree: RevTree, node: RevNode): RevNode[] {
   if (node.leaf) return [node];
-  return leaves(tree).filter((leaf) => {
-    let at: RevNode | undefined = leaf;
-    while (at !== undefined && at.pos > node.pos) at = tree[at.parent];
-    return at !== undefined && at.pos === node.pos && at.hash === node.hash;
-  });
+  const top = indexOfRev(tree, node.pos, node.hash);
+  if (top < 0) return [];
+  const only = indexOf(tree)?.onlyLeafBelow(top) ?? -1;
+  if (only >= 0) return [tree[only]!];
+  // A parent stands before its children, so one pass finds all that descends from the node.
+  const below = new Uint8Array(tree.length);
+  below[top] = 1;
+  for (let i = top + 1; i < tree.length; i++) {
+    const { parent } = tree[i]!;
+    if (parent >= 0) below[i] = below[parent]!;
+  }
+  return leaves(tree.filter((_, i) => below[i] === 1));
 }
 
 /** Those of the revisions that the tree does not hold, as they were asked for. */

@@ -6,17 +6,20 @@ import { DocWriter, loadDoc } from './stored-doc.js';
 import { bodyKeyBytes } from './apply-edit.js';
 import type { WriteView } from './write-view.js';
 
+/** Bodies of one document that a command forgets: where there are more, it is to be sent again. */
+export const compactedBodiesMax = 1_000;
+
 export function applyCompact(command: CompactCommand, keys: DatabaseKeys, view: WriteView): void {
   const state = view.state(keys, command.shard);
   const writer = new DocWriter(keys, view, command.shard, state);
   for (const id of command.ids) {
     const doc = loadDoc(keys, view, state, id);
     if (doc === undefined) continue;
-    const { tree, forgotten } = forgetInnerBodies(doc.tree);
+    const { tree, forgotten } = forgetInnerBodies(doc.tree, compactedBodiesMax);
     if (forgotten.length === 0) continue;
     inPartition(command.partitioned, keys, view, state, id, () => {
-      for (const node of doc.tree) {
-        if (!node.leaf && node.body !== 0) state.obsolete_bytes -= bodyKeyBytes + writer.forget(doc, node);
+      for (const [i, node] of doc.tree.entries()) {
+        if (tree[i] !== node) state.obsolete_bytes -= bodyKeyBytes + writer.forget(doc, node);
       }
       writer.rewrite(id, doc, tree);
     });

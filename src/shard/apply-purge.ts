@@ -1,5 +1,6 @@
 import type { Rev } from '../revisions/rev.js';
 import { lostBodies, removeLeaves } from '../revisions/prune.js';
+import type { RevNode } from '../revisions/tree.js';
 import { bodyKeyBytes } from './apply-edit.js';
 import type { PurgeCommand } from './commands.js';
 import type { DatabaseKeys } from './keys.js';
@@ -28,15 +29,14 @@ export function applyPurge(command: PurgeCommand, keys: DatabaseKeys, view: Writ
       forgetBodies(writer, state, old, lostBodies(old.tree, purged.tree));
       const seq = ++state.seq;
       if (purged.tree === undefined) writer.erase(id, old);
-      else writer.replace(id, old, purged.tree, seq, undefined, false);
+      else writer.replace(id, old, purged.tree, seq, [], false);
     });
     return purged.removed;
   });
 }
 
-function forgetBodies(writer: DocWriter, state: ShardState, old: StoredDoc, refs: readonly number[]): void {
-  for (const ref of refs) {
-    const node = old.tree.find(({ body }) => body === ref)!;
+function forgetBodies(writer: DocWriter, state: ShardState, old: StoredDoc, nodes: readonly RevNode[]): void {
+  for (const node of nodes) {
     const length = writer.forget(old, node);
     if (node.leaf) state.external_bytes -= length;
     else state.obsolete_bytes -= bodyKeyBytes + length;

@@ -1,7 +1,7 @@
 import { ByteReader, u8, varint, type Bytes } from '../base/bytes.js';
 import type { Rev } from '../revisions/rev.js';
-import { leaves, type RevTree } from '../revisions/tree.js';
-import { encodeRev, readRev } from './doc-record.js';
+import { isRawTree, leafCount, leaves, type RevTree } from '../revisions/tree.js';
+import { encodeRawRev, encodeRev, encodedRevLength, readRev } from './doc-record.js';
 
 /**
  * One entry of the changes table: all that a feed shows of a document's last change, so that following a database
@@ -20,7 +20,15 @@ export function encodeChange(id: Bytes, deleted: boolean, tree: RevTree, winnerB
   const head = u8(deleted ? 1 : 0);
   if (tree.length === 1) return `${head}\x01${winnerBytes}${id}`;
   const all = leaves(tree);
-  return head + varint(all.length) + all.map(encodeRev).join('') + id;
+  return head + varint(all.length) + all.map(isRawTree(tree) ? encodeRawRev : encodeRev).join('') + id;
+}
+
+/** The length of that record, without the order of its leaves. */
+export function changeLength(id: Bytes, tree: RevTree, winner: Rev): number {
+  if (tree.length === 1) return 2 + encodedRevLength(winner) + id.length;
+  let length = 1 + varint(leafCount(tree)).length + id.length;
+  for (const node of tree) if (node.leaf) length += encodedRevLength(node);
+  return length;
 }
 
 /** Where the id begins in the form that nearly every record has: one leaf, a small generation, a usual hash. */

@@ -13,6 +13,7 @@ import { decodeTree, encodeTree } from '../revisions/codec.js';
 import { type Rev } from '../revisions/rev.js';
 import { singleNode, type RevTree } from '../revisions/tree.js';
 import { isHashedKey } from './keys.js';
+import { recallTree, rememberTree } from './recent-trees.js';
 
 /**
  * The record of a document: what a plain read needs first (winning revision, small body), then the revision tree.
@@ -82,6 +83,7 @@ export function encodeDocRecord(id: Bytes, record: DocRecordParts): Bytes {
   if (needsTree) {
     const encoded = encodeTree(tree);
     bytes += encoded.latin1Slice(0, encoded.length);
+    rememberTree(bytes, tree);
   }
   return bytes;
 }
@@ -137,7 +139,7 @@ export function decodeDocRecord(bytes: Bytes): DocRecord {
   const view = (flags & flag.tree ? undefined : readPlain(bytes)) ?? readWinner(reader);
   const rev = { pos: view.pos, hash: view.hash };
   const tree =
-    flags & flag.tree ? readTree(reader.rest()) : singleNode(rev, { deleted: view.deleted, body: view.seq });
+    flags & flag.tree ? readTree(bytes, reader) : singleNode(rev, { deleted: view.deleted, body: view.seq });
   return {
     seq: view.seq,
     rev,
@@ -173,9 +175,13 @@ function readWinner(reader: ByteReader): WinnerView {
   };
 }
 
-function readTree(bytes: Bytes): RevTree {
-  const buffer = Buffer.from(bytes, 'latin1');
-  return decodeTree(buffer, 0, buffer.length);
+function readTree(record: Bytes, reader: ByteReader): RevTree {
+  const recalled = recallTree(record);
+  if (recalled !== undefined) return recalled;
+  const buffer = Buffer.from(reader.rest(), 'latin1');
+  const tree = decodeTree(buffer, 0, buffer.length);
+  rememberTree(record, tree);
+  return tree;
 }
 
 const hexHash = /^[0-9a-f]{32}$/;
@@ -185,9 +191,18 @@ const hexHash = /^[0-9a-f]{32}$/;
  * cheaper than turning it into text at every read. Any other stands as UTF-8 behind its length plus one.
  */
 export function encodeRev({ pos, hash }: Rev): Bytes {
-  if (hash.length === 32 && hexHash.test(hash)) return `${varint(pos)}\0${hash}`;
+  if (hash.length === 32 && hexHash.test(hash)) return encodeRawRev({ pos, hash });
   const utf8 = toBytes(hash);
   return varint(pos) + varint(utf8.length + 1) + utf8;
+}
+
+/** The same where the hash is known to be such digits. */
+export const encodeRawRev = ({ pos, hash }: Rev): Bytes => `${varint(pos)}\0${hash}`;
+
+/** Both kinds take a number for the length, so the bytes of the hash tell it. */
+export function encodedRevLength({ pos, hash }: Rev): number {
+  const length = Buffer.byteLength(hash);
+  return varint(pos).length + varint(length + 1).length + length;
 }
 
 export function readRev(reader: ByteReader): Rev {

@@ -1,7 +1,7 @@
 import type { Bytes } from '../base/bytes.js';
-import { leaves, winner, type RevNode, type RevTree } from '../revisions/tree.js';
+import { leafCount, winner, type RevNode, type RevTree } from '../revisions/tree.js';
 import { BlobRefs } from './blob-refs.js';
-import { encodeChange } from './change-record.js';
+import { changeLength, encodeChange } from './change-record.js';
 import {
   decodeDocRecord,
   encodeDocRecord,
@@ -108,13 +108,12 @@ export class DocWriter {
     old: StoredDoc | undefined,
     tree: RevTree,
     seq: number,
-    added: NewBody | undefined,
+    added: readonly NewBody[],
     recount = true,
   ): void {
     if (id.startsWith(designPrefix)) this.view.design(this.keys);
     const best = tree.length === 1 ? tree[0]! : winner(tree);
-    const leafCount = tree.length === 1 ? 1 : leaves(tree).length;
-    if (added !== undefined) this.blobs.add(added.body, added.smallBlobs);
+    for (const { body, smallBlobs } of added) this.blobs.add(body, smallBlobs);
     const body = this.#placeBodies(old, tree, best, added);
     const counted = recount ? !best.deleted : (old?.countsAsLive ?? !best.deleted);
     const revBytes = encodeRev(best);
@@ -122,7 +121,7 @@ export class DocWriter {
       seq,
       revBytes,
       deleted: best.deleted,
-      leafCount,
+      leafCount: leafCount(tree),
       countsAsLive: counted,
       bodyLength: body.length,
       body: body.text,
@@ -171,19 +170,18 @@ export class DocWriter {
     old: StoredDoc | undefined,
     tree: RevTree,
     best: RevNode,
-    added: NewBody | undefined,
+    added: readonly NewBody[],
   ): { text: Bytes | undefined; length: number } {
     const oldRef = old?.tree.length === 1 ? old.tree[0]!.body : old && winner(old.tree).body;
-    const isNew = added !== undefined && added.ref === best.body;
     if (old?.body !== undefined && oldRef !== best.body && tree.some((node) => node.body === oldRef)) {
       this.putBody(oldRef!, old.body);
     }
-    if (isNew) {
-      if (added.body.length <= inlineBodyBytesMax) return { text: added.body, length: added.body.length };
-      this.putBody(added.ref, added.body);
-      return { text: undefined, length: added.body.length };
+    let inline: NewBody | undefined;
+    for (const each of added) {
+      if (each.ref === best.body && each.body.length <= inlineBodyBytesMax) inline = each;
+      else this.putBody(each.ref, each.body);
     }
-    if (added !== undefined) this.putBody(added.ref, added.body);
+    if (inline !== undefined) return { text: inline.body, length: inline.body.length };
     if (old !== undefined && oldRef === best.body) return { text: old.body, length: old.bodyLength };
     const stored = this.view.get(this.keys.body(this.shard, best.body)) ?? '{}';
     if (stored.length > inlineBodyBytesMax) return { text: undefined, length: stored.length };
@@ -196,8 +194,7 @@ export class DocWriter {
     if (old.deleted) this.state.tombstones--;
     const changeKey = this.keys.change(this.shard, old.seq);
     this.view.remove(changeKey);
-    this.state.stored_bytes -=
-      old.recordBytes + changeKey.length + encodeChange(id, old.deleted, old.tree, encodeRev(old.rev)).length;
+    this.state.stored_bytes -= old.recordBytes + changeKey.length + changeLength(id, old.tree, old.rev);
     this.#count(old.countsAsLive, -1);
   }
 

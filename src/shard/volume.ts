@@ -1,11 +1,14 @@
-import { GroupCommit } from '../storage/group-commit.js';
+import { GroupCommit, unfinished } from '../storage/group-commit.js';
 import { prefixEnd, type Bytes, type Store, type Write } from '../storage/store.js';
 import { apply } from './apply.js';
 import { countInVolume, fromHex, releasedPrefix, toHex, volumeKey } from './blob-refs.js';
-import type { Command, ResultOf } from './commands.js';
+import type { Command, EditCommand, EditResult, ResultOf } from './commands.js';
 import type { DatabaseKeys } from './keys.js';
 import { decodeState } from './shard-state.js';
 import { readVolumeBytes, recordBytes, volumeBytesKey, WriteView, type Touched } from './write-view.js';
+
+/** Edits of one command that are applied together at most. */
+const editsAtOnce = 1_000;
 
 /**
  * A store with the shards of many databases, and the one queue by which commands reach them. The store may be
@@ -40,7 +43,21 @@ export class Volume {
   }
 
   submit<C extends Command>(command: C): Promise<ResultOf<C>> {
+    if (command.type === 'edit' && command.edits.length > 1)
+      return this.#submitEdits(command) as Promise<ResultOf<C>>;
     return this.#commits.submit(() => apply(command, this.#view));
+  }
+
+  /** Many edits are applied in parts, each of which is all or nothing. */
+  #submitEdits(command: EditCommand): Promise<EditResult[]> {
+    const results: EditResult[] = [];
+    const { edits } = command;
+    return this.#commits.submit(() => {
+      const part = edits.slice(results.length, results.length + editsAtOnce);
+      const done = apply({ ...command, edits: part }, this.#view);
+      for (const each of done) results.push(each);
+      return results.length < edits.length ? unfinished : results;
+    });
   }
 
   /** Removes up to `keysMax` keys of a database that is gone; tells whether any are left. */

@@ -4,10 +4,18 @@ import type { Store, Write } from './store.js';
 /** A batch takes no more steps once it has this many bytes; they wait for the next. */
 const batchBytesMax = 32 * 1024 * 1024;
 
+/** Steps run for so long at a stretch; then others have their turn. */
+const turnMs = 10;
+
+/** What a step gives that has done a part of its work: it is run again, before any other. */
+export const unfinished = Symbol('unfinished');
+
 interface Waiting {
   step: () => unknown;
   resolve: (result: never) => void;
   reject: (error: unknown) => void;
+  /** Set when a batch with a part of it was refused: the rest is not run. */
+  failed?: true;
 }
 
 /** A step that has been run, and whoever waits for it to be on disk. */
@@ -40,16 +48,22 @@ export class GroupCommit {
   #held: Promise<void> | undefined;
   #idle: (() => void)[] = [];
   #quiet: (() => void)[] = [];
+  /** Set from when a batch has reached its bound until it is on disk, or refused. */
+  #full = false;
+  /** How long steps have run in this turn. */
+  #spentMs = 0;
+  #turnEnds = false;
 
   constructor(
     private readonly store: () => Store,
     private readonly overlay: Overlay,
     /** Called with each batch when it is closed; what it gives is called when that batch is on disk. */
     private readonly onSeal: (writes: readonly Write[]) => () => void = () => () => {},
+    private readonly now = (): number => performance.now(),
   ) {}
 
-  submit<T>(step: () => T): Promise<T> {
-    return new Promise((resolve, reject) => {
+  submit<T>(step: () => T | typeof unfinished): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
       const waiting: Waiting = { step, resolve, reject };
       if (this.#mustWait) this.#waiting.push(waiting);
       else this.#run(waiting);
@@ -58,7 +72,11 @@ export class GroupCommit {
 
   /** Nobody overtakes those who wait already. */
   get #mustWait(): boolean {
-    return this.#held !== undefined || this.#waiting.length > 0 || this.overlay.bytes > batchBytesMax;
+    return this.#waiting.length > 0 || !this.#mayRun;
+  }
+
+  get #mayRun(): boolean {
+    return this.#held === undefined && this.#spentMs < turnMs && !this.#full;
   }
 
   /**
@@ -98,22 +116,43 @@ export class GroupCommit {
     });
   }
 
-  /** Resolves when everything that was run so far is on disk. */
+  /** Resolves when everything that was submitted so far is on disk; while held, everything that was run. */
   async drained(): Promise<void> {
-    if (!this.#committing && this.#batch.length === 0) return;
+    if (this.#isIdle) return;
     await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
+  get #isIdle(): boolean {
+    const isWaiting = this.#waiting.length > 0 && this.#held === undefined;
+    return !this.#committing && this.#batch.length === 0 && !isWaiting;
+  }
+
   #run(waiting: Waiting): void {
+    if (waiting.failed) return;
+    const start = this.now();
     try {
-      this.#batch.push({ waiting, result: this.overlay.atomically(waiting.step) });
+      const result = this.overlay.atomically(waiting.step);
+      this.#batch.push({ waiting, result });
+      if (result === unfinished) this.#waiting.unshift(waiting);
+      if (this.overlay.bytes > batchBytesMax) this.#full = true;
+      this.#schedule();
     } catch (error) {
       if (this.#batch.length > 0) this.#batch.push({ waiting, error });
       else if (this.#committing) this.#refused.push({ waiting, error });
       else waiting.reject(error);
-      return;
     }
-    this.#schedule();
+    this.#spentMs += this.now() - start;
+    if (!this.#turnEnds) this.#endTurn();
+  }
+
+  /** Counts anew from the next turn on, and goes on with what waits. */
+  #endTurn(): void {
+    this.#turnEnds = true;
+    setImmediate(() => {
+      this.#turnEnds = false;
+      this.#spentMs = 0;
+      this.#admit();
+    });
   }
 
   /** Waits for the end of this turn, so that all requests that came in with it share one commit. */
@@ -156,11 +195,12 @@ export class GroupCommit {
   #committed(batch: readonly (Applied | Refused)[]): void {
     for (const work of this.#quiet.splice(0)) work();
     this.#committing = false;
+    this.#full = this.overlay.bytes > batchBytesMax;
     const refused = this.#refused.splice(0);
     const answer = (): void => {
       for (const each of batch) {
         if ('error' in each) each.waiting.reject(each.error);
-        else each.waiting.resolve(each.result as never);
+        else if (each.result !== unfinished) each.waiting.resolve(each.result as never);
       }
       for (const { waiting, error } of refused) waiting.reject(error);
     };
@@ -170,7 +210,6 @@ export class GroupCommit {
       setImmediate(answer);
     } else {
       answer();
-      for (const resolve of this.#idle.splice(0)) resolve();
     }
     this.#admit();
   }
@@ -182,20 +221,22 @@ export class GroupCommit {
     const voided = this.#batch;
     this.#batch = [];
     this.#committing = false;
+    this.#full = false;
     const again: Waiting[] = [];
     for (const each of [...batch, ...this.#refused.splice(0), ...voided]) {
       if ('error' in each) again.push(each.waiting);
-      else each.waiting.reject(error);
+      else {
+        each.waiting.failed = true;
+        each.waiting.reject(error);
+      }
     }
     this.#waiting.unshift(...again);
     for (const work of this.#quiet.splice(0)) work();
-    for (const resolve of this.#idle.splice(0)) resolve();
     this.#admit();
   }
 
   #admit(): void {
-    while (this.#held === undefined && this.#waiting.length > 0 && this.overlay.bytes <= batchBytesMax) {
-      this.#run(this.#waiting.shift()!);
-    }
+    while (this.#mayRun && this.#waiting.length > 0) this.#run(this.#waiting.shift()!);
+    if (this.#isIdle) for (const resolve of this.#idle.splice(0)) resolve();
   }
 }

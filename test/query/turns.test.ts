@@ -3,6 +3,7 @@ import http from 'node:http';
 import { performance } from 'node:perf_hooks';
 import test from 'node:test';
 import { newDb, startServer } from '../support/server.js';
+import { cpuOfTurns } from '../support/turns.js';
 
 const client = await startServer();
 const db = await newDb(client);
@@ -22,26 +23,6 @@ test('a long scan lets others on', async () => {
     `turns of ${times.slice(0, 6).map(Math.round).join(', ')} ms of processor time`,
   );
 });
-
-/** The processor time of each turn of the event loop: what else runs on the machine makes them no longer. */
-function cpuOfTurns(): { stop: () => number[] } {
-  const times: number[] = [];
-  let last = process.cpuUsage();
-  let isOn = true;
-  const turn = (): void => {
-    const { user, system } = process.cpuUsage(last);
-    times.push((user + system) / 1000);
-    last = process.cpuUsage();
-    if (isOn) setImmediate(turn);
-  };
-  setImmediate(turn);
-  return {
-    stop: () => {
-      isOn = false;
-      return times;
-    },
-  };
-}
 
 test('nothing is looked for when the client has hung up', async () => {
   const body = JSON.stringify({ selector: { $or: Array.from({ length: 300 }, (_, n) => ({ n: -n - 1 })) } });

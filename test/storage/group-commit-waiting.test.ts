@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { unfinished } from '../../src/storage/group-commit.js';
 import { Scene } from './scene.js';
 
 const batchBytesMax = 32 * 1024 * 1024;
@@ -157,5 +158,63 @@ describe('a batch that has reached its bound', () => {
     await Promise.all(saved);
     const ran = scene.events.filter((event) => event.startsWith('ran'));
     assert.deepEqual(ran, ['ran large', 'ran waiting', 'ran later']);
+  });
+});
+
+describe('steps that take long', () => {
+  test('wait for the next turn once a turn has had its share, in their order', async () => {
+    const scene = new Scene();
+    const slow = scene.commits.submit(() => {
+      scene.now += 20;
+      scene.overlay.put('slow', '1');
+    });
+    const saved = [scene.put('b'), scene.put('c')];
+    assert.deepEqual(scene.events, []);
+    await nextTurn();
+    assert.deepEqual(scene.events, ['ran b', 'ran c']);
+    (await scene.batch(1)).finish();
+    (await scene.batch(2)).finish();
+    await Promise.all([slow, ...saved]);
+    assert.deepEqual(scene.sealed, [['slow'], ['b', 'c']]);
+  });
+
+  test('are gone on with before others, and resolve when the last part is on disk', async () => {
+    const scene = new Scene();
+    let parts = 0;
+    const inParts = scene.commits.submit(() => {
+      scene.now += 20;
+      scene.overlay.put(`part-${++parts}`, '1');
+      scene.events.push(`ran part ${parts}`);
+      return parts < 3 ? unfinished : 'all of it';
+    });
+    const other = scene.put('other');
+    const drained = scene.commits.drained();
+    let isDone = false;
+    const done = Promise.all([other, drained]).then(() => (isDone = true));
+    for (let finished = 0; !isDone; await nextTurn())
+      for (; finished < scene.store.batches.length; finished++) scene.store.batches[finished]!.finish();
+    await done;
+    assert.deepEqual(
+      scene.events.filter((event) => event.startsWith('ran')),
+      ['ran part 1', 'ran part 2', 'ran part 3', 'ran other'],
+    );
+    assert.equal(await inParts, 'all of it');
+    assert.equal(scene.store.get('other'), '1');
+  });
+
+  test('fail as a whole when the store refuses a part, and no other part is run', async () => {
+    const scene = new Scene();
+    let parts = 0;
+    const inParts = scene.commits.submit(() => {
+      scene.now += 20;
+      scene.overlay.put(`part-${++parts}`, large);
+      return unfinished;
+    });
+    (await scene.batch(1)).fail();
+    await assert.rejects(inParts, /the disk is full/);
+    const other = scene.put('other');
+    (await scene.batch(2)).finish();
+    await other;
+    assert.equal(parts, 1);
   });
 });

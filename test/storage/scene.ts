@@ -35,6 +35,8 @@ export class Scene {
   readonly overlay = new Overlay(() => this.store);
   readonly sealed: string[][] = [];
   readonly events: string[] = [];
+  /** What the clock shows. */
+  now = 0;
   readonly commits = new GroupCommit(
     () => this.store,
     this.overlay,
@@ -43,6 +45,7 @@ export class Scene {
       this.sealed.push(keys);
       return () => this.events.push(`told of ${keys.join()}`);
     },
+    () => this.now,
   );
 
   put(key: string, value = '1'): Promise<void> {

@@ -1,7 +1,7 @@
 import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { readDocument, type NamedInput } from '../../cluster/document-input.js';
 import { parseValue, scanBulk, scanDocument, type Member, type ScannedObject } from '../../json/scan.js';
-import { parseRev, type Rev } from '../../revisions/rev.js';
+import { formatRev, parseRev, type Rev } from '../../revisions/rev.js';
 import { PeerFailure, type CarriedAttachment, type DocRevision } from '../peer.js';
 import { without } from '../without.js';
 
@@ -26,6 +26,7 @@ export class HttpRevision implements DocRevision {
   readonly #scanned: ScannedObject;
   /** In the order of the text, which is that of the parts that follow. */
   readonly #entries: readonly Entry[];
+  #path: Set<string> | undefined;
 
   constructor(
     private readonly json: Buffer,
@@ -73,12 +74,17 @@ export class HttpRevision implements DocRevision {
     return new HttpRevision(this.json, () => [], this.open);
   }
 
-  /** Whether a revision is this one, or one that it descends from. */
-  covers({ pos, hash }: Rev): boolean {
-    if (pos === this.rev.pos && hash === this.rev.hash) return true;
+  /** This revision and those that it descends from, newest first, folded. */
+  get path(): ReadonlySet<string> {
+    return (this.#path ??= this.#readPath());
+  }
+
+  #readPath(): Set<string> {
+    const path = new Set([foldedRev(this.rev)]);
     const { start, ids } = (this.#special('_revisions') ?? {}) as { start?: unknown; ids?: unknown };
-    if (typeof start !== 'number' || !Array.isArray(ids)) return false;
-    return String(ids[start - pos]).toLowerCase() === hash.toLowerCase();
+    if (typeof start !== 'number' || !Array.isArray(ids)) return path;
+    for (const [i, hash] of ids.entries()) path.add(foldedRev({ pos: start - i, hash: String(hash) }));
+    return path;
   }
 
   /** What the newest ancestor on the other side has already need not be carried there. */
@@ -86,10 +92,10 @@ export class HttpRevision implements DocRevision {
     const member = this.#member('_attachments');
     if (member === undefined) return nothing;
     const bytes = this.json.subarray(member.valueStart, member.valueEnd);
-    const known = this.ancestorsOf(this.id)
-      .filter((each) => this.covers(each))
-      .map(({ pos }) => pos);
-    const knownPos = Math.max(0, ...known);
+    let knownPos = 0;
+    for (const each of this.ancestorsOf(this.id)) {
+      if (each.pos > knownPos && this.path.has(foldedRev(each))) knownPos = each.pos;
+    }
     return (scanBulk(bytes, '')?.members ?? []).map(({ name, valueStart, valueEnd }) => {
       const members = parseValue(bytes, valueStart, valueEnd) as Record<string, unknown>;
       const carried = members['stub'] === true && !(Number(members['revpos']) <= knownPos);
@@ -124,6 +130,9 @@ export class HttpRevision implements DocRevision {
     return member && parseValue(this.json, member.valueStart, member.valueEnd);
   }
 }
+
+/** A revision to compare others with, whose digits other servers may write in capitals. */
+export const foldedRev = (rev: Rev): string => formatRev(rev).toLowerCase();
 
 /** The side that saves it has limits of its own. */
 const noLimits = { document_bytes_max: Infinity, id_bytes_max: Infinity };

@@ -7,7 +7,7 @@ import { quoteId, quoteRev } from '../../shard/doc-text.js';
 import { PeerFailure, type Missing, type ReadCounts, type ReadResult, type Unread } from '../peer.js';
 import type { Answer, Call, Connection } from './connection.js';
 import { docPath } from './doc-path.js';
-import { HttpRevision, type OpenAttachment } from './http-revision.js';
+import { foldedRev, HttpRevision, type OpenAttachment } from './http-revision.js';
 
 /** One document, with all that is said of its attachments. */
 const docBytesMax = 128 * 1024 * 1024;
@@ -17,10 +17,14 @@ const unknownEndpoint: ReadonlySet<number> = new Set([400, 404, 405, 501]);
 /** What a row may say that will not change by asking again. */
 const lasting: ReadonlySet<string> = new Set(['forbidden', 'unauthorized', 'bad_request', 'illegal_docid']);
 
+/** Revisions that are asked for by one address: more would make it longer than servers take. */
+const openRevsMax = 50;
+
 /** Revisions of one document that are still to be read. */
 interface Open {
   id: Bytes;
-  revs: Rev[];
+  /** By their folded form. */
+  revs: Map<string, Rev>;
   ancestors: readonly Rev[];
 }
 
@@ -42,12 +46,18 @@ export class DocReader {
 
   async *read(wanted: readonly Missing[], counts: ReadCounts): AsyncGenerator<ReadResult[]> {
     const open = new Map(
-      wanted.map(({ id, revs, ancestors }): [Bytes, Open] => [id, { id, revs: [...revs], ancestors }]),
+      wanted.map(({ id, revs, ancestors }): [Bytes, Open] => [
+        id,
+        { id, revs: new Map(revs.map((rev) => [foldedRev(rev), rev])), ancestors },
+      ]),
     );
     if (this.#hasBulkGet) yield* this.#bulkGet(open, counts);
     for (const each of [...open.values()]) {
-      yield await this.#openRevs(open, each);
-      if (open.has(each.id)) throw this.#left(each);
+      while (open.has(each.id)) {
+        const asked = [...each.revs.values()].slice(0, openRevsMax);
+        yield await this.#openRevs(open, each, asked);
+        if (asked.some((rev) => each.revs.has(foldedRev(rev)))) throw this.#left(each);
+      }
     }
   }
 
@@ -147,7 +157,10 @@ export class DocReader {
     // Those with attachments wait, and are not to keep the whole piece of the answer that they came with.
     if (doc.hasAttachments) doc = new HttpRevision(Buffer.from(json), ancestors, this.openAttachment);
     const entry = asked ?? open.get(doc.id);
-    if (entry !== undefined) settle(open, entry, (rev) => doc.covers(rev));
+    if (entry === undefined) return doc;
+    // Most documents have one revision to read, and it is this one: then its history need not be looked into.
+    settle(open, entry, [foldedRev(doc.rev)]);
+    if (entry.revs.size > 0) settle(open, entry, doc.path);
     return doc;
   }
 
@@ -161,13 +174,13 @@ export class DocReader {
     // Anything else may be right the next time: what is left open is asked for again.
     if (!gone && !lasting.has(String(error))) return [];
     const named = typeof rev === 'string' && /^\d+-/.test(rev) ? parseRev(rev) : undefined;
-    settle(open, asked, (each) => named === undefined || formatRev(each) === formatRev(named));
+    settle(open, asked, named === undefined ? [...asked.revs.keys()] : [foldedRev(named)]);
     const unread = gone ? 'gone' : 'refused';
     return [{ unread, id: asked.id, rev: named, reason: `${String(error)}: ${String(reason)}` }];
   }
 
   /** The leaves below the revisions that were asked for, of one document. */
-  async #openRevs(open: Map<Bytes, Open>, asked: Open): Promise<ReadResult[]> {
+  async #openRevs(open: Map<Bytes, Open>, asked: Open, revs: readonly Rev[]): Promise<ReadResult[]> {
     const call: Call = {
       method: 'GET',
       path: docPath(asked.id),
@@ -175,7 +188,7 @@ export class DocReader {
         revs: 'true',
         latest: 'true',
         att_encoding_info: 'true',
-        open_revs: JSON.stringify(asked.revs.map(formatRev)),
+        open_revs: JSON.stringify(revs.map(formatRev)),
       },
     };
     const { status, bytes } = await this.connection.retrying(call, async (answer) => ({
@@ -195,7 +208,10 @@ export class DocReader {
 
   #left({ id, revs }: Open): PeerFailure {
     const path = docPath(id);
-    return this.connection.failure({ method: 'GET', path }, `did not give ${revs.map(formatRev).join(', ')}`);
+    return this.connection.failure(
+      { method: 'GET', path },
+      `did not give ${[...revs.values()].slice(0, openRevsMax).map(formatRev).join(', ')}`,
+    );
   }
 }
 
@@ -216,20 +232,20 @@ async function gather(answer: Answer): Promise<Buffer> {
 }
 
 /** Takes revisions off the list of what is to be read. */
-function settle(open: Map<Bytes, Open>, entry: Open, done: (rev: Rev) => boolean): void {
-  entry.revs = entry.revs.filter((rev) => !done(rev));
-  if (entry.revs.length === 0) open.delete(entry.id);
+function settle(open: Map<Bytes, Open>, entry: Open, done: Iterable<string>): void {
+  for (const folded of done) entry.revs.delete(folded);
+  if (entry.revs.size === 0) open.delete(entry.id);
 }
 
 function revsIn(open: ReadonlyMap<Bytes, Open>): number {
   let count = 0;
-  for (const { revs } of open.values()) count += revs.length;
+  for (const { revs } of open.values()) count += revs.size;
   return count;
 }
 
 function bulkGetBody(open: ReadonlyMap<Bytes, Open>): Bytes {
   const rows: Bytes[] = [];
   for (const { id, revs } of open.values())
-    for (const rev of revs) rows.push(`{"id":${quoteId(id)},"rev":${quoteRev(rev)}}`);
+    for (const rev of revs.values()) rows.push(`{"id":${quoteId(id)},"rev":${quoteRev(rev)}}`);
   return `{"docs":[${rows.join(',')}]}`;
 }

@@ -9,7 +9,7 @@ import { checkId, type NamedInput } from '../../cluster/document-input.js';
 import { openDoc } from '../../cluster/open-doc.js';
 import { revsDiff } from '../../cluster/revs-diff.js';
 import { saveDoc, saveDocs } from '../../cluster/save-docs.js';
-import type { Rev } from '../../revisions/rev.js';
+import { formatRev, type Rev } from '../../revisions/rev.js';
 import { find, leavesBelow, pathOf, type RevNode } from '../../revisions/tree.js';
 import type { ScriptHost } from '../../script/script-host.js';
 import type { DocRecord } from '../../shard/doc-record.js';
@@ -78,7 +78,7 @@ export class LocalPeer implements Peer {
     for (const [at, { id, revs }] of changes.entries()) {
       const { missing, possibleAncestors } = revsDiff(database, id, revs);
       if (missing.length > 0) found.push({ id, revs: missing, ancestors: possibleAncestors });
-      if ((at & 63) === 63 && slice.isOver) await this.#yield(slice);
+      if (((at & 63) === 63 || revs.length > 63) && slice.isOver) await this.#yield(slice);
     }
     return found;
   }
@@ -92,16 +92,17 @@ export class LocalPeer implements Peer {
       for (const result of this.#revisions(database, missing)) {
         counts.bulkGetAttempts++;
         results.push(result);
-        if ('unread' in result) continue;
-        counts.bulkGetDocs++;
-        bytes += result.bytes;
+        if (!('unread' in result)) {
+          counts.bulkGetDocs++;
+          bytes += result.bytes;
+        }
+        if (results.length < readDocsMax && bytes < readBytesMax) continue;
+        yield results;
+        results = [];
+        bytes = 0;
+        await this.#yield(slice);
       }
       if (slice.isOver) await this.#yield(slice);
-      if (results.length < readDocsMax && bytes < readBytesMax) continue;
-      yield results;
-      results = [];
-      bytes = 0;
-      await this.#yield(slice);
     }
     if (results.length > 0) yield results;
   }
@@ -201,6 +202,7 @@ export class LocalPeer implements Peer {
   *#revisions(database: Database, { id, revs, ancestors }: Missing): Generator<ReadResult> {
     const doc = database.collection.docOnce(id);
     if (doc === undefined) return yield* revs.map((rev) => gone(id, rev));
+    const known = new Set(ancestors.map(formatRev));
     const seen = new Set<RevNode>();
     for (const rev of revs) {
       const node = find(doc.tree, rev);
@@ -209,7 +211,7 @@ export class LocalPeer implements Peer {
         for (const leaf of leavesBelow(doc.tree, node)) {
           if (seen.has(leaf)) continue;
           seen.add(leaf);
-          yield this.#revision(database, id, doc, leaf, ancestors);
+          yield this.#revision(database, id, doc, leaf, known);
         }
     }
   }
@@ -219,15 +221,14 @@ export class LocalPeer implements Peer {
     id: Bytes,
     doc: DocRecord,
     node: RevNode,
-    ancestors: readonly Rev[],
+    ancestors: ReadonlySet<string>,
   ): ReadResult {
     const content = database.collection.bodyOnce(database.shardOf(id), doc, node);
     if (content === undefined) return gone(id, node);
     const path = pathOf(doc.tree, node).slice(0, database.revsLimit);
-    const known = ancestors.filter((each) =>
-      path.some((own) => own.pos === each.pos && own.hash === each.hash),
-    );
-    const knownPos = known.length === 0 ? -1 : Math.max(...known.map(({ pos }) => pos));
+    // The newest comes first.
+    const known = ancestors.size === 0 ? undefined : path.find((own) => ancestors.has(formatRev(own)));
+    const knownPos = known?.pos ?? -1;
     return new LocalRevision(this.cluster(), database, id, path, content, knownPos);
   }
 

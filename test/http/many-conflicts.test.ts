@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import test from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newDb, startServer } from '../support/server.js';
+
+const client = await startServer();
+const count = 3_000;
+const db = await newDb(client);
+
+const hashOf = (text: string): string => createHash('md5').update(text).digest('hex');
+/** Best first. */
+const revs = Array.from({ length: count }, (_, i) => `1-${hashOf(`conflict ${i}`)}`)
+  .sort()
+  .reverse();
+
+// Each of these requests would take minutes if it cost the whole tree for every revision in it.
+test('thousands of conflicts arrive in one request', async () => {
+  const docs = revs.map((_rev, i) => ({ _id: 'c', _rev, i }));
+  const { status, body } = await client.post(`${db}/_bulk_docs`, { new_edits: false, docs });
+  assert.equal(status, 201);
+  assert.deepEqual(body, []);
+  const read = await client.get(`${db}/c?conflicts=true`);
+  assert.equal(read.body._rev, revs[0]);
+  assert.deepEqual(read.body._conflicts, revs.slice(1));
+});
+
+test('all of them are read', async () => {
+  const all = await client.get(`${db}/c?open_revs=all`);
+  assert.deepEqual(
+    all.body.map(({ ok }: { ok: { _rev: string } }) => ok._rev),
+    revs,
+  );
+  const docs = revs.map((rev) => ({ id: 'c', rev }));
+  const bulk = await client.post(`${db}/_bulk_get?latest=true&revs=true`, { docs });
+  assert.deepEqual(
+    bulk.body.results.map((row: { docs: { ok: { i: number } }[] }) => row.docs[0]!.ok.i),
+    revs.map((_, i) => i),
+  );
+  const changes = await client.get(`${db}/_changes?style=all_docs`);
+  assert.deepEqual(
+    changes.body.results[0].changes.map(({ rev }: { rev: string }) => rev),
+    revs,
+  );
+  const diff = await client.post(`${db}/_revs_diff`, { c: [...revs, '2-x'] });
+  assert.deepEqual(diff.body, { c: { missing: ['2-x'], possible_ancestors: revs } });
+});
+
+test('a validation function sees each, and others are told apart', async () => {
+  const guarded = await newDb(client);
+  const validate = "function (doc) { if (doc.i % 1000 === 7) throw {forbidden: 'no'}; }";
+  await client.put(`${guarded}/_design/v`, { validate_doc_update: validate });
+  const docs = revs.map((_rev, i) => ({ _id: 'c', _rev, i }));
+  const { body } = await client.post(`${guarded}/_bulk_docs`, { new_edits: false, docs });
+  assert.equal(body.length, 3);
+  const again = await client.post(`${guarded}/_bulk_docs`, { new_edits: false, docs });
+  assert.equal(again.body.length, 3);
+});
+
+test('they are replicated, here and over the network', async () => {
+  const body = { source: db.slice(1), target: 'local-copy', create_target: true };
+  const source = `${client.urlWithCredentials}${db}`;
+  for (const target of ['local-copy', 'remote-copy']) {
+    const request = target === 'local-copy' ? body : { ...body, source, target };
+    const { status, body: result } = await client.post('/_replicate', request);
+    assert.equal(status, 200);
+    assert.equal(result.history[0].docs_written, count);
+    const read = await client.get(`/${target}/c?conflicts=true`);
+    assert.deepEqual([read.body._rev, ...read.body._conflicts], revs);
+  }
+});
+
+test('single edits, compaction and purges go on', async () => {
+  const edited = await client.put(`${db}/c`, { _rev: revs[0], edited: true });
+  assert.equal(edited.status, 201);
+  await client.post(`${db}/_compact`);
+  while ((await client.get(db)).body.compact_running) await sleep(20);
+  assert.equal((await client.get(`${db}/c?rev=${revs[0]}`)).status, 404);
+  assert.equal((await client.get(`${db}/c?rev=${revs[1]}`)).status, 200);
+  const purged = await client.post('/local-copy/_purge', { c: revs.slice(1) });
+  assert.equal(purged.body.purged.c.purged.length, count - 1);
+  assert.equal((await client.get('/local-copy/c?conflicts=true')).body._conflicts, undefined);
+});
+
+test('they are deleted in one request', async () => {
+  const docs = revs.slice(1).map((_rev) => ({ _id: 'c', _rev, _deleted: true }));
+  const { body } = await client.post(`${db}/_bulk_docs`, { docs });
+  assert.ok(body.every(({ ok }: { ok?: boolean }) => ok));
+  const read = await client.get(`${db}/c?conflicts=true&deleted_conflicts=true`);
+  assert.equal(read.body._conflicts, undefined);
+  assert.equal(read.body._deleted_conflicts.length, count - 1);
+});
+
+test('a hundred branches of a thousand revisions arrive in one request', async () => {
+  const docs = Array.from({ length: 100 }, (_, branch) => {
+    const ids = Array.from({ length: 1_000 }, (_, i) => hashOf(`${branch} ${i}`));
+    return { _id: 'wide', _rev: `1000-${ids[0]}`, _revisions: { start: 1_000, ids } };
+  });
+  const { status } = await client.post(`${db}/_bulk_docs`, { new_edits: false, docs });
+  assert.equal(status, 201);
+  const { body } = await client.get(`${db}/wide?open_revs=all&revs=true`);
+  assert.equal(body.length, 100);
+  assert.ok(
+    body.every(({ ok }: { ok: { _revisions: { ids: unknown[] } } }) => ok._revisions.ids.length === 1_000),
+  );
+});
