@@ -40,6 +40,19 @@ export async function checkStores(folder: DataFolder, logger: Logger): Promise<v
   } finally {
     await catalogue.close();
   }
+  removeDamagedIndexes(folder, logger);
+}
+
+/** Indexes are made of documents: damaged ones are removed, and built anew when they are asked for. */
+function removeDamagedIndexes(folder: DataFolder, logger: Logger): void {
+  const deadline = performance.now() + pagesMs;
+  for (const name of namesIn(folder.path('indexes'))) {
+    const file = folder.path('indexes', name, 'data.mdb');
+    const problem = lmdbProblemWithin(file, deadline);
+    if (problem === undefined || problem.startsWith('cannot be read')) continue;
+    logger.warn({ file }, `the store of the indexes ${problem}: the indexes of all views are built anew`);
+    fs.rmSync(folder.path('indexes', name), { recursive: true, force: true });
+  }
 }
 
 /** A server must start on a full disk too; what could not be written now is written by a later start. */

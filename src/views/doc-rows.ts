@@ -1,6 +1,7 @@
 import { ByteReader, fromBytes, lengthPrefixed, varint, type Bytes } from '../base/bytes.js';
 import { compareRaw } from '../json/collation.js';
 import { partitionOf } from '../shard/partition-counts.js';
+import { decoding } from './index-damage.js';
 import { encodeIn, partitionKey, sortRows, type KeyOrder } from './key-order.js';
 import type { Row, RowKey } from './tree/row.js';
 
@@ -69,8 +70,10 @@ export function encodeRowKeys(rows: readonly RowKey[]): Bytes {
 }
 
 export function decodeRowKeys(id: Bytes, bytes: Bytes): RowKey[] {
-  const reader = new ByteReader(bytes);
-  const keys: RowKey[] = [];
-  while (!reader.done) keys.push({ key: reader.take(reader.varint()), id, n: reader.varint() });
-  return keys;
+  return decoding(() => {
+    const reader = new ByteReader(bytes);
+    const keys: RowKey[] = [];
+    while (!reader.done) keys.push({ key: reader.take(reader.varint()), id, n: reader.varint() });
+    return keys;
+  });
 }

@@ -15,6 +15,8 @@ export interface IndexBackend {
   update(job: IndexJob, documents: Documents, onProgress: OnProgress): Promise<void>;
   keepOnly(instance: number, signatures: readonly string[]): Promise<void>;
   drop(instance: number): Promise<void>;
+  /** Removes a damaged index, unless its tree has another root by now. */
+  discard(number: number, root: number): Promise<void>;
   /** A volume of documents was replaced by another folder. */
   released(folder: string): Promise<void>;
   /** Has functions start afresh, as far as they run on threads of the backend's own. */

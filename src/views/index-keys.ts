@@ -1,4 +1,4 @@
-import { u32, u48, u8, type Bytes } from '../base/bytes.js';
+import { readU48, u32, u48, u8, type Bytes } from '../base/bytes.js';
 import { idKey } from '../shard/keys.js';
 
 /**
@@ -20,10 +20,15 @@ export const registerPrefix = (instance: number): Bytes =>
 export const registerKey = (instance: number, signature: string): Bytes =>
   registerPrefix(instance) + Buffer.from(signature, 'hex').toString('latin1');
 
+export const instanceOf = (key: Bytes): number => Buffer.from(key.slice(1, 6), 'latin1').readUIntBE(0, 5);
+
 export const signatureOf = (key: Bytes): string => Buffer.from(key.slice(6), 'latin1').toString('hex');
 
 export const erasurePrefix: Bytes = 'e';
 export const erasureKey = (number: number): Bytes => erasurePrefix + u48(number);
+
+/** The number of the index that a key of it begins with. */
+export const numberOf = (key: Bytes): number => readU48(key, 1);
 
 export class IndexKeys {
   readonly prefix: Bytes;

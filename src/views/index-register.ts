@@ -4,6 +4,7 @@ import {
   erasureKey,
   erasurePrefix,
   IndexKeys,
+  instanceOf,
   nextNumberKey,
   registerKey,
   registerPrefix,
@@ -47,6 +48,14 @@ export class IndexRegister {
   signatures(instance: number): string[] {
     const prefix = registerPrefix(instance);
     return [...this.store.keys({ start: prefix, end: prefixEnd(prefix) })].map(signatureOf);
+  }
+
+  /** The database and the signature of an index, by its number. */
+  find(number: number): { instance: number; signature: string } | undefined {
+    for (const { key, value } of this.store.entries({ start: 'i', end: 'j' })) {
+      if (value === u48(number)) return { instance: instanceOf(key), signature: signatureOf(key) };
+    }
+    return undefined;
   }
 
   /** Takes an index out of the register; its contents are erased later. */

@@ -1,4 +1,5 @@
 import { ByteReader, lengthPrefixed, u48, u8, varint, type Bytes } from '../base/bytes.js';
+import { decoding } from './index-damage.js';
 import type { ShardState } from '../shard/shard-state.js';
 import { decodeTreeState, emptyTree, encodeTreeState, type TreeState } from './tree/tree-state.js';
 
@@ -30,7 +31,9 @@ export function encodeIndexState({ positions, tree }: IndexState): Bytes {
   return bytes + lengthPrefixed(encodeTreeState(tree));
 }
 
-export function decodeIndexState(bytes: Bytes): IndexState {
+export const decodeIndexState = (bytes: Bytes): IndexState => decoding(() => readIndexState(bytes));
+
+function readIndexState(bytes: Bytes): IndexState {
   const reader = new ByteReader(bytes);
   if (reader.u8() !== version) throw new Error('an index has a format this version does not know');
   const positions: Position[] = [];

@@ -45,6 +45,8 @@ async function carryOut(request: Numbered): Promise<void> {
       return indexer.keepOnly(request.instance, request.signatures);
     case 'drop':
       return indexer.drop(request.instance);
+    case 'discard':
+      return indexer.discard(request.number, request.root);
     case 'released':
       return documents.release(request.folder);
     case 'settings':

@@ -2,6 +2,7 @@ import { notFound, Unavailable } from '../base/errors.js';
 import type { ScriptHost } from '../script/script-host.js';
 import type { Store } from '../storage/store.js';
 import { DocSource } from './doc-source.js';
+import { IndexDamage } from './index-damage.js';
 import { IndexKeys } from './index-keys.js';
 import { IndexPass } from './index-pass.js';
 import { indexNumber, IndexRegister } from './index-register.js';
@@ -57,10 +58,12 @@ export class Indexer {
   async #update(job: IndexJob, documents: Store, onProgress: OnProgress): Promise<void> {
     const source = new DocSource(documents, job.instance, job.q, job);
     const keys = job.views.map(({ signature }) => `${job.instance}/${signature}`);
-    await this.#locks.hold(keys.sort(), async () => {
-      for (const group of await this.#groups(job, source))
-        await this.#advance(job, group, source, onProgress);
-    });
+    await this.#locks.hold(keys.sort(), () =>
+      this.#mending(job, async () => {
+        for (const group of await this.#groups(job, source))
+          await this.#advance(job, group, source, onProgress);
+      }),
+    );
   }
 
   /** Removes the indexes of a database, all but those that are named. */
@@ -77,6 +80,38 @@ export class Indexer {
   async drop(instance: number): Promise<void> {
     this.#dropped.add(instance);
     await this.keepOnly(instance, []);
+  }
+
+  /** Removes a damaged index, to be built anew; one that was changed since its damage was seen is left alone. */
+  async discard(number: number, root: number): Promise<void> {
+    const found = this.#register.find(number);
+    if (found === undefined) return;
+    const { instance, signature } = found;
+    await this.#locks.hold([`${instance}/${signature}`], async () => {
+      if (indexNumber(this.store, instance, signature) === number && this.#isStill(number, root))
+        await this.#register.remove(instance, signature);
+    });
+    this.#erase();
+  }
+
+  #isStill(number: number, root: number): boolean {
+    try {
+      return decodeIndexState(this.store.get(new IndexKeys(number).state)!).tree.root === root;
+    } catch {
+      return true;
+    }
+  }
+
+  /** Runs what reads and changes the indexes of a job; where one is found damaged, it begins again without them. */
+  async #mending<T>(job: IndexJob, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof IndexDamage)) throw error;
+      for (const { signature } of job.views) await this.#register.remove(job.instance, signature);
+      this.#erase();
+      return await work();
+    }
   }
 
   /** Breaks work off; what it has written so far is where it goes on next time. */

@@ -25,6 +25,10 @@ export class MemoryBackend implements IndexBackend {
     return this.#indexer.drop(instance);
   }
 
+  discard(number: number, root: number): Promise<void> {
+    return this.#indexer.discard(number, root);
+  }
+
   async released(): Promise<void> {}
 
   /** Its functions run on the threads of requests. */

@@ -62,6 +62,11 @@ export class ThreadBackend implements IndexBackend {
     if (this.#isUsed()) await this.#ask({ type: 'drop', instance });
   }
 
+  async discard(number: number, root: number): Promise<void> {
+    await this.#ask({ type: 'discard', number, root });
+    this.#store?.refresh();
+  }
+
   async released(folder: string): Promise<void> {
     if (this.#worker !== undefined) await this.#ask({ type: 'released', folder });
   }

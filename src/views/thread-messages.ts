@@ -16,6 +16,7 @@ export type Request =
   | { type: 'update'; job: IndexJob; documents: string }
   | { type: 'keep_only'; instance: number; signatures: readonly string[] }
   | { type: 'drop'; instance: number }
+  | { type: 'discard'; number: number; root: number }
   | { type: 'released'; folder: string }
   | { type: 'settings'; settings: Pick<ThreadSettings, 'timeout_ms' | 'reduce_limit'> }
   | { type: 'renew' }

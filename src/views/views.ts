@@ -5,7 +5,7 @@ import type { ShardState } from '../shard/shard-state.js';
 import type { Store } from '../storage/store.js';
 import type { DesignViews, ViewDefinition } from './definition.js';
 import type { Documents, IndexBackend } from './index-backend.js';
-import { IndexKeys } from './index-keys.js';
+import { IndexKeys, numberOf } from './index-keys.js';
 import { spaceOf, type OnProgress } from './index-job.js';
 import { indexNumber } from './index-register.js';
 import { decodeIndexState, isCurrent } from './index-state.js';
@@ -52,6 +52,8 @@ export class Views {
   readonly #updating = new Map<string, Updating>();
   #opened = new WeakMap<ViewDefinition, Opened>();
   #reclaiming = 0;
+  /** Numbers of damaged indexes that are being removed. */
+  readonly #discarding = new Set<number>();
 
   constructor(
     private readonly backend: IndexBackend,
@@ -60,6 +62,7 @@ export class Views {
     private readonly logger: Logger,
   ) {
     this.#cache = new NodeCache(cacheBytes);
+    this.#cache.onDamage = (prefix, root) => this.#discard(numberOf(prefix), root);
   }
 
   /** What the index of a view has, which may be nothing yet. */
@@ -80,9 +83,28 @@ export class Views {
 
   #open(index: Omit<Opened, 'reader'>, view: ViewDefinition): ViewReader {
     const { store, number, state } = index;
-    const reader = new ViewReader(store, number, view, decodeIndexState(state), this.#cache);
-    this.#opened.set(view, { ...index, reader });
-    return reader;
+    try {
+      const reader = new ViewReader(store, number, view, decodeIndexState(state), this.#cache);
+      this.#opened.set(view, { ...index, reader });
+      return reader;
+    } catch (error) {
+      this.#discard(number, 0);
+      throw error;
+    }
+  }
+
+  /** Has an index removed that was found damaged: the next who asks for it has it built anew. */
+  #discard(number: number, root: number): void {
+    if (this.#discarding.has(number)) return;
+    this.#discarding.add(number);
+    this.logger.error({ index: number }, 'an index is damaged; it is discarded and built anew');
+    this.backend
+      .discard(number, root)
+      .catch((error: unknown) => this.logger.error({ err: error }, 'a damaged index could not be discarded'))
+      .finally(() => {
+        this.#discarding.delete(number);
+        this.#forget();
+      });
   }
 
   /** Indexes come and go with updates and removals: which number a view has must be looked up again then. */

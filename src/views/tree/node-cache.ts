@@ -12,6 +12,8 @@ export class NodeCache implements MemoBudget {
   #young: Generation = new Map();
   #old: Generation = new Map();
   #youngBytes = 0;
+  /** Called with the prefix and the root of a tree of which a record is lost or does not decode. */
+  onDamage: ((prefix: Bytes, root: number) => void) | undefined;
 
   constructor(private readonly bytesMax: number) {}
 

@@ -35,7 +35,7 @@ const ownCacheBytes = 1 << 20;
 
 /**
  * Reads a tree in the state it had at one moment. Everything is synchronous and lazy; when an update has been committed
- * since, a read that needs a replaced record throws `TreeMoved`.
+ * since, a read that needs a replaced record throws `IndexDamage`, as it does where a record is lost.
  *
  * `start` and `end` are places in the order of the tree, whatever the direction of reading: the range is what stands
  * behind `start` and before `end`; undefined is the end of the tree on that side.
@@ -50,7 +50,7 @@ export class TreeReader {
     private readonly compare: Compare,
     cache = new NodeCache(ownCacheBytes),
   ) {
-    this.#source = new NodeSource(store, prefix, cache);
+    this.#source = new NodeSource(store, prefix, cache, state.root);
   }
 
   /** Rows before the bound. */

@@ -1,0 +1,18 @@
+import { Refusal } from '../base/errors.js';
+
+/** A record of an index is lost or does not decode. The index is discarded; who asked for it may ask again. */
+export class IndexDamage extends Refusal {
+  constructor(what: string) {
+    super('service_unavailable', `The index is damaged and will be built anew; try again. (${what})`);
+    this.name = 'IndexDamage';
+  }
+}
+
+/** Reads a record of an index. */
+export function decoding<T>(decode: () => T): T {
+  try {
+    return decode();
+  } catch (error) {
+    throw new IndexDamage((error as Error).message);
+  }
+}
