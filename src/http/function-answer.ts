@@ -14,17 +14,46 @@ export interface FunctionHead {
   headers: OutgoingHttpHeaders;
 }
 
-/** Headers that belong to the connection, or that the server counts itself. */
+/**
+ * Headers that functions have no say in. Who writes functions administers a database; these speak for the connection, or
+ * for the whole server to a browser: who is logged in, which pages may read answers, what is kept apart from what.
+ */
 const ownHeaders = new Set([
-  'Connection',
-  'Content-Length',
-  'Date',
-  'Keep-Alive',
-  'Proxy-Connection',
-  'Trailer',
-  'Transfer-Encoding',
-  'Upgrade',
+  'alt-svc',
+  'clear-site-data',
+  'connection',
+  'content-length',
+  'content-security-policy-report-only',
+  'date',
+  'keep-alive',
+  'nel',
+  'origin-agent-cluster',
+  'permissions-policy',
+  'proxy-authenticate',
+  'proxy-connection',
+  'public-key-pins',
+  'report-to',
+  'reporting-endpoints',
+  'server',
+  'service-worker-allowed',
+  'set-cookie',
+  'set-cookie2',
+  'strict-transport-security',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'www-authenticate',
+  'x-content-type-options',
+  'x-frame-options',
+  'x-request-id',
 ]);
+const ownPrefixes = /^(access-control-|cross-origin-)/;
+
+function isOwn(name: string): boolean {
+  const lower = name.toLowerCase();
+  return ownHeaders.has(lower) || ownPrefixes.test(lower);
+}
 
 const wrong = (what: string): FunctionRefusal =>
   new FunctionRefusal('render_error', `The function's answer has ${what}.`);
@@ -49,7 +78,7 @@ export function functionHead({ code, headers = {} }: FunctionAnswer, standard: n
     }
     if (spelled === 'Content-Type') type = text;
     else if (spelled === 'Etag') given['ETag'] = text;
-    else if (!ownHeaders.has(spelled)) given[spelled] = text;
+    else if (!isOwn(spelled)) given[spelled] = text;
   }
   return { status, type, headers: given };
 }
@@ -64,8 +93,8 @@ export function answerFunction(
   const head = functionHead(answer, standard);
   const { type, text } = bodyOf(answer);
   exchange.send(head.status, head.type ?? type, text, {
-    ...policyOf(exchange),
     ...head.headers,
+    ...policyOf(exchange),
     ...headers,
   });
 }

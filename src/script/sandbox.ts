@@ -110,6 +110,7 @@ export class Sandbox {
       vm.hostFunction(context, () => void hooks.tick(), { takesText: false }),
       vm.hostFunction(context, hooks.pull, { takesText: false }),
       vm.hostFunction(context, hooks.push, { takesText: true }),
+      vm.hostFunction(context, () => (vm.isFull ? undefined : '1'), { takesText: false }),
     ];
     const values = scopePrograms.map((program) => vm.evaluate(context, program));
     const enter = vm.callValue(context, values.at(-1)!, host);

@@ -63,6 +63,7 @@ const pageBytes = 65_536;
 /** The engine declares this much for a start; it is not taken from the machine before it is used. */
 export const leastMemoryBytes = 16 * 1024 * 1024;
 const argumentsMax = 4;
+const fullPart = 0.9;
 
 /** The compiled engine, which threads may share. */
 export async function compileEngine(): Promise<WebAssembly.Module> {
@@ -87,6 +88,7 @@ export class Vm {
     private readonly ffi: Ffi,
     private readonly engine: Engine,
     private readonly memory: WebAssembly.Memory,
+    private readonly memoryBytesMax: number,
   ) {
     engine.callbacks = {
       callFunction: (
@@ -110,9 +112,10 @@ export class Vm {
 
   static async create(wasm: WebAssembly.Module, memory_bytes: number): Promise<Vm> {
     const [load, Functions] = await Promise.all([importModuleLoader(), importFFI()]);
+    const most = Math.max(memory_bytes, leastMemoryBytes);
     const memory = new WebAssembly.Memory({
       initial: leastMemoryBytes / pageBytes,
-      maximum: Math.ceil(Math.max(memory_bytes, leastMemoryBytes) / pageBytes),
+      maximum: Math.ceil(most / pageBytes),
     });
     const engine = await load({
       wasmMemory: memory,
@@ -127,11 +130,16 @@ export class Vm {
       print: () => {},
       printErr: () => {},
     });
-    return new Vm(new Functions(engine), engine, memory);
+    return new Vm(new Functions(engine), engine, memory, most);
   }
 
   get memory_bytes(): number {
     return this.memory.buffer.byteLength;
+  }
+
+  /** Whether the memory has grown about as far as it may: the engine grows it in steps, and the last may not fit. */
+  get isFull(): boolean {
+    return this.memory_bytes > this.memoryBytesMax * fullPart;
   }
 
   newContext(): Pointer {

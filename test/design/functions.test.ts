@@ -70,6 +70,104 @@ describe('what a function answers', () => {
   });
 });
 
+describe('headers that speak for the whole server', () => {
+  const headers = {
+    'Set-Cookie': 'AuthSession=forged; Path=/',
+    'set-cookie2': 'a=b',
+    'Access-Control-Allow-Origin': '*',
+    'ACCESS-CONTROL-ALLOW-CREDENTIALS': 'true',
+    'Content-Security-Policy': "default-src 'unsafe-inline'",
+    'WWW-Authenticate': 'Basic realm="give me your password"',
+    'Clear-Site-Data': '"*"',
+    'Service-Worker-Allowed': '/',
+    'Strict-Transport-Security': 'max-age=1',
+    'X-Frame-Options': 'ALLOWALL',
+    'Cross-Origin-Opener-Policy': 'unsafe-none',
+    'Content-Length': '1',
+    'Transfer-Encoding': 'chunked, chunked',
+    Connection: 'close',
+    'X-Mine': 'kept',
+    Location: '/elsewhere',
+  };
+  const answer = `{ headers: ${JSON.stringify(headers)}, body: 'text', code: 200 }`;
+  const ddoc = {
+    views: { v: { map: 'function(doc){ emit(1) }' } },
+    shows: { f: `function(){ return ${answer} }`, g: `function(){ start(${answer}); send('text') }` },
+    updates: { f: `function(){ return [null, ${answer}] }` },
+    lists: { f: `function(){ start(${answer}); send('text') }` },
+    rewrites: `function(){ return ${answer} }`,
+  };
+
+  test('are never those of a function', async () => {
+    const db = await designDb(ddoc);
+    const answers = [
+      await client.get(`${db}/_design/d/_show/f`),
+      await client.get(`${db}/_design/d/_show/g`),
+      await client.post(`${db}/_design/d/_update/f`, {}),
+      await client.get(`${db}/_design/d/_list/f/v`),
+      await client.get(`${db}/_design/d/_rewrite/x`),
+    ];
+    for (const each of answers) {
+      assert.equal(each.status, 200, each.text);
+      assert.equal(each.text, 'text');
+      assert.equal(each.headers['x-mine'], 'kept');
+      assert.equal(each.headers['location'], '/elsewhere');
+      assert.equal(each.headers['content-security-policy'], 'sandbox');
+      const sent = Object.keys(headers).map((name) => name.toLowerCase());
+      const allowed = ['x-mine', 'location', 'content-security-policy'];
+      const framing = ['content-length', 'transfer-encoding', 'connection'];
+      for (const name of sent.filter((one) => ![...allowed, ...framing].includes(one)))
+        assert.equal(each.headers[name], undefined, name);
+    }
+  });
+
+  test('but for the policy, where the server sends none', async () => {
+    const db = await designDb(ddoc);
+    await client.put('/_node/_local/_config/csp/showlist_enable', 'false');
+    const { headers: sent } = await client.get(`${db}/_design/d/_show/f`);
+    assert.equal(sent['content-security-policy'], "default-src 'unsafe-inline'");
+    assert.equal(sent['set-cookie'], undefined);
+    await client.delete('/_node/_local/_config/csp/showlist_enable');
+  });
+});
+
+describe('a function that throws what is no error', () => {
+  const thrown = ['null', 'undefined', '0', 'false', '""', 'Symbol("x")', '1n', '[]', '{}', 'function(){}'];
+
+  test('is reported as such, not as one that needs too much memory', async () => {
+    const shows = Object.fromEntries(thrown.map((each, i) => [`f${i}`, `function(){ throw ${each} }`]));
+    const lists = { f: 'function(){ throw null }' };
+    const views = {
+      v: { map: 'function(doc){ if (doc._id == "a") throw null; emit(doc._id) }' },
+      r: { map: 'function(doc){ emit(doc._id) }', reduce: 'function(){ throw null }' },
+    };
+    const db = await designDb({ shows, lists, views });
+    for (const [i, what] of thrown.entries()) {
+      const { status, text } = await client.get(`${db}/_design/d/_show/f${i}`);
+      assert.equal(status, 500, text);
+      assert.match(text, /render_error/, what);
+      assert.doesNotMatch(text, /memory/, what);
+    }
+    assert.doesNotMatch((await client.get(`${db}/_design/d/_list/f/v`)).text, /memory/);
+    for (const id of ['a', 'b']) assertOk(await client.put(`${db}/${id}`, {}), 201);
+    const { body } = await client.get(`${db}/_design/d/_view/v`);
+    assert.deepEqual(
+      body.rows.map(({ id }: { id: string }) => id),
+      ['b'],
+    );
+    assert.doesNotMatch((await client.get(`${db}/_design/d/_view/r`)).text, /memory/);
+  });
+
+  test('refuses the document, as a validation', async () => {
+    for (const each of thrown) {
+      const db = await designDb({ validate_doc_update: `function(){ throw ${each} }` });
+      const { status, text } = await client.put(`${db}/doc`, {});
+      assert.ok(status >= 400, each);
+      assert.doesNotMatch(text, /memory/, each);
+    }
+  });
+});
+
 describe('the request that functions see', () => {
   const request = 'function(doc, req){ return {json: req} }';
 

@@ -72,10 +72,10 @@ function sinkOf(exchange: Exchange, etag: string): ListSink {
       const { status, type, headers } = functionHead({ ...head }, 200);
       exchange.head(status, {
         'Content-Type': type ?? 'application/json',
-        ...policyOf(exchange),
         Vary: 'Accept',
         ETag: etag,
         ...headers,
+        ...policyOf(exchange),
       });
     },
     write: async (text) => {

@@ -29,7 +29,8 @@ export interface Core {
   takeNotes: () => string;
 }
 
-export function makeCore(): Core {
+/** `hasRoom` gives something while there is memory to be had. */
+export function makeCore(hasRoom: () => string | undefined): Core {
   const { parse, stringify } = JSON;
   const { isArray } = Array;
   const { apply, getPrototypeOf, setPrototypeOf, getOwnPropertyDescriptor } = Reflect;
@@ -61,7 +62,8 @@ export function makeCore(): Core {
     ownMember: (value, name) =>
       typeof value === 'object' && value !== null ? getOwnPropertyDescriptor(value, name)?.value : undefined,
     isExhausted: (thrown) =>
-      thrown === null ||
+      // The engine throws null where it has no memory for an error; a function may do so for fun.
+      (thrown === null && hasRoom() === undefined) ||
       (isError(thrown) && thrown.name === 'InternalError' && thrown.message === 'out of memory'),
     describe: (thrown) => {
       try {

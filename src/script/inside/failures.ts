@@ -23,6 +23,7 @@ export function makeFailure({
       const reason = ownMember(thrown, name);
       if (reason !== undefined) return [name, reason];
     }
+    if (thrown === null) return ['unknown_error', 'null'];
     const error = thrown as { name?: unknown; message?: unknown; stack?: unknown };
     if (typeof thrown === 'object' && error.stack !== undefined)
       return [text(error.name), text(error.message)];

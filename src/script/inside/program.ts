@@ -37,8 +37,8 @@ const parts = {
 
 /**
  * The programs that are run, in this order, in a new scope before any user function. The value of the last is a function
- * that takes three functions of this side (`tick` is called before each call of a user function, `pull` and `push` serve
- * lists) and gives the one by which everything is asked: `(operation, a, b, c) => text`. The text is `+` or `!`, a line
+ * that takes four functions of this side (`tick` is called before each call of a user function, `pull` and `push` serve
+ * lists, `hasRoom` tells whether there is memory left) and gives the one by which everything is asked: `(operation, a, b, c) => text`. The text is `+` or `!`, a line
  * with what was logged, and the result, or `[error,reason]`.
  *
  * They are many because the engine's time for a text grows faster than the text.
@@ -69,8 +69,13 @@ interface Scope {
   countEmit: () => void;
 }
 
-function link(tick: () => void, pull: () => string | undefined, push: (text: string) => void): Enter {
-  const core = parts.makeCore();
+function link(
+  tick: () => void,
+  pull: () => string | undefined,
+  push: (text: string) => void,
+  hasRoom: () => string | undefined,
+): Enter {
+  const core = parts.makeCore(hasRoom);
   const compile = parts.makeCompile(core);
   const modules = parts.makeModules(core, parts.makeResolve(core));
   const failure = parts.makeFailure(core);
