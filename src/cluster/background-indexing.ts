@@ -1,6 +1,7 @@
 import { Refusal } from '../base/errors.js';
 import { TimerWheel, type Due } from '../base/timer-wheel.js';
 import { viewLanguages, type DesignViews } from '../views/definition.js';
+import { throwFirst } from '../views/views.js';
 import type { Cluster } from './cluster.js';
 import type { Database } from './database.js';
 import { designNames, designOf } from './design-docs.js';
@@ -129,7 +130,9 @@ export class BackgroundIndexing {
   ): Promise<void> {
     const { cluster } = this;
     try {
-      await cluster.views.update(cluster.indexed(database), design, taskOf(cluster, { database, ddoc }));
+      throwFirst(
+        await cluster.views.update(cluster.indexed(database), design, taskOf(cluster, { database, ddoc })),
+      );
       this.#failures.delete(key);
     } catch (error) {
       // Work for a database that is gone, or a server that closes, is broken off.

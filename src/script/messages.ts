@@ -59,8 +59,17 @@ export interface MapPart {
   text: Bytes;
 }
 
+/** A document for which the function `map` needed more memory than it may have. */
+export interface ExceededDoc {
+  map: number;
+  id: string;
+}
+
+/** A map function that needs too much memory is given so many documents; the next ones get no rows without being tried. */
+export const exceededDocsMax = 3;
+
 export type Reply =
-  | { type: 'done'; parts: MapPart[]; notes: string[] }
+  | { type: 'done'; parts: MapPart[]; exceeded: ExceededDoc[]; notes: string[] }
   | { type: 'lines'; text: Bytes; notes: string[] }
   /** The task has to be sent again with the texts of its program. */
   | { type: 'missing' }

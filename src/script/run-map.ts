@@ -1,79 +1,141 @@
 import { fromBytes, type Bytes } from '../base/bytes.js';
 import { planMaps, type MapGroup } from './map-plan.js';
-import type { MapPart, MapTask, Program } from './messages.js';
+import { exceededDocsMax, type ExceededDoc, type MapPart, type MapTask, type Program } from './messages.js';
 import { joinDocs } from './project.js';
 import { chunks, idOf, MissingProgram, prepare, ResultMeter, type SandboxPlace } from './run-task.js';
 import { Exhausted } from './sandbox.js';
 
+/** What map functions made of documents, and where they needed too much memory. */
+interface MapOutcome {
+  parts: MapPart[];
+  exceeded: ExceededDoc[];
+}
+
 /** Runs map functions. What they throw costs the rows of that document, and is noted. */
-export async function runMap(
-  place: SandboxPlace,
-  { program, docs }: MapTask,
-  notes: string[],
-): Promise<MapPart[]> {
-  const groups = planOf(program);
-  const parts: MapPart[] = [];
-  const meter = new ResultMeter(place.resultBytesMax);
-  const add = (part: MapPart): void => {
-    meter.add(part.text);
-    parts.push(part);
-  };
-  for (const chunk of chunks(docs)) {
-    for (const group of groups) {
+export function runMap(place: SandboxPlace, task: MapTask, notes: string[]): Promise<MapOutcome> {
+  return new MapRun(place, task, notes).run();
+}
+
+/**
+ * Documents for which functions of this thread needed too much memory, by database and program, then by function. To try one
+ * costs seconds, so there is an end to it: a function that has had enough of them is not run any more.
+ */
+const exceededBefore = new Map<string, Map<number, Set<string>>>();
+const exceededProgramsMax = 100;
+
+class MapRun {
+  readonly #parts: MapPart[] = [];
+  readonly #exceeded: ExceededDoc[] = [];
+  readonly #meter: ResultMeter;
+  readonly #before: Map<number, Set<string>>;
+
+  constructor(
+    private readonly place: SandboxPlace,
+    private readonly task: MapTask,
+    private readonly notes: string[],
+  ) {
+    this.#meter = new ResultMeter(place.resultBytesMax);
+    const key = `${task.space} ${task.program.id}`;
+    this.#before = exceededBefore.get(key) ?? new Map<number, Set<string>>();
+    exceededBefore.delete(key);
+    if (exceededBefore.size >= exceededProgramsMax)
+      exceededBefore.delete(exceededBefore.keys().next().value!);
+    exceededBefore.set(key, this.#before);
+    // Why functions that are not run any more give no rows must be known to the one who takes them.
+    for (const [map, ids] of this.#before)
+      if (ids.size >= exceededDocsMax) for (const id of ids) this.#exceeded.push({ map, id });
+  }
+
+  async run(): Promise<MapOutcome> {
+    const groups = planOf(this.task.program);
+    for (const chunk of chunks(this.task.docs)) {
+      for (const group of groups) await this.#runChunk(group, chunk);
+    }
+    return { parts: this.#parts, exceeded: this.#exceeded };
+  }
+
+  async #runChunk(group: MapGroup, docs: readonly Bytes[]): Promise<void> {
+    const running = this.#stillRunning(group);
+    if (running.which.length > 0) {
       try {
-        add(runGroup(place, program, group, chunk, false, notes));
+        this.#add(this.#runGroup(running, docs, false));
       } catch (error) {
         if (!(error instanceof Exhausted)) throw error;
         // Some document needs all the memory, or more; which one shows when each has it for itself.
-        for (const doc of chunk) add(await runAlone(place, program, group, doc, notes));
+        for (const doc of docs) await this.#runAlone(running, doc);
       }
     }
+    this.#skip(without(group, running), docs.length);
   }
-  return parts;
-}
 
-function runGroup(
-  { sandbox }: SandboxPlace,
-  program: Program,
-  group: MapGroup,
-  docs: readonly Bytes[],
-  alone: boolean,
-  notes: string[],
-): MapPart {
-  const id = `map ${program.id}`;
-  prepare(sandbox, id, 'maps', program);
-  const text = sandbox.ask(id, 'map', [
-    joinDocs(docs, group.members),
-    JSON.stringify(group.which),
-    alone ? '1' : '',
-  ]);
-  for (const note of sandbox.takeNotes()) notes.push(mapNote(note, docs));
-  return { which: group.which, docs: docs.length, text };
-}
+  /** Runs functions on one document, each for itself where they need too much memory together. */
+  async #runAlone(group: MapGroup, doc: Bytes): Promise<void> {
+    const running = this.#stillRunning(group);
+    this.#skip(without(group, running), 1);
+    if (running.which.length === 0) return;
+    await this.place.renew();
+    try {
+      this.#add(this.#runGroup(running, [doc], true));
+    } catch (error) {
+      if (!(error instanceof Exhausted)) throw error;
+      if (running.which.length > 1) {
+        for (const map of running.which) await this.#runAlone({ ...running, which: [map] }, doc);
+        return;
+      }
+      await this.place.renew();
+      this.notes.push(`A map function needed too much memory for the document ${idOf(doc)}, which it skips.`);
+      this.#skip(running, 1);
+      this.#blame(running.which[0]!, doc);
+    }
+  }
 
-async function runAlone(
-  place: SandboxPlace,
-  program: Program,
-  group: MapGroup,
-  doc: Bytes,
-  notes: string[],
-): Promise<MapPart> {
-  await place.renew();
-  try {
-    return runGroup(place, program, group, [doc], true, notes);
-  } catch (error) {
-    if (!(error instanceof Exhausted)) throw error;
-    await place.renew();
-    notes.push(`A map function needed too much memory for the document ${idOf(doc)}, which it skips.`);
-    return { which: group.which, docs: 1, text: '0,\n\n'.repeat(group.which.length) };
+  #runGroup(group: MapGroup, docs: readonly Bytes[], alone: boolean): MapPart {
+    const { sandbox } = this.place;
+    const { program } = this.task;
+    const id = `map ${program.id}`;
+    prepare(sandbox, id, 'maps', program);
+    const text = sandbox.ask(id, 'map', [
+      joinDocs(docs, group.members),
+      JSON.stringify(group.which),
+      alone ? '1' : '',
+    ]);
+    for (const note of sandbox.takeNotes()) this.#takeNote(note, docs);
+    return { which: group.which, docs: docs.length, text };
+  }
+
+  #takeNote(note: unknown, docs: readonly Bytes[]): void {
+    if (!Array.isArray(note)) return void this.notes.push(String(note));
+    const [doc, map, thrown, exhausted] = note as [number, number, string, boolean];
+    this.notes.push(`A map function threw ${thrown} for the document ${idOf(docs[doc]!)}, which it skips.`);
+    if (exhausted) this.#blame(map, docs[doc]!);
+  }
+
+  #blame(map: number, doc: Bytes): void {
+    const id = idOf(doc);
+    this.#before.set(map, (this.#before.get(map) ?? new Set<string>()).add(id));
+    this.#exceeded.push({ map, id });
+  }
+
+  #stillRunning(group: MapGroup): MapGroup {
+    const isRunning = (map: number): boolean => (this.#before.get(map)?.size ?? 0) < exceededDocsMax;
+    return group.which.every(isRunning) ? group : { ...group, which: group.which.filter(isRunning) };
+  }
+
+  /** No rows of these functions for so many documents. */
+  #skip({ which }: MapGroup, docs: number): void {
+    if (which.length > 0) this.#add({ which, docs, text: `${'0,'.repeat(docs)}\n\n`.repeat(which.length) });
+  }
+
+  #add(part: MapPart): void {
+    this.#meter.add(part.text);
+    this.#parts.push(part);
   }
 }
 
-function mapNote(note: unknown, docs: readonly Bytes[]): string {
-  if (!Array.isArray(note)) return String(note);
-  const [doc, , thrown] = note as [number, number, string];
-  return `A map function threw ${thrown} for the document ${idOf(docs[doc]!)}, which it skips.`;
-}
+const without = (group: MapGroup, { which }: MapGroup): MapGroup => ({
+  ...group,
+  which: group.which.filter((map) => !which.includes(map)),
+});
 
 /** How the functions of a program are run, by its id: a matter of their texts alone. */
 const plans = new Map<string, readonly MapGroup[]>();

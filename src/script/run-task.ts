@@ -82,6 +82,9 @@ export function runCalls(place: SandboxPlace, task: CallTask): Promise<Bytes> {
   });
 }
 
+/** To run out of memory takes seconds: after so many parts that do, the rest of a task fails without being tried. */
+const exceededPartsMax = 3;
+
 /** Runs work that gives a line for each part. Where memory runs out, each part is given all of it for itself. */
 async function lineForEach(
   place: SandboxPlace,
@@ -90,12 +93,19 @@ async function lineForEach(
 ): Promise<Bytes> {
   const meter = new ResultMeter(place.resultBytesMax);
   let lines = '';
+  let exceeded = 0;
   for (const chunk of chunks(parts)) {
     try {
-      lines += meter.add(run(place.sandbox, chunk));
+      lines += meter.add(
+        exceeded < exceededPartsMax ? run(place.sandbox, chunk) : exceededLine.repeat(chunk.length),
+      );
     } catch (error) {
       if (!(error instanceof Exhausted)) throw error;
-      for (const part of chunk) lines += meter.add(await aloneLine(place, part, run));
+      for (const part of chunk) {
+        const line = exceeded < exceededPartsMax ? await aloneLine(place, part, run) : exceededLine;
+        if (line === exceededLine) exceeded++;
+        lines += meter.add(line);
+      }
     }
   }
   return lines;
@@ -112,7 +122,7 @@ async function aloneLine(
   } catch (error) {
     if (!(error instanceof Exhausted)) throw error;
     await place.renew();
-    return failureLine('os_process_error', exhaustedReason);
+    return exceededLine;
   }
 }
 
@@ -141,6 +151,8 @@ export function runCheck({ sandbox }: SandboxPlace, { sources }: CheckTask): Byt
 
 const failureLine = (error: string, reason: unknown): Bytes =>
   `!${toBytes(JSON.stringify([error, reason]))}\n`;
+
+const exceededLine = failureLine('os_process_error', exhaustedReason);
 
 /** The id of a document, for messages. */
 export function idOf(doc: Bytes): string {

@@ -41,6 +41,9 @@ interface Idle {
   timer: NodeJS.Timeout;
 }
 
+const closingReason = 'The server is closing.';
+const behindSlowReason = 'A function of the same database took too long, and this call has waited behind it.';
+
 /** What waits together: the tasks of a space, and its lists apart from them. */
 const queueOf = ({ kind, space }: Task): string => (kind === 'list' ? listMark : '') + space;
 const listMark = 'list ';
@@ -82,7 +85,7 @@ export class Scheduler {
         this.#waitingCount >= waitingMax ||
         this.#waitingBytes + bytes > waitingBytesMax;
       if (full || this.#closed) {
-        const reason = full ? 'Too many calls of functions are waiting.' : 'The server is closing.';
+        const reason = full ? 'Too many calls of functions are waiting.' : closingReason;
         return reject(new Unavailable(reason));
       }
       queue.push({ task, peer, bytes, since: performance.now(), resolve, reject });
@@ -217,7 +220,7 @@ export class Scheduler {
       if (each.since > since) continue;
       this.#waitingCount--;
       this.#waitingBytes -= each.bytes;
-      each.reject(new ThreadEnded(!this.#closed));
+      each.reject(new Unavailable(this.#closed ? closingReason : behindSlowReason));
     }
     if (rest.length === 0) this.#waiting.delete(name);
     else this.#waiting.set(name, rest);

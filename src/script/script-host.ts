@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto';
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { FunctionRefusal, Refusal, Unavailable } from '../base/errors.js';
 import { readMapParts, type EmittedDoc } from './map-text.js';
-import { exhaustedReason, type CallTask, type MapPart, type Program, type Task } from './messages.js';
+import {
+  exhaustedReason,
+  type CallTask,
+  type ExceededDoc,
+  type MapPart,
+  type Program,
+  type Task,
+} from './messages.js';
 import { Scheduler } from './scheduler.js';
 import { ThreadEnded, type FinalReply, type ListPeer } from './script-thread.js';
 import { compileEngine } from './vm.js';
@@ -38,6 +45,8 @@ export interface MapProgram {
 class MapResult {
   constructor(
     private readonly parts: readonly MapPart[],
+    /** Documents for which functions needed too much memory, and which have no rows of theirs. */
+    readonly exceeded: readonly ExceededDoc[],
     private readonly docs: number,
     private readonly maps: number,
   ) {}
@@ -104,7 +113,8 @@ export class ScriptHost {
     const texts = [toBytes(JSON.stringify(program.maps)), program.lib ?? ''];
     const bytes = sizeOf(docs);
     const reply = await this.#run({ kind: 'map', space, program: { id: program.id, texts }, docs }, bytes);
-    return new MapResult(reply.type === 'done' ? reply.parts : [], docs.length, program.maps.length);
+    const { parts, exceeded } = reply.type === 'done' ? reply : { parts: [], exceeded: [] };
+    return new MapResult(parts, exceeded, docs.length, program.maps.length);
   }
 
   /** One value for each group. A function that throws gives null. */

@@ -102,7 +102,7 @@ async function run(task: Task): Promise<Reply> {
 async function perform(task: Task, place: SandboxPlace, notes: string[]): Promise<Reply> {
   switch (task.kind) {
     case 'map':
-      return { type: 'done', parts: await runMap(place, task, notes), notes };
+      return { type: 'done', ...(await runMap(place, task, notes)), notes };
     case 'reduce':
       return { type: 'lines', text: await runReduce(place, task), notes };
     case 'call':

@@ -1,5 +1,5 @@
 import type { Store } from '../storage/store.js';
-import type { IndexJob, OnProgress } from './index-job.js';
+import type { FailedView, IndexJob, OnProgress } from './index-job.js';
 
 /** Where the documents of a job are: the store itself, and its folder for those who must open it themselves. */
 export interface Documents {
@@ -12,7 +12,8 @@ export interface Documents {
 export interface IndexBackend {
   /** What is committed, for readers on the serving thread. */
   readonly store: Store;
-  update(job: IndexJob, documents: Documents, onProgress: OnProgress): Promise<void>;
+  /** Gives the views that could not be brought up to date. */
+  update(job: IndexJob, documents: Documents, onProgress: OnProgress): Promise<readonly FailedView[]>;
   keepOnly(instance: number, signatures: readonly string[]): Promise<void>;
   drop(instance: number): Promise<void>;
   /** Removes a damaged index, unless its tree has another root by now. */

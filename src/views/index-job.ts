@@ -1,4 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
+import type { RefusalData } from '../base/errors.js';
 import type { ViewDefinition } from './definition.js';
 
 /** The views of a design document that are to be brought up to date. It travels between threads. */
@@ -10,6 +11,14 @@ export interface IndexJob {
   lib: Bytes | undefined;
   localSeq: boolean;
   includeDesign: boolean;
+}
+
+/** A view whose index could not be brought up to date, though those of its neighbours could. */
+export interface FailedView {
+  signature: string;
+  refusal: RefusalData;
+  /** Whether it is not worth trying again. */
+  isStopped: boolean;
 }
 
 /** Told from time to time: changes that were brought into the indexes, of how many. */

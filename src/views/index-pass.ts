@@ -29,6 +29,8 @@ export interface PassOptions {
   onProgress: OnProgress;
   /** Throws when the work is no longer wanted. */
   check: () => void;
+  /** Told of documents that have no rows of a view because its function exceeds its limits; throws where that is enough. */
+  onExceeded: (index: OpenIndex, docId: string) => void;
 }
 
 /** Documents on their way through the map functions, and how far the indexes are once they have passed. */
@@ -172,8 +174,9 @@ export class IndexPass {
   }
 
   async #take({ docs, reached, mapped }: Load): Promise<void> {
-    const { rows } = await mapped;
+    const { rows, exceeded = [] } = await mapped;
     this.options.check();
+    for (const { map, id } of exceeded) this.options.onExceeded(this.group[map]!, id);
     let at = 0;
     for (const { id, isLive } of docs) this.#add(id, isLive ? rows[at++]! : undefined);
     this.#reached = reached;

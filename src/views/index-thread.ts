@@ -4,6 +4,7 @@ import { ScriptHost } from '../script/script-host.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import { Indexer } from './indexer.js';
 import { OpenDocuments } from './open-documents.js';
+import type { FailedView } from './index-job.js';
 import type { Numbered, Reply, ThreadSettings } from './thread-messages.js';
 
 /**
@@ -28,12 +29,12 @@ const documents = new OpenDocuments();
 
 port.on('message', (request: Numbered) => {
   carryOut(request).then(
-    () => say({ type: 'done', id: request.id }),
+    (failed) => say({ type: 'done', id: request.id, failed: failed ?? [] }),
     (error: unknown) => sayFailure(request.id, error),
   );
 });
 
-async function carryOut(request: Numbered): Promise<void> {
+async function carryOut(request: Numbered): Promise<readonly FailedView[] | undefined> {
   switch (request.type) {
     case 'update':
       return documents.with(request.documents, (from) =>
@@ -42,23 +43,31 @@ async function carryOut(request: Numbered): Promise<void> {
         ),
       );
     case 'keep_only':
-      return indexer.keepOnly(request.instance, request.signatures);
+      await indexer.keepOnly(request.instance, request.signatures);
+      break;
     case 'drop':
-      return indexer.drop(request.instance);
+      await indexer.drop(request.instance);
+      break;
     case 'discard':
-      return indexer.discard(request.number, request.root);
+      await indexer.discard(request.number, request.root);
+      break;
     case 'released':
-      return documents.release(request.folder);
+      await documents.release(request.folder);
+      break;
     case 'settings':
-      return void Object.assign(settings, request.settings);
+      Object.assign(settings, request.settings);
+      break;
     case 'renew':
-      return scripts.renew();
+      indexer.limits.forget();
+      await scripts.renew();
+      break;
     case 'close':
       await indexer.close();
       await documents.close();
       await store.close();
-      return port.unref();
+      port.unref();
   }
+  return undefined;
 }
 
 function sayFailure(id: number, error: unknown): void {

@@ -7,12 +7,15 @@ import { IndexKeys } from './index-keys.js';
 import { IndexPass } from './index-pass.js';
 import { indexNumber, IndexRegister } from './index-register.js';
 import { decodeIndexState, encodeIndexState, follows, isCurrent, newIndexState } from './index-state.js';
-import { spaceOf, type IndexJob, type OnProgress } from './index-job.js';
+import { spaceOf, type FailedView, type IndexJob, type OnProgress } from './index-job.js';
 import { Locks } from './locks.js';
+import { ExceededLimits, MapLimits } from './map-limits.js';
 import { mapperOf } from './mapper.js';
 import { OpenIndex } from './open-index.js';
 import { reducersOf } from './reduce/tree-reducer.js';
 import type { ViewDefinition } from './definition.js';
+
+const keyOf = ({ instance }: IndexJob, { signature }: ViewDefinition): string => `${instance}/${signature}`;
 
 /** Passes over the changes before a job ends, even if more changes have come meanwhile. */
 const passesMax = 20;
@@ -31,7 +34,8 @@ export class Indexer {
   /** Databases that are gone: work for them stops. */
   readonly #dropped = new Set<number>();
   #erasing: Promise<void> = Promise.resolve();
-  readonly #running = new Set<Promise<void>>();
+  readonly #running = new Set<Promise<unknown>>();
+  readonly limits = new MapLimits();
   #closing = false;
 
   constructor(
@@ -45,25 +49,59 @@ export class Indexer {
   }
 
   /** Resolves when the job's indexes show all that was on disk when it began. */
-  async update(job: IndexJob, documents: Store, onProgress: OnProgress): Promise<void> {
+  async update(job: IndexJob, documents: Store, onProgress: OnProgress): Promise<readonly FailedView[]> {
     const work = this.#update(job, documents, onProgress);
     this.#running.add(work);
     try {
-      await work;
+      return await work;
     } finally {
       this.#running.delete(work);
     }
   }
 
-  async #update(job: IndexJob, documents: Store, onProgress: OnProgress): Promise<void> {
+  async #update(job: IndexJob, documents: Store, onProgress: OnProgress): Promise<readonly FailedView[]> {
     const source = new DocSource(documents, job.instance, job.q, job);
-    const keys = job.views.map(({ signature }) => `${job.instance}/${signature}`);
+    const keys = job.views.map((view) => keyOf(job, view));
+    const failed: FailedView[] = [];
     await this.#locks.hold(keys.sort(), () =>
       this.#mending(job, async () => {
+        failed.length = 0;
         for (const group of await this.#groups(job, source))
-          await this.#advance(job, group, source, onProgress);
+          await this.#fill(job, group, source, onProgress, failed);
       }),
     );
+    return failed;
+  }
+
+  /** Brings a group up to date, without those of its views whose functions exceed their limits. */
+  async #fill(
+    job: IndexJob,
+    group: OpenIndex[],
+    source: DocSource,
+    onProgress: OnProgress,
+    failed: FailedView[],
+  ): Promise<void> {
+    try {
+      await this.#advance(job, group, source, onProgress);
+    } catch (error) {
+      const views = group.map(({ view }) => view);
+      let parts: (readonly ViewDefinition[])[];
+      if (error instanceof ExceededLimits) {
+        failed.push({ ...error.failure, signature: error.view.signature });
+        parts = [views.filter((view) => view !== error.view)];
+      } else if (!(error instanceof Refusal) || error.error !== 'os_process_error') {
+        throw error;
+      } else if (views.length === 1) {
+        failed.push({ ...this.limits.failed(keyOf(job, views[0]!), error), signature: views[0]!.signature });
+        return;
+      } else {
+        // Whose function it was shows when each is run for itself.
+        parts = views.map((view) => [view]);
+      }
+      for (const part of parts)
+        for (const rest of await this.#groups({ ...job, views: part }, source))
+          await this.#fill(job, rest, source, onProgress, failed);
+    }
   }
 
   /** Removes the indexes of a database, all but those that are named. */
@@ -177,6 +215,7 @@ export class Indexer {
         depth: this.depth,
         onProgress,
         check: () => this.#check(job.instance),
+        onExceeded: ({ view }, docId) => this.limits.exceeded(keyOf(job, view), view, docId),
       });
       if (await work.run()) return;
     }

@@ -1,7 +1,7 @@
 import type { ScriptHost } from '../script/script-host.js';
 import { MemoryStore } from '../storage/memory-store.js';
 import type { Documents, IndexBackend } from './index-backend.js';
-import type { IndexJob, OnProgress } from './index-job.js';
+import type { FailedView, IndexJob, OnProgress } from './index-job.js';
 import { Indexer } from './indexer.js';
 
 /** Indexes of a server that keeps everything in memory: they are filled on the serving thread. */
@@ -13,7 +13,7 @@ export class MemoryBackend implements IndexBackend {
     this.#indexer = new Indexer(this.store, scripts, 2);
   }
 
-  update(job: IndexJob, { store }: Documents, onProgress: OnProgress): Promise<void> {
+  update(job: IndexJob, { store }: Documents, onProgress: OnProgress): Promise<readonly FailedView[]> {
     return this.#indexer.update(job, store, onProgress);
   }
 
@@ -32,7 +32,10 @@ export class MemoryBackend implements IndexBackend {
   async released(): Promise<void> {}
 
   /** Its functions run on the threads of requests. */
-  async renew(): Promise<void> {}
+  async renew(): Promise<void> {
+    this.#indexer.limits.forget();
+    await Promise.resolve();
+  }
 
   async reclaim(): Promise<void> {}
 

@@ -5,7 +5,7 @@ import { refusalOf, Unavailable } from '../base/errors.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import { syncFolder } from '../storage/sync-folder.js';
 import type { Documents, IndexBackend } from './index-backend.js';
-import type { IndexJob, OnProgress } from './index-job.js';
+import type { FailedView, IndexJob, OnProgress } from './index-job.js';
 import type { Reply, Request, ThreadSettings } from './thread-messages.js';
 
 /** The store is copied when it could give back this much, and this share of its size. */
@@ -13,7 +13,7 @@ const reclaimBytesMin = 8 * 1024 * 1024;
 const reclaimShareMin = 0.4;
 
 interface Waiting {
-  resolve: () => void;
+  resolve: (failed: readonly FailedView[]) => void;
   reject: (error: Error) => void;
   onProgress: OnProgress | undefined;
 }
@@ -49,9 +49,10 @@ export class ThreadBackend implements IndexBackend {
     return (this.#store ??= new LmdbStore(this.#current()));
   }
 
-  async update(job: IndexJob, { folder }: Documents, onProgress: OnProgress): Promise<void> {
-    await this.#ask({ type: 'update', job, documents: folder! }, onProgress);
+  async update(job: IndexJob, { folder }: Documents, onProgress: OnProgress): Promise<readonly FailedView[]> {
+    const failed = await this.#ask({ type: 'update', job, documents: folder! }, onProgress);
     this.#store?.refresh();
+    return failed;
   }
 
   async keepOnly(instance: number, signatures: readonly string[]): Promise<void> {
@@ -139,13 +140,13 @@ export class ThreadBackend implements IndexBackend {
     return path.join(this.folder, String(number));
   }
 
-  async #ask(request: Request, onProgress?: OnProgress): Promise<void> {
+  async #ask(request: Request, onProgress?: OnProgress): Promise<readonly FailedView[]> {
     while (this.#replacing !== undefined) await this.#replacing.catch(() => {});
     if (this.#closed) throw new Unavailable('The server is being stopped.');
-    await this.#send(this.#start(), request, onProgress);
+    return await this.#send(this.#start(), request, onProgress);
   }
 
-  #send(worker: Worker, request: Request, onProgress?: OnProgress): Promise<void> {
+  #send(worker: Worker, request: Request, onProgress?: OnProgress): Promise<readonly FailedView[]> {
     return new Promise((resolve, reject) => {
       const id = ++this.#requests;
       this.#waiting.set(id, { resolve, reject, onProgress });
@@ -179,7 +180,7 @@ export class ThreadBackend implements IndexBackend {
     const waiting = this.#waiting.get(reply.id);
     if (reply.type === 'progress') return waiting?.onProgress?.(reply.done, reply.total);
     this.#waiting.delete(reply.id);
-    if (reply.type === 'done') waiting?.resolve();
+    if (reply.type === 'done') waiting?.resolve(reply.failed);
     else if (reply.type === 'refused') waiting?.reject(refusalOf(reply.refusal));
     else waiting?.reject(new Error(reply.message));
     this.#tellIdle();

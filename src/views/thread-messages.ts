@@ -1,6 +1,6 @@
 import type { ReduceLimit } from '../script/script-host.js';
 import type { RefusalData } from '../base/errors.js';
-import type { IndexJob } from './index-job.js';
+import type { FailedView, IndexJob } from './index-job.js';
 
 /** How the index thread is set up. */
 export interface ThreadSettings {
@@ -25,7 +25,7 @@ export type Request =
 export type Numbered = Request & { id: number };
 
 export type Reply =
-  | { type: 'done'; id: number }
+  | { type: 'done'; id: number; failed: readonly FailedView[] }
   | { type: 'refused'; id: number; refusal: RefusalData }
   | { type: 'failed'; id: number; message: string }
   | { type: 'progress'; id: number; done: number; total: number }

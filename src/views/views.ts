@@ -1,4 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
+import { refusalOf, type Refusal } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { ScriptHost } from '../script/script-host.js';
 import type { ShardState } from '../shard/shard-state.js';
@@ -38,10 +39,13 @@ interface Opened {
 interface Updating {
   /** Those who wait. */
   clients: number;
-  current: Promise<void>;
+  current: Promise<Failures>;
   /** For those who came too late for the current one. */
-  next: Promise<void> | undefined;
+  next: Promise<Failures> | undefined;
 }
+
+/** Why views of a design document could not be brought up to date, by their signatures. */
+export type Failures = ReadonlyMap<string, Refusal>;
 
 /** Begins an update and hears of its progress; gives what to call at its end. */
 export type OnUpdate = (total: number) => { progress: OnProgress; end: () => void };
@@ -54,6 +58,8 @@ export class Views {
   #reclaiming = 0;
   /** Numbers of damaged indexes that are being removed. */
   readonly #discarding = new Set<number>();
+  /** Views whose functions have exceeded their limits too often, by database and signature. */
+  readonly #stopped = new Map<string, Refusal>();
 
   constructor(
     private readonly backend: IndexBackend,
@@ -115,6 +121,7 @@ export class Views {
   /** Whether all indexes of a design document have all that is committed now. */
   isFresh(indexed: Indexed, design: DesignViews): boolean {
     return [...design.views.values()].every((view) => {
+      if (this.#stopped.has(stoppedKey(indexed.instance, view.signature))) return true;
       const reader = this.reader(indexed, view);
       return reader !== undefined && isCurrent(reader.state, indexed.states);
     });
@@ -129,6 +136,8 @@ export class Views {
   ): ViewReader | Promise<ViewReader> {
     const reader = this.reader(indexed, view);
     if (reader !== undefined && isCurrent(reader.state, indexed.states)) return reader;
+    const stopped = this.#stopped.get(stoppedKey(indexed.instance, view.signature));
+    if (stopped !== undefined) throw stopped;
     return this.#wait({ ...indexed, states: [...indexed.states] }, design, view, onUpdate);
   }
 
@@ -139,7 +148,8 @@ export class Views {
     onUpdate: OnUpdate,
   ): Promise<ViewReader> {
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
-      await this.update(indexed, design, onUpdate);
+      const failure = (await this.update(indexed, design, onUpdate)).get(view.signature);
+      if (failure !== undefined) throw failure;
       const reader = this.reader(indexed, view);
       if (reader !== undefined && isCurrent(reader.state, indexed.states)) return reader;
     }
@@ -147,7 +157,7 @@ export class Views {
   }
 
   /** Brings the indexes of a design document up to date with what is committed now. Those who ask for the same share it. */
-  update(indexed: Indexed, design: DesignViews, onUpdate: OnUpdate): Promise<void> {
+  update(indexed: Indexed, design: DesignViews, onUpdate: OnUpdate): Promise<Failures> {
     const key = `${indexed.instance}/${design.signature}`;
     const running = this.#updating.get(key);
     if (running !== undefined) {
@@ -161,15 +171,27 @@ export class Views {
     return current;
   }
 
-  async #run(indexed: Indexed, design: DesignViews, onUpdate: OnUpdate): Promise<void> {
+  async #run(indexed: Indexed, design: DesignViews, onUpdate: OnUpdate): Promise<Failures> {
     const { instance, q, documents } = indexed;
     const { lib, localSeq, includeDesign } = design;
-    const job = { instance, q, views: [...design.views.values()], lib, localSeq, includeDesign };
+    const failures = new Map<string, Refusal>();
+    const views = [...design.views.values()].filter(({ signature }) => {
+      const stopped = this.#stopped.get(stoppedKey(instance, signature));
+      if (stopped !== undefined) failures.set(signature, stopped);
+      return stopped === undefined;
+    });
+    if (views.length === 0) return failures;
+    const job = { instance, q, views, lib, localSeq, includeDesign };
     let shown: ReturnType<OnUpdate> | undefined;
     try {
-      await this.backend.update(job, documents(), (done, total) =>
+      const failed = await this.backend.update(job, documents(), (done, total) =>
         (shown ??= onUpdate(total)).progress(done, total),
       );
+      for (const { signature, refusal, isStopped } of failed) {
+        failures.set(signature, refusalOf(refusal));
+        if (isStopped) this.#stopped.set(stoppedKey(instance, signature), refusalOf(refusal));
+      }
+      return failures;
     } finally {
       this.#forget();
       shown?.end();
@@ -190,7 +212,8 @@ export class Views {
 
   /** Lets an update run without anybody waiting for it. */
   updateLater(indexed: Indexed, design: DesignViews, onUpdate: OnUpdate): void {
-    this.update(indexed, design, onUpdate).catch((error: unknown) => {
+    const failing = this.update(indexed, design, onUpdate).then(throwFirst);
+    failing.catch((error: unknown) => {
       this.logger.warn(
         { err: error, instance: indexed.instance },
         'an index could not be brought up to date',
@@ -210,6 +233,8 @@ export class Views {
   }
 
   async drop(instance: number): Promise<void> {
+    for (const key of this.#stopped.keys())
+      if (key.startsWith(stoppedKey(instance, ''))) this.#stopped.delete(key);
     await this.backend.drop(instance).finally(() => this.#forget());
     await this.reclaim();
   }
@@ -220,6 +245,7 @@ export class Views {
 
   /** What functions have left in memory while they filled indexes is forgotten. */
   renew(): Promise<void> {
+    this.#stopped.clear();
     return this.backend.renew();
   }
 
@@ -235,4 +261,11 @@ export class Views {
   close(): Promise<void> {
     return this.backend.close();
   }
+}
+
+const stoppedKey = (instance: number, signature: string): string => `${instance}/${signature}`;
+
+/** For those who are not after a certain view. */
+export function throwFirst(failures: Failures): void {
+  for (const failure of failures.values()) throw failure;
 }

@@ -19,10 +19,11 @@ type MapFailed = (thrown: unknown, doc: number, which: number, alone: boolean) =
 export function makeMapFailed({ isArray, isExhausted, describe, note }: Core): MapFailed {
   return (thrown, doc, which, alone) => {
     // Others' rows may have taken the memory.
-    if (isExhausted(thrown) && !alone) throw thrown;
+    const exhausted = isExhausted(thrown);
+    if (exhausted && !alone) throw thrown;
     if (thrown === 'fatal_error') throw ['fatal', 'map_runtime_error', "function raised 'fatal_error'"];
     if (isArray(thrown) && thrown[0] === 'fatal') throw thrown;
-    note([doc, which, describe(thrown)]);
+    note([doc, which, describe(thrown), exhausted]);
   };
 }
 
