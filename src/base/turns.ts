@@ -47,7 +47,7 @@ export class TimeSlice {
     return performance.now() > this.#endsAt;
   }
 
-  /** Lets others run. */
+  /** Lets others run. Asked only where `isOver`, so that no promise is made for nothing. */
   async next(): Promise<void> {
     await nextTurn();
     this.#endsAt = performance.now() + sliceMs;

@@ -1,5 +1,6 @@
 import type { Bytes } from '../base/bytes.js';
 import { Refusal } from '../base/errors.js';
+import { TimeSlice } from '../base/turns.js';
 import type { MapPart } from './messages.js';
 import { splitArray } from './project.js';
 
@@ -16,7 +17,12 @@ export type EmittedDoc = readonly (readonly EmittedRow[])[];
 const noRows: readonly EmittedRow[] = [];
 
 /** The rows of all documents, out of the texts in which they come from the sandbox (`inside/map.ts`). */
-export function readMapParts(parts: readonly MapPart[], docs: number, maps: number): EmittedDoc[] {
+export async function readMapParts(
+  parts: readonly MapPart[],
+  docs: number,
+  maps: number,
+): Promise<EmittedDoc[]> {
+  const slice = new TimeSlice();
   const rows = Array.from({ length: docs }, () => new Array<readonly EmittedRow[]>(maps).fill(noRows));
   /** How many documents each function has been through. */
   const done = new Array<number>(maps).fill(0);
@@ -29,6 +35,7 @@ export function readMapParts(parts: readonly MapPart[], docs: number, maps: numb
       for (; lines[line] !== '' && line < lines.length; line++) {
         const more = splitArray(lines[line]!);
         for (let i = 0; i < more.length; i++) elements.push(more[i]!);
+        if (slice.isOver) await slice.next();
       }
       line++;
       if (counts.length !== count || counts.reduce((sum, each) => sum + each, 0) * 2 !== elements.length)
@@ -40,6 +47,7 @@ export function readMapParts(parts: readonly MapPart[], docs: number, maps: numb
         for (let row = 0; row < counts[i]!; row++, at += 2)
           emitted.push({ key: elements[at]!, value: elements[at + 1]! });
         rows[done[map]! + i]![map] = emitted;
+        if (slice.isOver) await slice.next();
       }
       done[map]! += count;
     }

@@ -52,7 +52,7 @@ class MapResult {
   ) {}
 
   /** For each document, made anew each time. */
-  get rows(): EmittedDoc[] {
+  rows(): Promise<EmittedDoc[]> {
     return readMapParts(this.parts, this.docs, this.maps);
   }
 }

@@ -1,8 +1,10 @@
 import { ByteReader, fromBytes, lengthPrefixed, varint, type Bytes } from '../base/bytes.js';
+import { sortInSlices } from '../base/sort-in-slices.js';
+import { TimeSlice } from '../base/turns.js';
 import { compareRaw } from '../json/collation.js';
 import { partitionOf } from '../shard/partition-counts.js';
 import { decoding } from './index-damage.js';
-import { encodeIn, partitionKey, sortRows, type KeyOrder } from './key-order.js';
+import { encodeIn, partitionKey, sortRows, sortRowsInSlices, type KeyOrder } from './key-order.js';
 import type { Row, RowKey } from './tree/row.js';
 
 /** A row as a map function emits it, both parts as JSON text. */
@@ -11,13 +13,21 @@ export interface Emitted {
   value: Bytes;
 }
 
+/** A document with more rows than these is worked on in slices. */
+const rowsAtOnce = 500;
+
 /**
  * The rows of one document, numbered where keys are equal. Such rows stand in the raw order of their keys, which may differ
  * in what the collation ignores, then in that of their values, and of their emission where all is equal.
  */
-export function rowsOf(id: Bytes, emitted: readonly Emitted[], order: KeyOrder, partitioned: boolean): Row[] {
+export function rowsOf(
+  id: Bytes,
+  emitted: readonly Emitted[],
+  order: KeyOrder,
+  partitioned: boolean,
+): Row[] | Promise<Row[]> {
   const partition = partitioned ? partitionKey(partitionOf(id) ?? '') : undefined;
-  const rows = emitted.map(({ key, value }) => ({
+  const rowOf = ({ key, value }: Emitted): NumberedRow => ({
     key:
       partition === undefined
         ? order.encodeText(key)
@@ -26,34 +36,80 @@ export function rowsOf(id: Bytes, emitted: readonly Emitted[], order: KeyOrder, 
     n: 0,
     keyText: key,
     value,
-  }));
-  if (rows.length < 2) return rows;
-  sortRows(rows, order);
-  for (let from = 0, to = 1; to <= rows.length; to++) {
-    if (to < rows.length && order.compare(rows[from]!.key, rows[to]!.key) === 0) continue;
-    if (to - from > 1) numberEqual(rows, from, to);
-    from = to;
+  });
+  if (emitted.length > rowsAtOnce) return manyRows(emitted, rowOf, order);
+  const rows = emitted.map(rowOf);
+  if (rows.length > 1) {
+    sortRows(rows, order);
+    for (const [from, to] of equalRuns(rows, order)) number(rows, from, equalSorted(rows.slice(from, to)));
   }
   return rows;
 }
 
-/** Brings rows of equal keys into their order, which their texts decide, and numbers them. */
-function numberEqual(rows: NumberedRow[], from: number, to: number): void {
-  const first = rows[from]!;
-  const equal = rows.slice(from, to);
-  if (equal.some(({ keyText, value }) => keyText !== first.keyText || value !== first.value)) {
-    const parsed = new Map(
-      equal.map((row) => [
-        row,
-        [JSON.parse(fromBytes(row.keyText)) as unknown, JSON.parse(fromBytes(row.value)) as unknown] as const,
-      ]),
-    );
-    equal.sort((a, b) => {
-      const [keyA, valueA] = parsed.get(a)!;
-      const [keyB, valueB] = parsed.get(b)!;
-      return compareRaw(keyA, keyB) || compareRaw(valueA, valueB);
-    });
+async function manyRows(
+  emitted: readonly Emitted[],
+  rowOf: (one: Emitted) => NumberedRow,
+  order: KeyOrder,
+): Promise<Row[]> {
+  const slice = new TimeSlice();
+  const unsorted: NumberedRow[] = [];
+  for (const one of emitted) {
+    if ((unsorted.push(rowOf(one)) & 63) === 0 && slice.isOver) await slice.next();
   }
+  const rows = await sortRowsInSlices(unsorted, order);
+  for (const [from, to] of equalRuns(rows, order)) {
+    const equal = rows.slice(from, to);
+    number(rows, from, equal.length > rowsAtOnce ? await equalSortedInSlices(equal) : equalSorted(equal));
+    if (slice.isOver) await slice.next();
+  }
+  return rows;
+}
+
+/** Where several rows of equal keys begin and end. */
+function* equalRuns(rows: readonly NumberedRow[], { compare }: KeyOrder): Generator<[number, number]> {
+  for (let from = 0, to = 1; to <= rows.length; to++) {
+    if (to < rows.length && compare(rows[from]!.key, rows[to]!.key) === 0) continue;
+    if (to - from > 1) yield [from, to];
+    from = to;
+  }
+}
+
+const areAlike = (rows: readonly NumberedRow[]): boolean =>
+  rows.every(({ keyText, value }) => keyText === rows[0]!.keyText && value === rows[0]!.value);
+
+interface Parsed {
+  row: NumberedRow;
+  key: unknown;
+  value: unknown;
+}
+
+const parsed = (row: NumberedRow): Parsed => ({
+  row,
+  key: JSON.parse(fromBytes(row.keyText)),
+  value: JSON.parse(fromBytes(row.value)),
+});
+
+const compareParsed = (a: Parsed, b: Parsed): number =>
+  compareRaw(a.key, b.key) || compareRaw(a.value, b.value);
+
+/** Rows of equal keys in their order, which their texts decide. */
+function equalSorted(rows: readonly NumberedRow[]): readonly NumberedRow[] {
+  if (areAlike(rows)) return rows;
+  return rows
+    .map(parsed)
+    .sort(compareParsed)
+    .map(({ row }) => row);
+}
+
+async function equalSortedInSlices(rows: readonly NumberedRow[]): Promise<readonly NumberedRow[]> {
+  if (areAlike(rows)) return rows;
+  const slice = new TimeSlice();
+  const list: Parsed[] = [];
+  for (const row of rows) if ((list.push(parsed(row)) & 63) === 0 && slice.isOver) await slice.next();
+  return (await sortInSlices(list, compareParsed)).map(({ row }) => row);
+}
+
+function number(rows: NumberedRow[], from: number, equal: readonly NumberedRow[]): void {
   for (const [n, row] of equal.entries()) {
     row.n = n;
     rows[from + n] = row;

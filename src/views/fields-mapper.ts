@@ -1,4 +1,5 @@
 import { fromBytes, type Bytes } from '../base/bytes.js';
+import { nextTurn, TimeSlice } from '../base/turns.js';
 import { rawName, rawValue, type RawName } from '../json/raw-value.js';
 import { arrayIndex, parseField } from '../selectors/field-path.js';
 import { compileSelector, type Selector } from '../selectors/selector.js';
@@ -32,8 +33,14 @@ export class FieldsMapper implements Mapper {
 
   async map(docs: readonly Bytes[]): Promise<Mapped> {
     // Where documents are served by the same thread, they get their turn first.
-    await new Promise((resolve) => setImmediate(resolve));
-    return { rows: docs.map((text) => this.#views.map((view) => rowOf(view, text))) };
+    await nextTurn();
+    const slice = new TimeSlice();
+    const rows: (readonly Emitted[])[][] = [];
+    for (const text of docs) {
+      rows.push(this.#views.map((view) => rowOf(view, text)));
+      if (slice.isOver) await slice.next();
+    }
+    return { rows: () => Promise.resolve(rows) };
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Bytes } from '../base/bytes.js';
+import { TimeSlice } from '../base/turns.js';
 import type { Store, Write } from '../storage/store.js';
 import { decodeRowKeys, encodeRowKeys, rowsOf, type Emitted } from './doc-rows.js';
-import { sortRows, type KeyOrder } from './key-order.js';
+import { sortRowsInSlices, type KeyOrder } from './key-order.js';
 import type { OpenIndex } from './open-index.js';
 import { compareRows, type Row, type RowKey } from './tree/row.js';
 import type { TreeState } from './tree/tree-state.js';
@@ -27,8 +28,13 @@ export class IndexBatch {
     return this.#docs.size;
   }
 
-  add(id: Bytes, emitted: readonly Emitted[]): void {
+  /** Gives a promise where there are many rows. */
+  add(id: Bytes, emitted: readonly Emitted[]): void | Promise<void> {
     const rows = emitted.length === 0 ? noRows : rowsOf(id, emitted, this.order, this.partitioned);
+    return rows instanceof Promise ? rows.then((all) => this.#add(id, all)) : this.#add(id, rows);
+  }
+
+  #add(id: Bytes, rows: readonly Row[]): void {
     this.#docs.set(id, rows);
     this.#bytes += id.length + rowOverheadBytes;
     for (const { key, keyText, value } of rows)
@@ -50,7 +56,9 @@ export class IndexBatch {
     const removals: RowKey[] = [];
     const notes: Write[] = [];
     let repeats = 0;
+    const slice = new TimeSlice();
     for (const id of ids) {
+      if (slice.isOver) await slice.next();
       const rows = this.#docs.get(id);
       if (rows === undefined) continue;
       const key = index.keys.doc(id);
@@ -63,7 +71,11 @@ export class IndexBatch {
     if (inserts.length === 0 && removals.length === 0) return { writes: [], notes, tree: index.state.tree };
     const { writes, state } = await index
       .writer(store)
-      .update(sortRows(removals, this.order), sortRows(inserts, this.order), repeats > 0);
+      .update(
+        await sortRowsInSlices(removals, this.order),
+        await sortRowsInSlices(inserts, this.order),
+        repeats > 0,
+      );
     return { writes, notes, tree: state };
   }
 }

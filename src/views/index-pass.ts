@@ -1,4 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
+import { nextTurn, TimeSlice } from '../base/turns.js';
 import type { ShardState } from '../shard/shard-state.js';
 import type { Write } from '../storage/store.js';
 import { batchDocsMax, type DocSource, type SourceDoc } from './doc-source.js';
@@ -15,6 +16,8 @@ import type { OpenIndex } from './open-index.js';
  */
 const gatheredBytesMin = 12 * 1024 * 1024;
 const gatheredBytesMax = 48 * 1024 * 1024;
+/** Enough while other indexes are filled, too. */
+const gatheredBytesShared = 4 * 1024 * 1024;
 const gatheredMs = 10_000;
 /** Documents that are handed out ahead, so that the functions have work while a batch is brought into the indexes. */
 const aheadBytesMax = 12 * 1024 * 1024;
@@ -29,6 +32,8 @@ export interface PassOptions {
   onProgress: OnProgress;
   /** Throws when the work is no longer wanted. */
   check: () => void;
+  /** Whether other indexes are being filled at the same time. */
+  hasOthers: () => boolean;
   /** Told of documents that have no rows of a view because its function exceeds its limits; throws where that is enough. */
   onExceeded: (index: OpenIndex, docId: string) => void;
 }
@@ -41,6 +46,8 @@ interface Load {
   reached: readonly Position[];
   mapped: Promise<Mapped>;
 }
+
+const nothing: Mapped = { rows: () => Promise.resolve([]) };
 
 /** One walk over what changed since the indexes of a group last looked, up to the counters it was given. */
 export class IndexPass {
@@ -169,16 +176,22 @@ export class IndexPass {
       texts.push(text);
       bytes += text.length;
     }
-    const mapped = texts.length === 0 ? Promise.resolve({ rows: [] }) : this.mapper.map(texts);
+    const mapped = texts.length === 0 ? Promise.resolve(nothing) : this.mapper.map(texts);
     return { docs: docs.map(({ id, text }) => ({ id, isLive: text !== undefined })), bytes, reached, mapped };
   }
 
   async #take({ docs, reached, mapped }: Load): Promise<void> {
-    const { rows, exceeded = [] } = await mapped;
+    const result = await mapped;
+    for (const { map, id } of result.exceeded ?? []) this.options.onExceeded(this.group[map]!, id);
+    const rows = await result.rows();
     this.options.check();
-    for (const { map, id } of exceeded) this.options.onExceeded(this.group[map]!, id);
+    const slice = new TimeSlice();
     let at = 0;
-    for (const { id, isLive } of docs) this.#add(id, isLive ? rows[at++]! : undefined);
+    for (const { id, isLive } of docs) {
+      const added = this.#add(id, isLive ? rows[at++]! : undefined);
+      if (added !== undefined) await added;
+      if (slice.isOver) await slice.next();
+    }
     this.#reached = reached;
     const bytes = this.#batches.reduce((sum, batch) => sum + batch.bytes, 0);
     if (bytes > this.#enough() || Date.now() - this.#gatheredAt > gatheredMs) await this.#flush();
@@ -186,6 +199,8 @@ export class IndexPass {
   }
 
   #enough(): number {
+    // A commit holds up those of other indexes.
+    if (this.options.hasOthers()) return gatheredBytesShared;
     const held = this.group.reduce((sum, { state }) => sum + state.tree.bytes, 0);
     return Math.min(gatheredBytesMax, Math.max(gatheredBytesMin, held / 2));
   }
@@ -198,12 +213,16 @@ export class IndexPass {
     this.options.onProgress(this.#total - left, this.#total);
   }
 
-  #add(id: Bytes, rows: readonly (readonly Emitted[])[] | undefined): void {
+  /** Gives a promise where there are many rows. */
+  #add(id: Bytes, rows: readonly (readonly Emitted[])[] | undefined): void | Promise<unknown> {
     this.#ids.push(id);
+    let adding: Promise<void>[] | undefined;
     for (const [i, batch] of this.#batches.entries()) {
       const emitted = rows?.[i] ?? [];
-      if (emitted.length > 0 || !this.#fresh) batch.add(id, emitted);
+      const added = emitted.length > 0 || !this.#fresh ? batch.add(id, emitted) : undefined;
+      if (added !== undefined) (adding ??= []).push(added);
     }
+    if (adding !== undefined) return Promise.all(adding);
   }
 
   /** Writes all indexes of the group in one transaction, with how far they are. */
@@ -222,7 +241,7 @@ export class IndexPass {
       writes.push({ key: index.keys.state, value: encodeIndexState(state) });
       states.push(state);
       // What the functions have done meanwhile is heard of, and they get more to do.
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
     }
     await this.#committing;
     this.options.check();

@@ -1,4 +1,4 @@
-import { notFound, Unavailable } from '../base/errors.js';
+import { notFound, Refusal, Unavailable } from '../base/errors.js';
 import type { ScriptHost } from '../script/script-host.js';
 import type { Store } from '../storage/store.js';
 import { DocSource } from './doc-source.js';
@@ -215,6 +215,7 @@ export class Indexer {
         depth: this.depth,
         onProgress,
         check: () => this.#check(job.instance),
+        hasOthers: () => this.#running.size > 1,
         onExceeded: ({ view }, docId) => this.limits.exceeded(keyOf(job, view), view, docId),
       });
       if (await work.run()) return;

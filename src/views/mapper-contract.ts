@@ -10,7 +10,7 @@ export interface Mapper {
 
 export interface Mapped {
   /** For each document, for each view, its rows. Best asked for only when they are needed: until then they take little room. */
-  readonly rows: readonly (readonly (readonly Emitted[])[])[];
+  rows(): Promise<readonly (readonly (readonly Emitted[])[])[]>;
   /** Documents that have no rows of a view, named by its place, because its function needed too much memory for them. */
   readonly exceeded?: readonly { map: number; id: string }[];
 }

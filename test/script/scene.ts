@@ -33,7 +33,7 @@ export async function mapped(
     maps,
     lib: lib === undefined ? undefined : toBytes(JSON.stringify(lib)),
   };
-  const { rows } = await host.map(space, program, texts);
+  const rows = await (await host.map(space, program, texts)).rows();
   return rows.map((doc) => doc.map((list) => list.map(({ key, value }) => [parse(key), parse(value)])));
 }
 

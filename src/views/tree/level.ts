@@ -1,4 +1,5 @@
 import type { Bytes } from '../../base/bytes.js';
+import type { TimeSlice } from '../../base/turns.js';
 import { divide, type Sizes } from './divide.js';
 import { encodeLeaf, measureRows } from './encode-leaf.js';
 import { childBytes, encodeInner, innerHeadBytes, MadeChild, type Child } from './inner.js';
@@ -15,6 +16,7 @@ export abstract class Level<Entry> {
   constructor(
     protected readonly edit: TreeEdit,
     protected readonly reducers: readonly Reducer[],
+    protected readonly slice: TimeSlice,
   ) {}
 
   abstract measure(entries: readonly Entry[]): Sizes;
@@ -26,9 +28,15 @@ export abstract class Level<Entry> {
   protected abstract reduceGroups(groups: readonly (readonly Entry[])[], reducer: number): Values;
 
   /** Makes nodes of the entries; the first of them gets the separator `first`. */
-  make(entries: readonly Entry[], sizes: Sizes, first: RowKey, appended: boolean): MadeChild[] {
+  async make(
+    entries: readonly Entry[],
+    sizes: Sizes,
+    first: RowKey,
+    appended: boolean,
+  ): Promise<MadeChild[]> {
+    const made: MadeChild[] = [];
     let from = 0;
-    return divide(sizes, appended).map((to) => {
+    for (const to of divide(sizes, appended)) {
       const { key, id, n } = from === 0 ? first : this.separator(entries, from);
       const node = this.edit.put(this.encode(entries, from, to));
       const only = to - from === 1 ? this.onlyChild(entries[from]!) : undefined;
@@ -36,37 +44,41 @@ export abstract class Level<Entry> {
       if (this.reducers.length > 0)
         this.#made.push({ child, entries: to - from === entries.length ? entries : entries.slice(from, to) });
       from = to;
-      return child;
-    });
+      made.push(child);
+      if (this.slice.isOver) await this.slice.next();
+    }
+    return made;
   }
 
-  get hasMade(): boolean {
-    return this.#made.length > 0;
-  }
-
-  /** Asks one of the reducers for the values of all nodes made. */
-  ask(reducer: number): Values {
-    return this.reduceGroups(
-      this.#made.map(({ entries }) => entries),
-      reducer,
-    );
-  }
-
-  /** Takes what the reducer answered. */
-  take(values: readonly Bytes[]): void {
-    if (values.length !== this.#made.length)
-      throw new Error('a reducer has to give one value for each group');
-    this.#made.forEach(({ child }, i) => child.reductions.push(values[i]!));
+  /** Asks the reducers for the values of all nodes made. */
+  async reduce(): Promise<void> {
+    for (let reducer = 0; reducer < this.reducers.length; reducer++) {
+      for (let at = 0; at < this.#made.length; at += reducedAtOnce) {
+        const some = this.#made.slice(at, at + reducedAtOnce);
+        const answer = this.reduceGroups(
+          some.map(({ entries }) => entries),
+          reducer,
+        );
+        const values = answer instanceof Promise ? await answer : answer;
+        if (values.length !== some.length) throw new Error('a reducer has to give one value for each group');
+        some.forEach(({ child }, i) => child.reductions.push(values[i]!));
+        if (this.slice.isOver) await this.slice.next();
+      }
+    }
   }
 }
+
+/** Nodes that a reducer is asked about at a time. */
+const reducedAtOnce = 512;
 
 export class LeafLevel extends Level<Row> {
   constructor(
     edit: TreeEdit,
     reducers: readonly Reducer[],
+    slice: TimeSlice,
     private readonly compare: Compare,
   ) {
-    super(edit, reducers);
+    super(edit, reducers, slice);
   }
 
   measure(rows: readonly Row[]): Sizes {

@@ -1,4 +1,5 @@
 import type { Bytes } from '../../base/bytes.js';
+import { TimeSlice } from '../../base/turns.js';
 import type { Store, Write } from '../../storage/store.js';
 import { mergeChanges, type Changes } from './changes.js';
 import { sparseBytes } from './divide.js';
@@ -50,38 +51,40 @@ export class TreeWriter {
     inserts: readonly Row[],
     mayRepeat = false,
   ): Promise<{ writes: Write[]; state: TreeState }> {
-    const changes = mergeChanges(removals, inserts, this.compare);
+    const slice = new TimeSlice();
+    const changes = await mergeChanges(removals, inserts, this.compare, slice);
     if (changes.rows.length === 0) return { writes: [], state: this.state };
     const edit = new TreeEdit(this.prefix, this.state);
-    const levels = this.#visit(changes);
-    if (mayRepeat) keepOnly(levels, (visit) => !this.#isUnchanged(visit, changes));
+    const levels = await this.#visit(changes, slice);
+    if (mayRepeat) await keepOnly(levels, (visit) => !this.#isUnchanged(visit, changes), slice);
     if (levels[0]!.length === 0) return { writes: [], state: this.state };
     let top: MadeChild[] = [];
     let height = 0;
     for (; height < levels.length || top.length > 1; height++) {
       const level =
-        height === 0 ? new LeafLevel(edit, this.reducers, this.compare) : new InnerLevel(edit, this.reducers);
+        height === 0
+          ? new LeafLevel(edit, this.reducers, slice, this.compare)
+          : new InnerLevel(edit, this.reducers, slice);
       const visits = levels[height];
-      if (visits === undefined) top = makeAbove(level as InnerLevel, top);
-      else if (level instanceof LeafLevel) top = this.#makeLeaves(level, visits, changes, edit);
-      else top = this.#makeInner(level, visits, edit);
+      if (visits === undefined) top = await makeAbove(level as InnerLevel, top);
+      else if (level instanceof LeafLevel) top = await this.#makeLeaves(level, visits, changes, edit, slice);
+      else top = await this.#makeInner(level, visits, edit);
       // The reductions of the root would stand nowhere.
-      if (height + 1 >= levels.length && top.length <= 1) continue;
-      for (let r = 0; r < this.reducers.length && level.hasMade; r++) {
-        const answer = level.ask(r);
-        level.take(answer instanceof Promise ? await answer : answer);
-      }
+      if (height + 1 < levels.length || top.length > 1) await level.reduce();
     }
     return this.#finish(edit, top[0], height);
   }
 
   /** The nodes that change, level by level, the leaves first. An empty tree is seen as one empty leaf. */
-  #visit(changes: Changes): Visit[][] {
+  async #visit(changes: Changes, slice: TimeSlice): Promise<Visit[][]> {
     const all = { id: this.state.root, parent: undefined, index: 0 };
     const levels: Visit[][] = [[{ ...all, from: 0, to: changes.rows.length, replaced: [] }]];
     while (levels.length < this.state.height) {
       const below: Visit[] = [];
-      for (const visit of levels[0]!) this.#visitChildren(visit, changes, below);
+      for (const visit of levels[0]!) {
+        this.#visitChildren(visit, changes, below);
+        if (slice.isOver) await slice.next();
+      }
       levels.unshift(below);
     }
     return levels;
@@ -131,13 +134,22 @@ export class TreeWriter {
     return true;
   }
 
-  #makeLeaves(level: LeafLevel, visits: readonly Visit[], changes: Changes, edit: TreeEdit): MadeChild[] {
+  async #makeLeaves(
+    level: LeafLevel,
+    visits: readonly Visit[],
+    changes: Changes,
+    edit: TreeEdit,
+    slice: TimeSlice,
+  ): Promise<MadeChild[]> {
     let top: MadeChild[] = [];
     for (const run of runsOf(visits)) {
       const rows: Row[] = [];
       let appended = false;
-      for (const visit of run) appended = this.#mergeLeaf(visit, changes, rows, edit) && run.length === 1;
-      top = this.#makeRun(level, run, rows, appended, this.#rowsOf, edit);
+      for (const visit of run) {
+        appended = this.#mergeLeaf(visit, changes, rows, edit) && run.length === 1;
+        if (slice.isOver) await slice.next();
+      }
+      top = await this.#makeRun(level, run, rows, appended, this.#rowsOf, edit);
     }
     return top;
   }
@@ -165,7 +177,7 @@ export class TreeWriter {
     return appended;
   }
 
-  #makeInner(level: InnerLevel, visits: readonly Visit[], edit: TreeEdit): MadeChild[] {
+  async #makeInner(level: InnerLevel, visits: readonly Visit[], edit: TreeEdit): Promise<MadeChild[]> {
     let top: MadeChild[] = [];
     for (const run of runsOf(visits)) {
       const children: Child[] = [];
@@ -182,7 +194,7 @@ export class TreeWriter {
       }
       const [{ inner, replaced }] = run as [Visit];
       const appended = run.length === 1 && replaced[0]!.to === inner!.length;
-      top = this.#makeRun(level, run, children, appended, childrenOf, edit);
+      top = await this.#makeRun(level, run, children, appended, childrenOf, edit);
     }
     return top;
   }
@@ -194,17 +206,17 @@ export class TreeWriter {
   };
 
   /** Makes nodes of the entries of neighbours and tells their parent; gives them back for those that have none. */
-  #makeRun<Entry extends RowKey>(
+  async #makeRun<Entry extends RowKey>(
     level: Level<Entry>,
     run: readonly Visit[],
     entries: Entry[],
     appended: boolean,
     entriesOf: (node: TreeNode) => Entry[],
     edit: TreeEdit,
-  ): MadeChild[] {
+  ): Promise<MadeChild[]> {
     const { parent } = run[0]!;
     let sizes = level.measure(entries);
-    if (parent === undefined) return level.make(entries, sizes, lowest, appended);
+    if (parent === undefined) return await level.make(entries, sizes, lowest, appended);
     const siblings = parent.inner!;
     const take = (index: number): Entry[] => {
       const node = this.#source.node(siblings.children[index]!);
@@ -221,7 +233,7 @@ export class TreeWriter {
     }
     // Children that are gone may leave a gap before the first; rows that come into it belong to the node before.
     const first = level instanceof LeafLevel ? new InnerChild(siblings, from) : (all[0] ?? lowest);
-    const children = level.make(all, sizes, first, appended && all === entries);
+    const children = await level.make(all, sizes, first, appended && all === entries);
     parent.replaced.push({ from, to, children });
     return children;
   }
@@ -252,7 +264,7 @@ export class TreeWriter {
 }
 
 /** A level above the highest one so far. */
-const makeAbove = (level: InnerLevel, children: readonly Child[]): MadeChild[] =>
+const makeAbove = (level: InnerLevel, children: readonly Child[]): Promise<MadeChild[]> =>
   level.make(children, level.measure(children), lowest, false);
 
 function pushChildren(children: Child[], from: number, to: number, node: Inner): void {

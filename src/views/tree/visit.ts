@@ -1,3 +1,4 @@
+import type { TimeSlice } from '../../base/turns.js';
 import type { Child, Inner } from './inner.js';
 
 /** A node that an update changes. */
@@ -23,8 +24,16 @@ interface Replacement {
 }
 
 /** Drops the visits of other leaves, and of the nodes above them that have none left. */
-export function keepOnly(levels: Visit[][], isKept: (leaf: Visit) => boolean): void {
-  let kept = levels[0]!.filter(isKept);
+export async function keepOnly(
+  levels: Visit[][],
+  isKept: (leaf: Visit) => boolean,
+  slice: TimeSlice,
+): Promise<void> {
+  let kept: Visit[] = [];
+  for (const visit of levels[0]!) {
+    if (isKept(visit)) kept.push(visit);
+    if (slice.isOver) await slice.next();
+  }
   for (let height = 0; height < levels.length; height++) {
     levels[height] = kept;
     const parents = new Set(kept.map(({ parent }) => parent));

@@ -1,0 +1,32 @@
+import { TimeSlice } from './turns.js';
+
+/** What is sorted at a stretch: it takes a few milliseconds, whatever is compared. */
+const runLength = 4_096;
+
+/** Sorts a list as `sort` does, and lets others run meanwhile. */
+export async function sortInSlices<T>(list: T[], compare: (a: T, b: T) => number): Promise<T[]> {
+  if (list.length <= runLength) return list.sort(compare);
+  const slice = new TimeSlice();
+  let from: T[] = [];
+  for (let at = 0; at < list.length; at += runLength) {
+    for (const each of list.slice(at, at + runLength).sort(compare)) from.push(each);
+    if (slice.isOver) await slice.next();
+  }
+  let to = new Array<T>(list.length);
+  for (let width = runLength; width < list.length; width *= 2) {
+    for (let low = 0; low < list.length; low += 2 * width)
+      await merge(from, to, low, Math.min(low + width, list.length), Math.min(low + 2 * width, list.length));
+    [from, to] = [to, from];
+  }
+  return from;
+
+  async function merge(source: readonly T[], target: T[], low: number, middle: number, high: number) {
+    let left = low;
+    let right = middle;
+    for (let at = low; at < high; at++) {
+      const isLeft = right >= high || (left < middle && compare(source[left]!, source[right]!) <= 0);
+      target[at] = isLeft ? source[left++]! : source[right++]!;
+      if ((at & 1_023) === 0 && slice.isOver) await slice.next();
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { MemoryStore } from '../../src/storage/memory-store.js';
+import type { Emitted } from '../../src/views/doc-rows.js';
+import { IndexBatch } from '../../src/views/index-batch.js';
+import { newIndexState } from '../../src/views/index-state.js';
+import { OpenIndex } from '../../src/views/open-index.js';
+import { reducersOf } from '../../src/views/reduce/tree-reducer.js';
+import type { ScriptHost } from '../../src/script/script-host.js';
+
+const view = {
+  name: 'v',
+  signature: '00'.repeat(16),
+  map: { kind: 'function', source: '' },
+  reduce: '_stats',
+  raw: false,
+  partitioned: false,
+} as const;
+
+const count = 80_000;
+const rows: Record<string, (n: number) => Emitted> = {
+  'different keys': (n) => ({ key: `["key",${(n * 7_919) % count}]`, value: `${n}` }),
+  'equal keys': (n) => ({ key: '"key"', value: `${(n * 7_919) % count}` }),
+};
+
+/** Turns of the event loop while work is done, and how much of that time was spent in the longest of them. */
+async function turnsOf(work: () => Promise<void>): Promise<number> {
+  let turns = 0;
+  let isDone = false;
+  const count = (): void => {
+    turns++;
+    if (!isDone) setImmediate(count);
+  };
+  count();
+  await work();
+  isDone = true;
+  return turns;
+}
+
+describe('others run while many rows are brought into an index', () => {
+  for (const [name, rowOf] of Object.entries(rows)) {
+    for (const docs of [1, count]) {
+      it(`${name} of ${docs} documents`, async () => {
+        const store = new MemoryStore();
+        const reducers = reducersOf(view.reduce, {} as ScriptHost, 'db');
+        const index = new OpenIndex(store, 1, view, newIndexState(1), reducers);
+        const batch = new IndexBatch(index.order, false);
+        const all = Array.from({ length: count }, (_, n) => rowOf(n));
+        const ids = Array.from({ length: docs }, (_, n) => `doc${n}`).sort();
+        const gathering = await turnsOf(async () => {
+          if (docs === 1) await batch.add(ids[0]!, all);
+          else for (const [n, id] of ids.entries()) await batch.add(id, [all[n]!]);
+        });
+        const applying = await turnsOf(async () => {
+          const { tree, writes } = await batch.apply(index, store, ids, true);
+          assert.equal(tree.count, count);
+          await store.write([...writes]).committed;
+          index.state = { ...index.state, tree };
+        });
+        const again = await turnsOf(async () => {
+          const { writes } = await batch.apply(index, store, ids, true);
+          assert.ok(writes.length > 0);
+        });
+        if (docs === 1) assert.ok(gathering > 5, `${gathering} turns`);
+        assert.ok(applying > 5 && again > 5, `${applying} and ${again} turns`);
+      });
+    }
+  }
+});
