@@ -19,6 +19,7 @@ import type { DataFolder } from './data-folder.js';
 import { Database, type EndReason } from './database.js';
 import { DesignDocCache } from './design-doc-cache.js';
 import { DbEvents, eventsDatabase, type EventTarget } from './db-events.js';
+import { OpenDatabases } from './open-databases.js';
 import { showFor, type ReadGate, type Show } from './read-gates.js';
 import type { SaveGate } from './save-gates.js';
 import { sweepReleased } from './sweep-blobs.js';
@@ -27,8 +28,6 @@ import { Volumes } from './volumes.js';
 
 /** Databases kept open; the rest are opened again from the catalogue when they are asked for. */
 const openDatabasesMax = 1_000;
-/** Databases that were open a moment ago, and whose last commit may still be on its way. */
-const forgottenMax = 1_000;
 /** Keys of a removed database erased in one commit: few, so that writers hardly notice. */
 const eraseKeysMax = 2_000;
 
@@ -52,12 +51,8 @@ export class Cluster implements EventTarget {
   readonly readGates: ReadGate[] = [];
   readonly #catalogue: Catalogue;
   readonly #volumes: Volumes;
-  /** Open databases by name, the longest open first. */
-  readonly #open = new Map<string, Database>();
-  readonly #byInstance = new Map<number, Database>();
+  readonly #open = new OpenDatabases(openDatabasesMax);
   readonly #erasing = new Set<Promise<void>>();
-  /** Names of databases that are open no longer, by instance. */
-  readonly #forgotten = new Map<number, string>();
   readonly #events = new DbEvents(this);
   readonly #watchers: Watcher[] = [];
   readonly #designDocs = new DesignDocCache();
@@ -98,12 +93,12 @@ export class Cluster implements EventTarget {
     const open = this.#open.get(name);
     if (open !== undefined) return open;
     const record = this.#catalogue.get(name);
-    return record && this.#remember(name, record);
+    return record && this.#open.open(record.instance, () => this.#makeDatabase(name, record));
   }
 
   /** The name of a database that is open, or was a moment ago. */
   nameOf(instance: number): string | undefined {
-    return this.#byInstance.get(instance)?.name ?? this.#forgotten.get(instance);
+    return this.#open.nameOf(instance);
   }
 
   /** Tells of every change from now on. */
@@ -134,7 +129,7 @@ export class Cluster implements EventTarget {
   }
 
   exists(name: string): boolean {
-    return this.#open.has(name) || this.#catalogue.get(name) !== undefined;
+    return this.#open.get(name) !== undefined || this.#catalogue.get(name) !== undefined;
   }
 
   names(query: NamesQuery): Iterable<string> {
@@ -176,12 +171,12 @@ export class Cluster implements EventTarget {
   /** Ends the feeds of all databases. */
   endFeeds(reason: EndReason): void {
     this.#feedsEnded = true;
-    for (const { followers } of [...this.#open.values()]) followers?.end(reason);
+    for (const { followers } of this.#open.all()) followers?.end(reason);
   }
 
   /** What users may do has changed: feeds are looked at again. */
   recheckFeeds(): void {
-    for (const { followers } of [...this.#open.values()]) followers?.recheck();
+    for (const { followers } of this.#open.all()) followers?.recheck();
   }
 
   async setDatabase(database: Database, settings: Parameters<Catalogue['set']>[2]): Promise<void> {
@@ -212,39 +207,18 @@ export class Cluster implements EventTarget {
     await this.blobs.close();
   }
 
-  #remember(name: string, record: DatabaseRecord): Database {
-    if (this.#open.size >= openDatabasesMax) this.#makeRoom();
-    const collection = new Collection(this.#volumes.get(record.slot), record.instance, record.q);
-    const database = new Database(name, record, collection, this.#designDocs);
-    this.#open.set(name, database);
-    this.#byInstance.set(record.instance, database);
-    return database;
+  #makeDatabase(name: string, record: DatabaseRecord): Database {
+    return new Database(name, record, this.#collectionOf(record), this.#designDocs);
   }
 
-  /** Closes the database that has been open for longest; those that are followed stay. */
-  #makeRoom(): void {
-    for (let tries = 0; tries < 100; tries++) {
-      const [name, database] = this.#open.entries().next().value!;
-      if (database.followers === undefined) return this.#forget(name);
-      this.#open.delete(name);
-      this.#open.set(name, database);
-    }
-  }
-
-  #forget(name: string): void {
-    const database = this.#open.get(name);
-    if (database === undefined) return;
-    const { instance } = database.record;
-    this.#open.delete(name);
-    this.#byInstance.delete(instance);
-    this.#forgotten.set(instance, name);
-    if (this.#forgotten.size > forgottenMax) this.#forgotten.delete(this.#forgotten.keys().next().value!);
+  #collectionOf({ slot, instance, q }: DatabaseRecord): Collection {
+    return new Collection(this.#volumes.get(slot), instance, q);
   }
 
   /** The catalogue has something new on a name. */
   #changed(name: string): void {
     for (const watcher of this.#watchers) watcher.catalogued(name);
-    const database = this.#open.get(name);
+    const database = this.#open.byName(name);
     if (database === undefined) return;
     const record = this.#catalogue.get(name);
     if (record !== undefined && record.instance === database.record.instance) {
@@ -252,14 +226,14 @@ export class Cluster implements EventTarget {
       database.followers?.recheck();
     } else {
       database.markGone();
-      this.#forget(name);
+      this.#open.remove(database);
     }
   }
 
   #publish(touched: readonly Touched[]): void {
     for (const each of touched) {
       for (const watcher of this.#watchers) watcher.committed(each.instance);
-      const database = this.#byInstance.get(each.instance);
+      const database = this.#open.byInstance(each.instance);
       const name = this.nameOf(each.instance);
       try {
         const changed = database === undefined || database.collection.publish(each);
@@ -267,9 +241,9 @@ export class Cluster implements EventTarget {
         if (changed && name !== undefined) this.#events.note('updated', name);
       } catch (error) {
         // What is written is written; only what is remembered of it in memory is in doubt, and is made anew.
-        this.logger.error({ err: error, database: database?.name }, 'taking over a commit failed');
+        this.logger.error({ err: error, database: database?.name }, 'publishing a commit to readers failed');
         database?.followers?.end('server_closing');
-        if (database !== undefined) this.#forget(database.name);
+        database?.replaceCollection(this.#collectionOf(database.record));
       }
     }
   }

@@ -32,6 +32,7 @@ export type EndReason = 'database_deleted' | 'server_closing';
 /** An open database: what the catalogue says of it, and the way to its documents. */
 export class Database {
   #gone = false;
+  #collection: Collection;
   /** Set as long as there are any. */
   followers: Followers | undefined;
   /** Compactions under way. */
@@ -46,10 +47,22 @@ export class Database {
   constructor(
     readonly name: string,
     public record: DatabaseRecord,
-    readonly collection: Collection,
+    collection: Collection,
     /** Shared by the databases of a node. */
     readonly designDocs = new DesignDocCache(),
-  ) {}
+  ) {
+    this.#collection = collection;
+  }
+
+  get collection(): Collection {
+    return this.#collection;
+  }
+
+  /** Begins anew with what is on disk. */
+  replaceCollection(collection: Collection): void {
+    collection.designChanges = this.#collection.designChanges + 1;
+    this.#collection = collection;
+  }
 
   get q(): number {
     return this.record.q;
@@ -114,6 +127,11 @@ export class Database {
   /** What a change of a design document has to wait for. */
   get judging(): Promise<void> | undefined {
     return this.#judging;
+  }
+
+  /** Whether it was deleted; its name may mean another by now. */
+  get isGone(): boolean {
+    return this.#gone;
   }
 
   markGone(): void {

@@ -41,6 +41,7 @@ export class ChangeHub implements Followers, FeedHome {
 
   /** Waits for the next commit, or for the signal; gives the reason where none will follow. */
   news(signal: AbortSignal): Promise<EndReason | undefined> {
+    if (this.database.isGone) return Promise.resolve('database_deleted');
     return new Promise((resolve) => {
       const told = (ended?: EndReason): void => {
         signal.removeEventListener('abort', aborted);

@@ -63,6 +63,7 @@ export class FeedConnection {
     this.#feeds.set(name, feed);
     feed.begin(hub.follow({ view, start: since, limit: request.limit, shareKey }, feed));
     if (services.cluster.feedsEnded) services.cluster.endFeeds('server_closing');
+    if (database.isGone) hub.end('database_deleted');
   }
 
   #ended(name: string | undefined): void {
