@@ -1,3 +1,5 @@
+import { CorruptRecord } from './corrupt-record.js';
+
 /**
  * Byte strings: JavaScript strings whose character codes are bytes. `storage/store.ts` says why keys and values have
  * this form. Numbers in keys are big-endian and of fixed width, so that byte order is number order.
@@ -76,14 +78,14 @@ export class ByteReader {
       const byte = this.bytes.charCodeAt(this.at++);
       if (byte < 0x80) return value + byte * factor;
       // Also where the record ends too soon, and the byte is no number.
-      if (!(factor <= 2 ** 49)) throw new Error('a stored record is damaged: a number has no end');
+      if (!(factor <= 2 ** 49)) throw new CorruptRecord('a number has no end');
       value += (byte - 0x80) * factor;
     }
   }
 
   take(length: number): Bytes {
     this.at += length;
-    if (this.at > this.bytes.length) throw new Error('a stored record is damaged: it ends too soon');
+    if (this.at > this.bytes.length) throw new CorruptRecord('it ends too soon');
     return this.bytes.slice(this.at - length, this.at);
   }
 

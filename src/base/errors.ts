@@ -11,6 +11,7 @@ export type ErrorName =
   | 'compilation_error'
   | 'conflict'
   | 'damaged_attachment'
+  | 'damaged_record'
   | 'db_not_found'
   | 'doc_validation'
   | 'document_too_large'

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { toBytes } from '../base/bytes.js';
+import { CorruptRecord } from '../base/corrupt-record.js';
 import { Refusal, Unavailable } from '../base/errors.js';
 import type { Exchange } from './exchange.js';
 import { askToLogIn } from './login-request.js';
@@ -27,7 +28,7 @@ function answerError(exchange: Exchange, error: unknown): void {
     return;
   }
   if (!isExpected) logFailure(exchange, error);
-  const refusal = error instanceof Refusal ? error : ownFault(exchange);
+  const refusal = error instanceof Refusal ? error : ownFault(exchange, error);
   const text = toBytes(refusalText(refusal));
   const asked = refusal.error === 'unauthorized' ? askToLogIn(exchange, refusal) : undefined;
   // What the client is still sending will not be read: the connection cannot be used again.
@@ -41,10 +42,15 @@ function answerError(exchange: Exchange, error: unknown): void {
 }
 
 /** Reading and writing fail in every way while the stores are closed under a request. */
-const ownFault = ({ isCutOff }: Exchange): Refusal =>
-  isCutOff
-    ? new Unavailable('The server was restarted or stopped during the request.')
-    : new Refusal('internal_server_error', 'The server failed; its log tells more.');
+function ownFault({ isCutOff, request }: Exchange, error: unknown): Refusal {
+  if (isCutOff) return new Unavailable('The server was restarted or stopped during the request.');
+  if (error instanceof CorruptRecord)
+    return new Refusal(
+      'damaged_record',
+      `What is stored for ${pathOf(request)} is damaged: ${error.message}.`,
+    );
+  return new Refusal('internal_server_error', 'The server failed; its log tells more.');
+}
 
 function headersOf(refusal: Refusal): OutgoingHttpHeaders {
   if (refusal instanceof MethodNotAllowed) return { Allow: refusal.allow };

@@ -10,6 +10,7 @@ export const statuses: Readonly<Record<ErrorName, number>> = {
   compilation_error: 400,
   conflict: 409,
   damaged_attachment: 500,
+  damaged_record: 500,
   db_not_found: 404,
   doc_validation: 400,
   document_too_large: 413,

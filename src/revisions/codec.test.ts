@@ -4,7 +4,8 @@ import { bodyRefMax, decodeTree, encodeTree } from './codec.js';
 import { merge } from './merge.js';
 import { parseRev, revPosMax } from './rev.js';
 import { fromPath, singleNode, type RevTree } from './tree.js';
-import { CorruptRecord, readHash, readVarint, varintMax, writeHash, writeVarint } from './varint.js';
+import { CorruptRecord } from '../base/corrupt-record.js';
+import { readHash, readVarint, varintMax, writeHash, writeVarint } from './varint.js';
 
 const rawHash = (byte: number): string => byte.toString(16).padStart(2, '0').repeat(16);
 

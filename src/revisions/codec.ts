@@ -1,6 +1,6 @@
+import { CorruptRecord } from '../base/corrupt-record.js';
 import { makeNode, markRaw, type RevNode, type RevTree } from './tree.js';
 import {
-  CorruptRecord,
   hashBytesBound,
   readHash,
   readRawHashes,

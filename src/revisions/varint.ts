@@ -1,3 +1,4 @@
+import { CorruptRecord } from '../base/corrupt-record.js';
 import { revHashBytesMax } from './rev.js';
 
 /**
@@ -12,13 +13,6 @@ export type ReadCursor = { readonly bytes: Buffer; at: number; readonly end: num
 export const varintBytesMax = 8;
 export const varintMax = Number.MAX_SAFE_INTEGER;
 const rawHashBytes = 16;
-
-export class CorruptRecord extends Error {
-  constructor(what: string) {
-    super(`corrupt record: ${what}`);
-    this.name = 'CorruptRecord';
-  }
-}
 
 /** Writes an integer from 0 to `varintMax`. */
 export function writeVarint(cursor: WriteCursor, value: number): void {

@@ -1,4 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
+import { CorruptRecord } from '../base/corrupt-record.js';
 import { prefixEnd, type Store } from '../storage/store.js';
 import type { RevNode, RevTree } from '../revisions/tree.js';
 import { decodeDocRecord, decodeWinner, type DocRecord, type WinnerView } from './doc-record.js';
@@ -99,8 +100,13 @@ export class Collection {
   }
 
   /** The winner's body, wherever it stands. */
-  winnerBody(shard: number, { body, bodyRef }: Pick<WinnerView, 'body' | 'bodyRef'>): Bytes {
-    return body ?? this.store.get(this.keys.body(shard, bodyRef)) ?? '{}';
+  winnerBody(shard: number, winner: Pick<WinnerView, 'body' | 'bodyRef' | 'bodyLength'>): Bytes {
+    const { bodyRef, bodyLength } = winner;
+    const body = winner.body ?? this.store.get(this.keys.body(shard, bodyRef));
+    if (body === undefined) throw new CorruptRecord(`the body ${bodyRef} of the shard ${shard} is missing`);
+    if (body.length !== bodyLength)
+      throw new CorruptRecord('a body does not have the length that it should have');
+    return body;
   }
 
   /** The body of a revision, or undefined where it is no longer kept. */

@@ -9,6 +9,7 @@ import {
   varint,
   type Bytes,
 } from '../base/bytes.js';
+import { CorruptRecord } from '../base/corrupt-record.js';
 import { decodeTree, encodeTree } from '../revisions/codec.js';
 import { type Rev } from '../revisions/rev.js';
 import { singleNode, type RevTree } from '../revisions/tree.js';
@@ -107,6 +108,7 @@ function readPlain(bytes: Bytes): WinnerView | undefined {
   if (high > 0x7f) return undefined;
   const bodyLength = low > 0x7f ? low - 0x80 + high * 0x80 : low;
   const start = low > 0x7f ? 43 : 42;
+  if (start + bodyLength > bytes.length) throw new CorruptRecord('it ends too soon');
   return {
     deleted: (flags & flag.deleted) !== 0,
     conflicted: (flags & flag.conflicted) !== 0,

@@ -1,3 +1,4 @@
+import { CorruptRecord } from '../base/corrupt-record.js';
 import { ByteReader, u48, u8, type Bytes } from '../base/bytes.js';
 
 /** The counters of one shard, kept in one record and written with every commit that changes them. */
@@ -70,7 +71,8 @@ export function decodeState(bytes: Bytes | undefined): ShardState {
   const state = emptyState();
   if (bytes === undefined) return state;
   const reader = new ByteReader(bytes);
-  if (reader.u8() !== version) throw new Error('a shard state has a format this version does not know');
+  if (reader.u8() !== version)
+    throw new CorruptRecord('a shard state has a format this version does not know');
   for (const field of fields) state[field] = reader.u48();
   return state;
 }

@@ -1,0 +1,7 @@
+/** A stored record is lost, or is not what this server writes. */
+export class CorruptRecord extends Error {
+  constructor(what: string) {
+    super(`a stored record is damaged: ${what}`);
+    this.name = 'CorruptRecord';
+  }
+}
