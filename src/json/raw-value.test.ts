@@ -3,6 +3,7 @@ import test from 'node:test';
 import { fromBytes, toBytes } from '../base/bytes.js';
 import { canonicalBody } from './canonical.js';
 import { RandomJson } from './random-json.js';
+import { RawFields } from './raw-fields.js';
 import { rawName, rawValue } from './raw-value.js';
 import { scanDocument } from './scan.js';
 
@@ -42,4 +43,54 @@ test('every value of any document is found where the parsed document has it', ()
     };
     walk(JSON.parse(fromBytes(text)), []);
   }
+});
+
+test('many values are found in one pass, each as by itself', () => {
+  const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+  for (let round = 0; round < 300; round++) {
+    const scanned = scanDocument(Buffer.from(new RandomJson(seed + round).object(4)));
+    assert.ok(scanned.kind === 'object');
+    const text = canonicalBody(scanned, () => false);
+    const paths: string[][] = [[]];
+    const walk = (value: unknown, path: string[]): void => {
+      if (typeof value !== 'object' || value === null) return;
+      for (const [name, each] of [...Object.entries(value), ['9', 1], ['absent', 1]] as [string, unknown][]) {
+        if ((paths.length + round) % 3 > 0) paths.push([...path, name]);
+        walk(each, [...path, name]);
+      }
+    };
+    walk(JSON.parse(fromBytes(text)), []);
+    const names = [...paths, ...paths.slice(-2)].map((path) =>
+      path.map((name) => rawName(name, /^\d+$/.test(name) ? Number(name) : undefined)),
+    );
+    const expected = names.map((path) => rawValue(text, path));
+    assert.deepEqual(new RawFields(names).of(text), expected, `SEED=${seed + round}`);
+  }
+});
+
+test('numbers on many paths lead on in objects and in arrays', () => {
+  const path = (field: string) => field.split('.').map((name) => rawName(name, Number(name)));
+  const fields = ['0', '00', '0.1', '00.1', '1.0', Array(1_000).fill('0').join('.')];
+  const values = (text: string) => new RawFields(fields.map(path)).of(text);
+  assert.deepEqual(values('[[7,8],[9]]').slice(0, 5), ['[7,8]', '[7,8]', '8', '8', '9']);
+  assert.deepEqual(values('{"0":[7,8],"1":{"0":9}}').slice(0, 5), ['[7,8]', undefined, '8', undefined, '9']);
+  assert.equal(values(`${'['.repeat(1_000)}5${']'.repeat(1_000)}`)[5], '5');
+});
+
+test('a document of many members costs one pass, however many values are looked for', () => {
+  const text = `{${Array.from({ length: 100_000 }, (_, i) => `"k${i}":"${'x'.repeat(i % 50)}\\""`).join(',')}}`;
+  const paths = Array.from({ length: 1_000 }, (_, i) => [rawName(`z${i}`, undefined)]);
+  const cpuMs = (work: () => void): number => {
+    const before = process.cpuUsage();
+    work();
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1000;
+  };
+  const one = (): void => assert.deepEqual(new RawFields(paths.slice(0, 1)).of(text), [undefined]);
+  one();
+  const oneMs = Math.max(5, cpuMs(one));
+  const manyMs = cpuMs(() => assert.equal(new RawFields(paths).of(text).filter(Boolean).length, 0));
+  assert.ok(manyMs < 20 * oneMs, `one: ${oneMs} ms, a thousand: ${manyMs} ms`);
+  const rawMs = cpuMs(() => assert.equal(rawValue(text, paths[0]!), undefined));
+  assert.ok(rawMs < 20 * oneMs, `one by itself: ${rawMs} ms`);
 });

@@ -58,8 +58,8 @@ function member(text: Bytes, open: number, { quoted, name }: RawName): number | 
 
 function isKey(text: Bytes, start: number, end: number, quoted: Bytes, name: string): boolean {
   if (end - start === quoted.length && text.startsWith(quoted, start)) return true;
-  const escape = text.indexOf('\\', start);
-  return escape >= 0 && escape < end && JSON.parse(fromBytes(text.slice(start, end))) === name;
+  const key = text.slice(start, end);
+  return key.includes('\\') && JSON.parse(fromBytes(key)) === name;
 }
 
 function element(text: Bytes, open: number, index: number): number | undefined {
@@ -73,27 +73,37 @@ function element(text: Bytes, open: number, index: number): number | undefined {
   return at;
 }
 
-const quote = 0x22;
-const comma = 0x2c;
+export const quote = 0x22;
+export const comma = 0x2c;
 const backslash = 0x5c;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
+/** Characters of a string that are looked at one by one before a quote is searched for. */
+const shortString = 32;
+
 /** Behind the string that begins here. */
-function stringEnd(text: Bytes, start: number): number {
+export function stringEnd(text: Bytes, start: number): number {
   let at = start + 1;
-  for (;;) {
+  for (const shortEnd = at + shortString; at < shortEnd;) {
     const code = text.charCodeAt(at);
     if (code === quote) return at + 1;
-    if (Number.isNaN(code)) throw new Error('a stored text is damaged: a string has no end');
     at += code === backslash ? 2 : 1;
+  }
+  for (;;) {
+    const end = text.indexOf('"', at);
+    if (end < 0) throw new Error('a stored text is damaged: a string has no end');
+    let escapes = end;
+    while (escapes > at && text.charCodeAt(escapes - 1) === backslash) escapes--;
+    if ((end - escapes) % 2 === 0) return end + 1;
+    at = end + 1;
   }
 }
 
 /** Behind the value that begins here. */
-function valueEnd(text: Bytes, start: number): number {
+export function valueEnd(text: Bytes, start: number): number {
   const first = text.charCodeAt(start);
   if (first === quote) return stringEnd(text, start);
   let depth = 0;

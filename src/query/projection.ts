@@ -1,4 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
+import { RawFields } from '../json/raw-fields.js';
 import { rawName, rawValue, type RawName } from '../json/raw-value.js';
 import { arrayIndex, parseField } from '../selectors/field-path.js';
 
@@ -7,14 +8,17 @@ type Path = readonly RawName[];
 /** A document with some of its fields only, as text. What the document lacks is left out. */
 export class Projection {
   readonly #paths: readonly Path[];
+  readonly #fields: RawFields;
 
   constructor(fields: readonly string[]) {
     this.#paths = fields.map(pathOf);
+    this.#fields = new RawFields(this.#paths);
   }
 
   /** Of a whole document. */
   of(text: Bytes): Bytes {
-    return textOf(this.#paths.map((path) => [path, rawValue(text, path)]));
+    const values = this.#fields.of(text);
+    return textOf(this.#paths.map((path, i) => [path, values[i]]));
   }
 }
 

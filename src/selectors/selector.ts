@@ -14,6 +14,8 @@ export interface Selector {
    * who doesn't find them here need not make them.
    */
   readonly members: ReadonlySet<string>;
+  /** Whether it looks at the document as a whole, and not only at those members. */
+  readonly isWhole: boolean;
   /** Whether a document, parsed, is meant. */
   matches(doc: unknown): boolean;
 }
@@ -21,7 +23,14 @@ export interface Selector {
 /** Refuses what is no selector, with CouchDB's names for what is wrong. */
 export function compileSelector(selector: unknown): Selector {
   const normal = normalizeSelector(selector);
-  return { normal, members: new Set(membersOf(normal)), matches: compileNode(normal) };
+  const members = new Set(membersOf(normal));
+  return { normal, members, isWhole: looksAtWhole(normal), matches: compileNode(normal) };
+}
+
+function looksAtWhole(node: SelectorNode): boolean {
+  if (node.kind === 'everything') return false;
+  if (node.kind === 'and' || node.kind === 'or') return node.args.some(looksAtWhole);
+  return node.kind !== 'field' || node.field === '';
 }
 
 function* membersOf(node: SelectorNode): Iterable<string> {

@@ -1,6 +1,7 @@
 import { fromBytes, type Bytes } from '../base/bytes.js';
 import { nextTurn, TimeSlice } from '../base/turns.js';
-import { rawName, rawValue, type RawName } from '../json/raw-value.js';
+import { RawFields } from '../json/raw-fields.js';
+import { rawName } from '../json/raw-value.js';
 import { arrayIndex, parseField } from '../selectors/field-path.js';
 import { compileSelector, type Selector } from '../selectors/selector.js';
 import type { ViewDefinition } from './definition.js';
@@ -8,7 +9,7 @@ import type { Emitted } from './doc-rows.js';
 import type { Mapped, Mapper } from './mapper-contract.js';
 
 interface FieldsView {
-  paths: readonly (readonly RawName[])[];
+  fields: RawFields;
   filter: Selector | undefined;
 }
 
@@ -25,7 +26,9 @@ export class FieldsMapper implements Mapper {
       if (map.kind !== 'fields') throw new Error('a view of functions has no fields');
       const { fields, partialFilter } = map;
       return {
-        paths: fields.map((field) => parseField(field).map((name) => rawName(name, arrayIndex(name)))),
+        fields: new RawFields(
+          fields.map((field) => parseField(field).map((name) => rawName(name, arrayIndex(name)))),
+        ),
         filter: partialFilter === undefined ? undefined : compileSelector(partialFilter),
       };
     });
@@ -46,13 +49,9 @@ export class FieldsMapper implements Mapper {
 
 const none: readonly Emitted[] = [];
 
-function rowOf({ paths, filter }: FieldsView, text: Bytes): readonly Emitted[] {
-  const values: Bytes[] = [];
-  for (const path of paths) {
-    const value = rawValue(text, path);
-    if (value === undefined) return none;
-    values.push(value);
-  }
+function rowOf({ fields, filter }: FieldsView, text: Bytes): readonly Emitted[] {
+  const values = fields.of(text);
+  if (values.includes(undefined)) return none;
   if (filter !== undefined && !filter.matches(JSON.parse(fromBytes(text)))) return none;
   return [{ key: `[${values.join(',')}]`, value: 'null' }];
 }
