@@ -28,9 +28,11 @@ export function readIndexRequest(body: JsonObject): IndexRequest {
   if (Object.hasOwn(body, 'w')) readPositive(body['w']);
   const partitioned = Object.hasOwn(body, 'partitioned') ? readBoolean(body['partitioned']) : undefined;
   const view = viewOf(body['index']);
-  const generated = (): string => createHash('sha1').update(JSON.stringify(view)).digest('hex');
-  const name = readName(body, 'name') ?? generated();
-  const ddoc = readName(body, 'ddoc') ?? generated();
+  const given = readName(body, 'name');
+  const generated = (of: unknown): string => createHash('sha1').update(JSON.stringify(of)).digest('hex');
+  const name = given ?? generated(view);
+  // Indexes of different names have design documents of their own, so that one can be deleted without the other.
+  const ddoc = readName(body, 'ddoc') ?? generated(given === undefined ? view : [given, view]);
   return { ddoc: ddoc.startsWith('_design/') ? ddoc : `_design/${ddoc}`, name, partitioned, view };
 }
 

@@ -48,11 +48,11 @@ export class PrimaryReader implements IndexReader {
     }
   }
 
-  /** Ids are texts: other values stand before them all, arrays and objects behind. */
+  /** Ids are texts, and other values stand before them all. */
   #key({ values, after, beginning }: KeyBound): Bytes {
     const { start, end } = this.#space;
     const [value] = values;
-    if (typeof value !== 'string') return typeof value === 'object' && value !== null ? end : start;
+    if (typeof value !== 'string') return start;
     const key =
       beginning === undefined
         ? this.#prefix + idKey(toBytes(value.toWellFormed())) + (after ? '\0' : '')

@@ -1,6 +1,6 @@
 /** One function for each condition, made once for a selector and called once for each document. */
 import type { Bytes } from '../base/bytes.js';
-import { compareJson, compareStrings } from '../json/collation.js';
+import { compareJson, compareRaw, compareStrings } from '../json/collation.js';
 import { compareKeys } from '../json/compare-keys.js';
 import { encodeKey } from '../json/order-key.js';
 import type { ComparisonOperator, ConditionOperator } from './node.js';
@@ -107,9 +107,9 @@ function isPlain(text: string): boolean {
   return true;
 }
 
-/** The order of document ids; whatever is no text is compared as elsewhere. */
+/** The order of document ids: whatever is no text, arrays and objects too, stands before them all. */
 export const compareIds: Order = (a, b) =>
-  typeof a === 'string' && typeof b === 'string' ? compareRawText(a, b) : compareJson(a, b);
+  typeof a === 'string' && typeof b === 'string' ? compareRawText(a, b) : compareRaw(a, b);
 
 /** The order of UTF-8 bytes, which is the order of code points, not of JavaScript's units. */
 function compareRawText(a: string, b: string): number {

@@ -93,9 +93,20 @@ describe('a sequence', () => {
     const db = await newDb(client);
     await fill(db, 25);
     const { results, last_seq } = await changes(db, '?seq_interval=10');
-    const marked = results.flatMap(({ seq }, at) => (seq === null ? [] : [at + 1]));
-    assert.deepEqual(marked, [10, 20]);
-    assert.equal((await changes(db, `?${since(results[9]!.seq)}`)).results.length, 15);
+    const marked = (rows: typeof results): number[] =>
+      rows.flatMap(({ seq }, at) => (seq === null ? [] : [at]));
+    assert.deepEqual(marked(results), [0, 10, 20]);
+    assert.equal((await changes(db, `?${since(results[10]!.seq)}`)).results.length, 14);
+    // CouchDB counts down from the limit, which is 10^15 where there is none.
+    for (const [query, rows] of [
+      ['seq_interval=3', [1, 4, 7, 10, 13, 16, 19, 22]],
+      ['seq_interval=30', [10]],
+      ['seq_interval=4&limit=4', [0]],
+      ['seq_interval=4&limit=10', [2, 6]],
+      ['seq_interval=50&limit=10', []],
+      ['seq_interval=10&descending=true', [0, 10, 20]],
+    ] as const)
+      assert.deepEqual(marked((await changes(db, `?${query}`)).results), rows, query);
     assert.deepEqual((await changes(db, `?${since(last_seq)}`)).results, []);
   });
 

@@ -2,7 +2,7 @@
  * A second way to say what a selector means, for tests: it walks the selector as it was written, with no normal form and
  * nothing prepared, and carries negations down as it goes.
  */
-import { compareJson } from '../../src/json/collation.js';
+import { compareJson, compareRaw } from '../../src/json/collation.js';
 
 type Json = Record<string, unknown>;
 
@@ -76,10 +76,7 @@ function condition(operator: string, argument: unknown, found: Found, at: Place)
 }
 
 function holdsFor(operator: string, argument: unknown, value: unknown, raw: boolean): boolean {
-  const order = (a: unknown, b: unknown): number =>
-    raw && typeof a === 'string' && typeof b === 'string'
-      ? Buffer.compare(Buffer.from(a), Buffer.from(b))
-      : compareJson(a, b);
+  const order = (a: unknown, b: unknown): number => (raw ? compareRaw(a, b) : compareJson(a, b));
   const isOneOf = (): boolean =>
     [value].flat().some((each) => (argument as unknown[]).some((choice) => order(each, choice) === 0));
   switch (operator) {

@@ -41,6 +41,8 @@ export interface ChangesView extends RowOptions, Choice {
   attachments: boolean;
   /** Every so many rows have a sequence, the others null. */
   seqInterval: number;
+  /** The first row that has one; rows are counted from 0. */
+  seqFirst: number;
 }
 
 /**
@@ -237,8 +239,8 @@ export class ChangeReader {
 
   /** The sequence of the row at hand, as JSON. */
   #seq(): Bytes {
-    const { seqInterval } = this.view;
-    if (seqInterval > 1 && (this.#rows + 1) % seqInterval !== 0) return 'null';
+    const { seqInterval, seqFirst } = this.view;
+    if (seqInterval > 1 && this.#rows % seqInterval !== seqFirst) return 'null';
     return `"${this.#writer.token()}"`;
   }
 

@@ -41,6 +41,7 @@ export function changesView(
     plain: includeDocs || seqInterval > 1 ? undefined : form.plain,
     attachments,
     seqInterval,
+    seqFirst: Math.min(request.limit, couchLimit) % seqInterval,
     filter: filterOf(exchange, database, request),
     docIds: filter?.kind === 'doc_ids' ? filter.ids : undefined,
     docIdsLookedUpMax: config.number('chttpd/changes_doc_ids_optimization_threshold'),
@@ -49,6 +50,9 @@ export function changesView(
   const shared = isLikeOthers && !(attachments && includeDocs);
   return { view, shareKey: shared ? JSON.stringify([form.name, shown]) : undefined };
 }
+
+/** CouchDB counts down from the limit, or from this, and gives a sequence to multiples of the interval. */
+const couchLimit = 1e15;
 
 /** The rows of `_db_updates`. */
 export function eventsView(form: FeedForm): SharedView {
@@ -64,6 +68,7 @@ export function eventsView(form: FeedForm): SharedView {
     trim: undefined,
     attachments: false,
     seqInterval: 1,
+    seqFirst: 0,
     filter: undefined,
     docIds: undefined,
     docIdsLookedUpMax: 0,

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { newDb, startServer } from '../support/server.js';
+
+const client = await startServer();
+const db = await newDb(client);
+const ids = ['10', 'B', 'a', 'z', 'é'];
+await client.post(`${db}/_bulk_docs`, { docs: ids.map((_id) => ({ _id, v: 1 })) });
+await client.post(`${db}/_index`, { index: { fields: ['v'] } });
+
+async function found(selector: object): Promise<string[]> {
+  const { status, body, text } = await client.post(`${db}/_find`, { selector });
+  assert.equal(status, 200, text);
+  return (body.docs as { _id: string }[]).map(({ _id }) => _id).sort();
+}
+
+test('ids stand behind every value that is no text, however they are read', async () => {
+  for (const value of [null, false, true, 0, 1e9, [], ['zz'], {}, { z: 'zz' }]) {
+    for (const rest of [{}, { v: 1 }]) {
+      for (const operator of ['$gt', '$gte', '$ne'])
+        assert.deepEqual(await found({ ...rest, _id: { [operator]: value } }), ids, JSON.stringify(value));
+      for (const operator of ['$lt', '$lte', '$eq'])
+        assert.deepEqual(await found({ ...rest, _id: { [operator]: value } }), [], JSON.stringify(value));
+    }
+  }
+});
+
+test('a range of ids may have any value as its beginning', async () => {
+  for (const value of [null, 5, [], {}])
+    assert.deepEqual(await found({ _id: { $gt: value, $lt: 'b' } }), ['10', 'B', 'a']);
+});

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { newDb, startServer } from '../support/server.js';
+
+const client = await startServer();
+
+test('indexes of the same fields and different names have design documents of their own', async () => {
+  const db = await newDb(client);
+  const index = { fields: ['a'] };
+  const made = async (name?: string): Promise<{ id: string; name: string; result: string }> =>
+    (await client.post(`${db}/_index`, { index, name })).body;
+  const [one, other, unnamed] = [await made('one'), await made('other'), await made()];
+  assert.equal(new Set([one.id, other.id, unnamed.id]).size, 3);
+  assert.deepEqual(await made('one'), { ...one, result: 'exists' });
+  assert.equal((await client.delete(`${db}/_index/${one.id}/json/one`)).status, 200);
+  const { body } = await client.get(`${db}/_index`);
+  assert.deepEqual((body.indexes as { name: string }[]).map(({ name }) => name).sort(), [
+    '_all_docs',
+    ...[other.name, unnamed.name].sort(),
+  ]);
+  assert.equal((await client.get(`${db}/${one.id}`)).status, 404);
+});
