@@ -22,6 +22,9 @@ export function fail(exchange: Exchange, error: unknown): void {
 function answerError(exchange: Exchange, error: unknown): void {
   const { response, request } = exchange;
   const isExpected = error instanceof Refusal || exchange.isCutOff;
+  // The JSON stays incomplete, so that it can't be taken for the whole answer; its end tells why, as CouchDB's does.
+  if (error instanceof Refusal && exchange.endsWithError && !response.destroyed)
+    return void response.end(toBytes(`\n${refusalText(error)}\n`), 'latin1');
   if (response.headersSent || response.destroyed) {
     if (!isExpected && !isBrokenOff(error)) logFailure(exchange, error);
     response.destroy();

@@ -31,6 +31,8 @@ export class Exchange implements Asker {
   rewrites = 0;
   /** Where the client wants a WebSocket: makes the connection one, in place of an answer. */
   upgrade: ((open: (socket: WebSocket) => void) => void) | undefined;
+  /** Whether JSON has been begun whose end may be an error. */
+  endsWithError = false;
   readonly #cluster: Cluster;
 
   constructor(

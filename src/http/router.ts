@@ -30,6 +30,7 @@ import { rewriteRoutes } from './routes/rewrite-routes.js';
 import { serverRoutes } from './routes/server-routes.js';
 import { sessionRoutes } from './routes/session-routes.js';
 import { setupRoutes } from './routes/setup-routes.js';
+import { searchRoutes } from './routes/search-routes.js';
 import { viewRoutes } from './routes/view-routes.js';
 import { unbuiltServerRoutes } from './routes/unbuilt-routes.js';
 
@@ -53,6 +54,7 @@ export const allDatabaseRoutes = [
   ...findRoutes,
   ...indexRoutes,
   ...viewRoutes,
+  ...searchRoutes,
   ...partitionRoutes,
   ...designRoutes,
   ...listRoutes,

@@ -149,13 +149,19 @@ async function stream(
   headers: OutgoingHttpHeaders,
 ): Promise<void> {
   const { response } = exchange;
-  exchange.jsonHead(200, headers);
+  beginRows(exchange, headers);
   if (exchange.method === 'HEAD') return void response.end();
   if (!(await writePiece(response, beginning))) return;
   for await (const piece of rows) {
     if (!(await writePiece(response, piece))) return;
   }
   exchange.endJson('\n]}\n');
+}
+
+/** A reduce may fail at any row; the client is told why. */
+function beginRows(exchange: Exchange, headers?: OutgoingHttpHeaders): void {
+  exchange.jsonHead(200, headers);
+  exchange.endsWithError = exchange.method !== 'HEAD' && exchange.callback === undefined;
 }
 
 /** What the query string says of these is not the same for all queries. */
@@ -176,6 +182,8 @@ async function queries(exchange: Exchange, database: Database): Promise<void> {
   await answerAll(exchange, named, requests);
 }
 
+const piecesBytes = 64 * 1024;
+
 async function answerAll(
   exchange: Exchange,
   named: NamedView,
@@ -185,18 +193,18 @@ async function answerAll(
   let text = '{"results":[';
   let separator = '\n';
   let headSent = false;
-  const write = async (piece: Bytes): Promise<boolean> => {
-    if (!headSent) exchange.jsonHead(200);
-    headSent = true;
-    return writePiece(response, piece);
-  };
   for (const request of requests) {
     if (response.closed) return;
     const view = new ViewAnswer(await viewSource(services.cluster, named, request, exchange.user), request);
     text += separator + view.opening();
     separator = ',\n';
     for await (const piece of view.pieces(services.cluster)) {
-      if (!(await write(text + piece))) return;
+      text += piece;
+      // The head waits for this much, so that what goes wrong in a short answer is answered as an error.
+      if (text.length < piecesBytes) continue;
+      if (!headSent) beginRows(exchange);
+      headSent = true;
+      if (!(await writePiece(response, text))) return;
       text = '';
     }
     text += '\n]}';
