@@ -138,6 +138,12 @@ describe('The doctor on who may do what from where', () => {
     );
   });
 
+  test('recommends as many iterations as are usual today', () => {
+    assertFound(examined(''), 'note', /hashed 10000 times/, /600000/);
+    const findings = examined('[chttpd_auth]\niterations = 600000\n');
+    assert.ok(!findings.some(({ message }) => /hashed/.test(message)));
+  });
+
   test('warns of iterations that nobody could log in with', () => {
     const findings = examined('[chttpd_auth]\niterations = 5\nmin_iterations = 10\n');
     assertFound(findings, 'problem', /nobody could log in/, /min_iterations/);

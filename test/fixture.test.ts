@@ -170,7 +170,10 @@ test('a folder of format 1 can be written, compacted and opened again', { skip: 
   const large = `${docPath(databases.attachments, 'all')}/large`;
   let rev = '';
   for (const run of [1, 2]) {
-    const server = await createServer({ ...options, config: { chttpd_auth: { iterations: '10' } } });
+    const server = await createServer({
+      ...options,
+      config: { chttpd_auth: { iterations: '10', min_iterations: '10' } },
+    });
     const writer = new HttpClient(server.url);
     const at = docPath(databases.conflicts, 'three');
     const old = (await writer.get(at)).body;

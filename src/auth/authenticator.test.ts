@@ -24,7 +24,7 @@ function authenticatorOf(config: Config): Authenticator {
   return new Authenticator(config, new Accounts(config, () => withoutUsers), logger);
 }
 
-const quick = { chttpd_auth: { iterations: '10' } };
+const quick = { chttpd_auth: { iterations: '100' } };
 const wrong = { error: 'unauthorized', reason: 'Name or password is incorrect.' };
 
 async function withAdmin(): Promise<{ config: Config; authenticator: Authenticator }> {
@@ -83,7 +83,7 @@ test('the number of remembered logins is bounded', async () => {
 
 test('hashes outside the allowed iterations are refused', async () => {
   const { config, authenticator } = await withAdmin();
-  config.set('chttpd_auth', 'min_iterations', '11');
+  config.set('chttpd_auth', 'min_iterations', '101');
   await assert.rejects(async () => authenticator.authenticate(asking(basic('ann:se:crét'))), {
     error: 'forbidden',
   });

@@ -1,7 +1,9 @@
 import { Refusal } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
+import { digestOf } from './passwords.js';
 import { isDbAdmin, type SecurityObject } from './rights.js';
 import { readTotp } from './totp.js';
+import { userHash } from './user-hash.js';
 import { userIdPrefix } from './users-database.js';
 
 export type UserDoc = Readonly<Record<string, unknown>>;
@@ -13,6 +15,8 @@ export interface UserChange {
   previous: UserDoc | undefined;
   user: UserContext;
   security: SecurityObject;
+  /** How many iterations of a hash this server accepts at a login. */
+  iterations: { min: number; max: number };
 }
 
 const forbid = (reason: string): never => {
@@ -20,7 +24,11 @@ const forbid = (reason: string): never => {
 };
 
 /** Deletions: by admins, and by the user whose document it is. */
-export function checkUserDeletion({ previous, user, security }: Omit<UserChange, 'doc' | 'id'>): void {
+export function checkUserDeletion({
+  previous,
+  user,
+  security,
+}: Pick<UserChange, 'previous' | 'user' | 'security'>): void {
   if (isDbAdmin(user, security)) return;
   if (user.name === null || previous?.['name'] !== user.name)
     forbid('Only admins may delete other user docs.');
@@ -60,9 +68,25 @@ function checkHash(doc: UserDoc): void {
   if (scheme && !schemes.includes(scheme)) {
     forbid(`Password scheme \`${typeof scheme === 'string' ? scheme : typeof scheme}\` not supported.`);
   }
-  if (scheme !== 'pbkdf2') return;
-  if (typeof iterations !== 'number') forbid('iterations must be a number.');
-  if (typeof derived_key !== 'string') forbid('derived_key must be a string.');
+  if (scheme === 'pbkdf2') {
+    if (typeof iterations !== 'number') forbid('iterations must be a number.');
+    if (typeof derived_key !== 'string') forbid('derived_key must be a string.');
+    checkPbkdf2(doc);
+  } else if (password_sha) {
+    if (typeof salt !== 'string') forbid('salt must be a string.');
+    if (userHash(doc) === undefined) forbid('password_sha must have 40 hexadecimal digits.');
+  }
+}
+
+/** What no login could be checked by would lock its user out. CouchDB takes it. */
+function checkPbkdf2(doc: UserDoc): void {
+  const { salt, iterations, pbkdf2_prf: prf = 'sha' } = doc;
+  if (typeof salt !== 'string') forbid('salt must be a string.');
+  if (typeof prf !== 'string' || digestOf(prf) === undefined)
+    forbid('pbkdf2_prf must be sha, sha224, sha256, sha384 or sha512.');
+  if (!Number.isInteger(iterations) || (iterations as number) < 1 || (iterations as number) > 0x7fffffff)
+    forbid('iterations must be a whole number of 1 or more.');
+  if (userHash(doc) === undefined) forbid('derived_key must be hexadecimal.');
 }
 
 /** One that cannot be used would lock its user out. */
@@ -73,7 +97,9 @@ function checkTotp({ totp }: UserDoc): void {
 }
 
 /** Who is no admin changes nothing but the own document, and not the roles in it. */
-function checkOwnChange({ doc, previous, user }: UserChange): void {
+function checkOwnChange(change: UserChange): void {
+  const { doc, previous, user } = change;
+  checkOwnIterations(change);
   const roles = doc['roles'] as string[];
   if (previous === undefined) {
     if (roles.length > 0) forbid('Only _admin may set roles');
@@ -83,6 +109,13 @@ function checkOwnChange({ doc, previous, user }: UserChange): void {
   const before = Array.isArray(previous['roles']) ? (previous['roles'] as unknown[]) : [];
   const same = JSON.stringify([...roles].sort()) === JSON.stringify([...before].sort());
   if (!same) forbid('Only _admin may edit roles');
+}
+
+/** An admin may bring accounts whose hashes the server is yet to be told to accept; users would lock themselves out. */
+function checkOwnIterations({ doc, iterations: { min, max } }: UserChange): void {
+  const { password_scheme: scheme, iterations } = doc;
+  if (scheme !== 'pbkdf2' || ((iterations as number) >= min && (iterations as number) <= max)) return;
+  forbid(`iterations must be a whole number from ${min} to ${max}.`);
 }
 
 /** The role that may read a server's figures and nothing else is given to ordinary users. */

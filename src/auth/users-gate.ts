@@ -52,7 +52,11 @@ export class UsersGate implements SaveGate, ReadGate {
       : judgedBy(database, input.id, context);
     const previous = before === undefined ? undefined : parse(splitContent(before).body);
     const hashed = await this.#hashed(body, input.deleted);
-    const change = { id: fromBytes(input.id), doc: parse(hashed), previous, user, security };
+    const iterations = {
+      min: this.config.number('chttpd_auth/min_iterations'),
+      max: this.config.number('chttpd_auth/max_iterations'),
+    };
+    const change = { id: fromBytes(input.id), doc: parse(hashed), previous, user, security, iterations };
     if (input.deleted) checkUserDeletion(change);
     else checkUserDoc(change);
     return { ...input, body: encodeContent(attachments, hashed) };

@@ -1,4 +1,5 @@
-import { boolean, choice, formed, integer, text } from './options.js';
+import { boolean, checked, choice, formed, integer, text } from './options.js';
+import { areHandlers, passwordRules } from './text-checks.js';
 
 const millions = 1_000_000;
 const iterationsMax = 1000 * millions;
@@ -12,8 +13,10 @@ export const couchdbAuthOptions = {
 };
 
 export const chttpdAuthOptions = {
-  'chttpd/authentication_handlers': text(
+  'chttpd/authentication_handlers': checked(
     '{chttpd_auth, cookie_authentication_handler}, {chttpd_auth, default_authentication_handler}',
+    areHandlers,
+    'a list of handlers such as {chttpd_auth, cookie_authentication_handler}, separated by commas',
     'Ways to log in, in the order in which they are tried: `cookie`, `default` (Basic), `proxy` and `jwt`.',
   ),
   'chttpd/WWW-Authenticate': text(
@@ -24,7 +27,7 @@ export const chttpdAuthOptions = {
 
 export const authOptions = {
   'chttpd_auth/iterations': integer(10_000, 1, iterationsMax, 'PBKDF2 iterations of new password hashes.'),
-  'chttpd_auth/min_iterations': integer(1, 1, iterationsMax, 'Hashes with fewer iterations are refused.'),
+  'chttpd_auth/min_iterations': integer(100, 1, iterationsMax, 'Hashes with fewer iterations are refused.'),
   'chttpd_auth/max_iterations': integer(
     millions,
     1,
@@ -39,8 +42,10 @@ export const authOptions = {
     'sha256',
     'Digest under PBKDF2 in user documents: `sha`, `sha224`, `sha256`, `sha384` or `sha512`.',
   ),
-  'chttpd_auth/password_regexp': text(
+  'chttpd_auth/password_regexp': checked(
     '',
+    (value) => passwordRules(value) !== undefined,
+    'a list of regular expressions such as ["expression", {"expression", "reason"}]',
     'Rules that new passwords of user documents must all match: `["expression", {"expression", "reason"}]`.',
   ),
   'chttpd_auth/auth_cache_size': integer(50, 0, millions, 'Verified credentials kept in memory, as digests.'),

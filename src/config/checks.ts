@@ -1,5 +1,5 @@
 import { badRequest, Refusal } from '../base/errors.js';
-import { expectation, parseValue } from './parse-value.js';
+import { expectation, isValue } from './parse-value.js';
 import type { Option } from './options.js';
 import { schema } from './schema.js';
 
@@ -75,7 +75,7 @@ export function checkValue(section: string, key: string, value: string): void {
     throw badRequest('Invalid configuration value');
   }
   const option = optionOf(section, key);
-  if (option && value !== '' && parseValue(option, value) === undefined) {
+  if (option && value !== '' && !isValue(option, value)) {
     throw badRequest(`Invalid configuration value: [${section}] ${key} must be ${expectation(option)}.`);
   }
 }

@@ -3,7 +3,7 @@ import { checkName, checkValue, checkWritable, optionOf } from './checks.js';
 import { changedOptions, mergeLayers, withoutValue, withValue, type Values } from './layers.js';
 import { newerName, olderNames, splitName } from './older-names.js';
 import type { Option } from './options.js';
-import { expectation, formatValue, parseValue, type Value } from './parse-value.js';
+import { expectation, formatValue, isValue, parseValue, type Value } from './parse-value.js';
 import {
   schema,
   type BooleanName,
@@ -147,10 +147,10 @@ export class Config {
     for (const [section, keys] of this.values) {
       for (const [key, value] of keys) {
         const option = optionOf(section, key);
-        if (!option || value === '' || parseValue(option, value) !== undefined) continue;
-        lines.push(
-          `[${section}] ${key} must be ${expectation(option)}; ${formatValue(option.default)} is used.`,
-        );
+        if (!option || value === '' || isValue(option, value)) continue;
+        const used = parseValue(option, value) === undefined ? formatValue(option.default) : 'it';
+        const outcome = used === 'it' ? 'it cannot be used' : `${used} is used`;
+        lines.push(`[${section}] ${key} must be ${expectation(option)}; ${outcome}.`);
       }
     }
     return lines;

@@ -1,4 +1,5 @@
-import { boolean, formed, integer } from './options.js';
+import { boolean, checked, formed, integer } from './options.js';
+import { isAddress } from './text-checks.js';
 
 /** Options of what stands between the server and the network: other origins, pages, TLS. Parts of `schema.ts`. */
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
@@ -91,10 +92,10 @@ export const edgeOptions = {
   'csp/showlist_header_value': headerValue('sandbox', 'That policy.'),
   'ssl/enable': boolean(false, 'Serve TLS on a port of its own, beside plain HTTP. Read at start.'),
   'ssl/port': integer(6984, 0, 65_535, 'Port for TLS; 0 takes a free one. Read at start.'),
-  'ssl/bind_address': formed(
+  'ssl/bind_address': checked(
     '',
-    /^\S+$/,
-    'an address',
+    isAddress,
+    'an IP address, localhost or a full host name',
     'Address for TLS; empty for that of `[chttpd]`. Read at start.',
   ),
   'ssl/cert_file': file('PEM file with the certificate, followed by those that lead to its issuer.'),

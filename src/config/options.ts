@@ -29,6 +29,11 @@ export interface TextOption {
   /** What the text must look like, and that in words. */
   pattern?: RegExp;
   expected?: string;
+  /**
+   * Whether it can be used, beyond the pattern. One that can't is refused over the API; in a file it stays and is
+   * reported, since the default might let in more.
+   */
+  isUsable?: (text: string) => boolean;
 }
 
 export type Option = IntegerOption | BooleanOption | ChoiceOption | TextOption;
@@ -76,3 +81,11 @@ export const formed = (standard: string, pattern: RegExp, expected: string, mean
   pattern,
   expected,
 });
+
+/** Text that is looked at more closely when it is set. */
+export const checked = (
+  standard: string,
+  isUsable: (text: string) => boolean,
+  expected: string,
+  meaning: string,
+): TextOption => ({ ...text(standard, meaning), isUsable, expected });

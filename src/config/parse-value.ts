@@ -20,6 +20,12 @@ export function parseValue(option: Option, text: string): Value | undefined {
   }
 }
 
+/** Whether an option may be set to a text. */
+export function isValue(option: Option, text: string): boolean {
+  if (parseValue(option, text) === undefined) return false;
+  return text === '' || option.type !== 'text' || (option.isUsable?.(text) ?? true);
+}
+
 /** How a default is written in a file. */
 export function formatValue(value: Value): string {
   return value === Infinity ? 'infinity' : String(value);

@@ -2,6 +2,7 @@ import { authOptions, chttpdAuthOptions, couchdbAuthOptions } from './auth-optio
 import { chttpdEdgeOptions, edgeOptions } from './edge-options.js';
 import {
   boolean,
+  checked,
   choice,
   integer,
   limit,
@@ -11,6 +12,7 @@ import {
   type Option,
   type TextOption,
 } from './options.js';
+import { isAddress } from './text-checks.js';
 import { replicatorOptions } from './replicator-options.js';
 import { trafficOptions } from './traffic-options.js';
 
@@ -59,7 +61,12 @@ export const schema = {
   ),
   'cluster/q': integer(8, 1, 256, 'Shards of a new database.'),
   'chttpd/port': integer(5984, 0, 65_535, 'Port to listen on; 0 takes a free one. Read at start.'),
-  'chttpd/bind_address': text('127.0.0.1', 'Address to listen on; `0.0.0.0` or `::` for all. Read at start.'),
+  'chttpd/bind_address': checked(
+    '127.0.0.1',
+    isAddress,
+    'an IP address, localhost or a full host name',
+    'Address to listen on; `0.0.0.0` or `::` for all. Read at start.',
+  ),
   'chttpd/max_db_number_for_dbs_info_req': integer(100, 0, millions, 'Most names in one `POST /_dbs_info`.'),
   'chttpd/max_http_request_size': limit(4_294_967_296, 1, 'Largest request body, in bytes.'),
   'chttpd/require_valid_user': boolean(false, 'Refuse anonymous requests.'),

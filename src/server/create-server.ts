@@ -4,6 +4,7 @@ import { Accounts } from '../auth/accounts.js';
 import { hashPlainAdmins, hasAdmin, reloadConfig } from '../auth/admins.js';
 import { Authenticator } from '../auth/authenticator.js';
 import { designGate } from '../auth/design-gate.js';
+import { checkHandlers } from '../auth/handlers.js';
 import { ensureSecret } from '../auth/session-cookies.js';
 import { setUp } from '../auth/system-databases.js';
 import { UsersGate } from '../auth/users-gate.js';
@@ -248,6 +249,7 @@ function reportConfig(config: Config, logger: Logger, { unwritable }: { unwritab
     logger.warn({ file }, 'a password in clear text could not be replaced in its file');
   }
   ensureSecret(config);
+  checkHandlers(config);
   for (const problem of config.problems()) logger.warn({}, problem);
   for (const hint of config.hints()) logger.notice({}, hint);
 }

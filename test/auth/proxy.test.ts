@@ -6,7 +6,7 @@ import { sendRaw } from '../support/raw-socket.js';
 import { startServer } from '../support/server.js';
 import { resetOption, setOption, whoAmI } from '../support/users.js';
 
-const admin = await startServer({ config: { chttpd_auth: { iterations: '10', secret: 'hush' } } });
+const admin = await startServer({ config: { chttpd_auth: { iterations: '100', secret: 'hush' } } });
 const nobody = admin.anonymous;
 const handlers = (...names: string[]): string =>
   names.map((name) => `{chttpd_auth, ${name}_authentication_handler}`).join(', ');

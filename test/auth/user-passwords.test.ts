@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { assertOk, assertRefused } from '../support/expect.js';
 import { startServer, temporaryFolder } from '../support/server.js';
-import { addUser, userDoc, userPath, whoAmI } from '../support/users.js';
+import { addUser, openUsers, resetOption, setOption, userDoc, userPath, whoAmI } from '../support/users.js';
 
 const dataDir = temporaryFolder();
 const admin = await startServer({ dataDir });
@@ -102,24 +102,65 @@ describe('A password', () => {
     }
   });
 
-  test('of a hash that makes no sense is nobody’s', async () => {
-    const pbkdf2 = { password_scheme: 'pbkdf2', salt: 's', iterations: 10, derived_key: 'ab' };
-    const hashes: object[] = [
-      { ...pbkdf2, derived_key: '' },
-      { ...pbkdf2, derived_key: 'zz' },
-      { ...pbkdf2, derived_key: 'ab'.repeat(5_000) },
-      { ...pbkdf2, iterations: 0 },
-      { ...pbkdf2, iterations: 1.5 },
-      { ...pbkdf2, iterations: -1 },
-      { ...pbkdf2, pbkdf2_prf: 'md5' },
-      { ...pbkdf2, pbkdf2_prf: 7 },
-      { ...pbkdf2, salt: 7 },
-      { password_sha: 'abc', salt: 's' },
+  test('of a hash that makes no sense is refused when it is saved', async () => {
+    const pbkdf2 = { password_scheme: 'pbkdf2', salt: 's', iterations: 100, derived_key: 'ab' };
+    const hashes: [object, RegExp][] = [
+      [{ ...pbkdf2, derived_key: '' }, /derived_key/],
+      [{ ...pbkdf2, derived_key: 'zz' }, /derived_key/],
+      [{ ...pbkdf2, derived_key: 'abc' }, /derived_key/],
+      [{ ...pbkdf2, derived_key: 7 }, /derived_key/],
+      [{ ...pbkdf2, derived_key: 'ab'.repeat(5_000) }, /derived_key/],
+      [{ ...pbkdf2, iterations: 0 }, /iterations/],
+      [{ ...pbkdf2, iterations: 1.5 }, /iterations/],
+      [{ ...pbkdf2, iterations: -1 }, /iterations/],
+      [{ ...pbkdf2, iterations: 1e10 }, /iterations/],
+      [{ ...pbkdf2, iterations: '100' }, /iterations/],
+      [{ ...pbkdf2, iterations: null }, /iterations/],
+      [{ ...pbkdf2, pbkdf2_prf: 'md5' }, /pbkdf2_prf/],
+      [{ ...pbkdf2, pbkdf2_prf: 7 }, /pbkdf2_prf/],
+      [{ ...pbkdf2, pbkdf2_prf: 'toString' }, /pbkdf2_prf/],
+      [{ ...pbkdf2, salt: 7 }, /salt/],
+      [{ ...pbkdf2, salt: undefined }, /salt/],
+      [{ password_sha: 'abc', salt: 's' }, /password_sha/],
+      [{ password_sha: 7, salt: 's' }, /password_sha/],
+      [{ password_sha: 'ab'.repeat(20), salt: 7 }, /salt/],
     ];
-    for (const [i, hash] of hashes.entries()) {
-      assertOk(await admin.put(userPath(`bad${i}`), userDoc(`bad${i}`, hash)), 201);
-      for (const password of ['', 'x', 'ab'])
-        assertRefused(await admin.as(`bad${i}:${password}`).get('/'), 401);
+    for (const [hash, reason] of hashes) {
+      const answer = await admin.put(userPath('bad'), userDoc('bad', hash));
+      assertRefused(answer, 403, 'forbidden');
+      assert.match(answer.body.reason, reason, JSON.stringify(hash));
     }
+    // As replication would bring it.
+    const docs = [userDoc('bad', { ...pbkdf2, salt: 7, _rev: '1-abc' })];
+    const replicated = await admin.post('/_users/_bulk_docs', { docs, new_edits: false });
+    assert.equal(replicated.body[0].error, 'forbidden');
+  });
+
+  test('of a hash that makes no sense is nobody’s, where it was saved before', async () => {
+    const hash = { password_scheme: 'pbkdf2', salt: 7, iterations: 100, derived_key: 'ab' };
+    await admin.put('/imported');
+    assertOk(await admin.put('/imported/org.couchdb.user:bad', userDoc('bad', hash)), 201);
+    await setOption(admin, 'chttpd_auth/authentication_db', 'imported');
+    for (const password of ['', 'x', 'ab']) assertRefused(await admin.as(`bad:${password}`).get('/'), 401);
+    await resetOption(admin, 'chttpd_auth/authentication_db');
+  });
+
+  test('of a hash with too few or too many iterations cannot be chosen by users', async () => {
+    await openUsers(admin);
+    const own = await addUser(admin, 'self');
+    const doc = (await own.get(userPath('self'))).body as object;
+    for (const iterations of [1, 99, 1_000_001, 0x7fffffff]) {
+      assertRefused(await own.put(userPath('self'), { ...doc, iterations }), 403, 'forbidden');
+      const signUp = userDoc('fresh', { ...doc, _id: undefined, _rev: undefined, name: 'fresh', iterations });
+      assertRefused(await admin.anonymous.put(userPath('fresh'), signUp), 403, 'forbidden');
+    }
+    assert.equal(await whoAmI(own), 'self');
+    assertOk(await own.put(userPath('self'), { ...doc, phone: 1 }), 201);
+    // An admin may bring the accounts before the option.
+    const old = userDoc('old', { password_scheme: 'pbkdf2', salt: 's', iterations: 10, derived_key: 'ab' });
+    assertOk(await admin.put(userPath('old'), old), 201);
+    const login = await admin.as('old:x').get('/');
+    assertRefused(login, 403);
+    assert.equal(login.body.reason, 'Iteration count is too low for this server');
   });
 });

@@ -188,7 +188,7 @@ describe('A change of an account', () => {
 describe('The users database', () => {
   test('may have another name, and its rules hold in every database of that name', async () => {
     const other = await startServer({
-      config: { chttpd_auth: { iterations: '10', users_db_suffix: '_people' } },
+      config: { chttpd_auth: { iterations: '100', users_db_suffix: '_people' } },
     });
     assertOk(await other.get('/_people'), 200);
     assertRefused(await other.get('/_users'), 404);

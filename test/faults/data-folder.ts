@@ -47,7 +47,7 @@ export async function withServer<T>(
     admins: { admin: 'secret' },
     port: 0,
     logLevel: 'none',
-    config: { chttpd_auth: { iterations: '10' } },
+    config: { chttpd_auth: { iterations: '100' } },
     ...options,
   });
   const client = new HttpClient(server.url);

@@ -16,7 +16,7 @@ test('a browser that loses the connection goes on where it was', { skip }, async
       admins: { admin: 'secret' },
       port,
       logLevel: 'none',
-      config: { chttpd_auth: { iterations: '10' } },
+      config: { chttpd_auth: { iterations: '100' } },
     });
   let server = await start(0);
   const client = new HttpClient(server.url);

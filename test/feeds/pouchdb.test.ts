@@ -65,7 +65,7 @@ test('a PouchDB follows a database live, across a restart of the server', async 
       admins: { admin: 'secret' },
       port,
       logLevel: 'none',
-      config: { chttpd_auth: { iterations: '10' } },
+      config: { chttpd_auth: { iterations: '100' } },
     });
   let server = await start(0);
   const client = new HttpClient(server.url);

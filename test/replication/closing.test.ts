@@ -11,7 +11,7 @@ const options = (dataDir: string) => ({
   admins: { admin: 'secret' },
   port: 0,
   logLevel: 'none',
-  config: { chttpd_auth: { iterations: '10' }, tuffet: { replication_backoff_ms: '100' } },
+  config: { chttpd_auth: { iterations: '100' }, tuffet: { replication_backoff_ms: '100' } },
 });
 
 /** Takes connections and never says a word. */

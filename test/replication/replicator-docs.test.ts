@@ -7,7 +7,7 @@ import { HttpClient as Client } from '../support/http-client.js';
 import { addressOf, until } from './scene.js';
 
 const config = {
-  chttpd_auth: { iterations: '10' },
+  chttpd_auth: { iterations: '100' },
   tuffet: { replication_backoff_ms: '50' },
   replicator: { retries_per_request: '0' },
 };

@@ -10,7 +10,7 @@ const logger = createLogger({ level: 'debug', destination: { write: (line) => li
 const client = await startServer({
   dataDir: temporaryFolder(),
   logger,
-  config: { chttpd_auth: { iterations: '10' }, replicator: { retries_per_request: '0' } },
+  config: { chttpd_auth: { iterations: '100' }, replicator: { retries_per_request: '0' } },
 });
 await client.put('/_replicator');
 const from = await newDb(client);

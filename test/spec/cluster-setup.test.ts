@@ -4,7 +4,7 @@ import { assertOk, assertRefused } from '../support/expect.js';
 import { startServer, temporaryFolder } from '../support/server.js';
 import { whoAmI } from '../support/users.js';
 
-const bare = { config: { tuffet: { auto_setup: 'false' }, chttpd_auth: { iterations: '10' } } };
+const bare = { config: { tuffet: { auto_setup: 'false' }, chttpd_auth: { iterations: '100' } } };
 const stateOf = async (client: Awaited<ReturnType<typeof startServer>>, query = ''): Promise<string> =>
   (await client.get(`/_cluster_setup${query}`)).body.state as string;
 

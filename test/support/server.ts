@@ -14,7 +14,7 @@ export async function startServer(options: ServerOptions = {}): Promise<HttpClie
     logLevel: 'none',
     ...options,
     // Passwords are checked in most requests of a test: few rounds will do.
-    config: { chttpd_auth: { iterations: '10' }, ...options.config },
+    config: { chttpd_auth: { iterations: '100' }, ...options.config },
   });
   after(() => server.close());
   return new HttpClient(server.url);

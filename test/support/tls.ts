@@ -21,7 +21,7 @@ export async function startTlsServer(
     port: 0,
     logLevel: 'none',
     config: {
-      chttpd_auth: { iterations: '10' },
+      chttpd_auth: { iterations: '100' },
       tuffet,
       ssl: {
         enable: 'true',

@@ -182,7 +182,7 @@ async function slowServer(
   dataDir: string,
   logger: Logger,
 ): Promise<{ server: TuffetServer; client: HttpClient }> {
-  const config = { chttpd_auth: { iterations: '10' }, tuffet: on };
+  const config = { chttpd_auth: { iterations: '100' }, tuffet: on };
   const server = await createServer({ dataDir, admins: { admin: 'secret' }, port: 0, logger, config });
   return { server, client: new HttpClient(server.url) };
 }

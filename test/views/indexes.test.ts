@@ -16,7 +16,7 @@ const open: TuffetServer[] = [];
 after(() => Promise.all(open.map((server) => server.close())));
 
 async function serverOn(dataDir: string): Promise<{ server: TuffetServer; client: HttpClient }> {
-  const config = { chttpd_auth: { iterations: '10' } };
+  const config = { chttpd_auth: { iterations: '100' } };
   const server = await createServer({
     dataDir,
     admins: { admin: 'secret' },

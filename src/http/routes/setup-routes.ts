@@ -1,6 +1,7 @@
 import { setAdmin } from '../../auth/admins.js';
 import { ensureDatabases } from '../../auth/system-databases.js';
 import { badRequest, Refusal } from '../../base/errors.js';
+import { checkValue } from '../../config/checks.js';
 import type { Exchange } from '../exchange.js';
 import { parseJsonText } from '../query.js';
 import type { ServerRoute } from '../route.js';
@@ -90,6 +91,7 @@ async function enableSingleNode(exchange: Exchange, setup: Setup): Promise<void>
     throw badRequest('`port` must be a whole number from 1 to 65535.');
   }
   if (bind === '') throw badRequest('`bind_address` must not be empty.');
+  if (bind !== undefined) checkValue('chttpd', 'bind_address', bind.trim());
   if (username !== undefined) await setAdmin(config, username, password!);
   if (bind !== undefined) config.set('chttpd', 'bind_address', bind);
   if (port !== undefined) config.set('chttpd', 'port', String(port));

@@ -3,7 +3,7 @@ import { optionOf } from '../../config/checks.js';
 import { couchdbKeys, couchdbSections, isCouchdbOption } from '../../config/couchdb-names.js';
 import type { IniEntry } from '../../config/ini.js';
 import { newerName, splitName } from '../../config/older-names.js';
-import { expectation, formatValue, parseValue } from '../../config/parse-value.js';
+import { expectation, formatValue, isValue, parseValue } from '../../config/parse-value.js';
 import { openSections, schema } from '../../config/schema.js';
 import { note, problem, type Finding } from './finding.js';
 import { nearest } from './nearest.js';
@@ -127,13 +127,14 @@ const isKnownSection = (section: string): boolean =>
 function valueFindings(where: string, { section, key, value }: IniEntry): Finding[] {
   const [realSection, realKey] = newerName(section, key) ?? [section, key];
   const option = optionOf(realSection, realKey);
-  if (option === undefined || value === null || value === '' || parseValue(option, value) !== undefined)
-    return [];
+  if (option === undefined || value === null || value === '' || isValue(option, value)) return [];
   const standard = formatValue(option.default);
+  const isReplaced = parseValue(option, value) === undefined;
+  const replaced = standard === '' ? 'it counts as not set' : `${standard} is used`;
   return [
     problem(
       where,
-      `[${section}] ${key} can't be ${JSON.stringify(value)}: ${standard === '' ? 'it counts as not set' : `${standard} is used`}.`,
+      `[${section}] ${key} can't be ${JSON.stringify(value)}: ${isReplaced ? replaced : 'it cannot be used'}.`,
       `Write ${expectation(option)}.`,
     ),
   ];
