@@ -89,10 +89,20 @@ function innerBodies(tree: RevTree): number {
 
 /** Purges beyond the limit go too, also in shards that had no body to forget. */
 async function trimPurges(database: Database): Promise<void> {
-  for (const [shard, state] of database.collection.states.entries()) {
-    if (state.purge_seq - state.purges_from + 1 > database.purgedInfosLimit)
+  for (const shard of database.collection.states.keys()) {
+    for (let left = excessPurges(database, shard); left > 0;) {
       await submit(database, shard, []);
+      const before = left;
+      left = excessPurges(database, shard);
+      // Those who purge meanwhile are left to the next compaction.
+      if (left >= before) break;
+    }
   }
+}
+
+function excessPurges({ collection, purgedInfosLimit }: Database, shard: number): number {
+  const { purge_seq, purges_from } = collection.states[shard]!;
+  return purge_seq - purges_from + 1 - purgedInfosLimit;
 }
 
 function submit(database: Database, shard: number, ids: Bytes[]): Promise<undefined> {

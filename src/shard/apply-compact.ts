@@ -9,6 +9,9 @@ import type { WriteView } from './write-view.js';
 /** Bodies of one document that a command forgets: where there are more, it is to be sent again. */
 export const compactedBodiesMax = 1_000;
 
+/** Purges that a command forgets: where there are more beyond the limit, it is to be sent again. */
+const compactedPurgesMax = 1_000;
+
 export function applyCompact(command: CompactCommand, keys: DatabaseKeys, view: WriteView): void {
   const state = view.state(keys, command.shard);
   const writer = new DocWriter(keys, view, command.shard, state);
@@ -24,7 +27,8 @@ export function applyCompact(command: CompactCommand, keys: DatabaseKeys, view: 
       writer.rewrite(id, doc, tree);
     });
   }
-  while (state.purge_seq - state.purges_from + 1 > command.purged_infos_limit) {
+  const excess = state.purge_seq - state.purges_from + 1 - command.purged_infos_limit;
+  for (let left = Math.min(excess, compactedPurgesMax); left > 0; left--) {
     const key = keys.purge(command.shard, state.purges_from++);
     const record = view.get(key);
     if (record === undefined) continue;

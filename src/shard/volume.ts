@@ -1,3 +1,4 @@
+import { TimeSlice } from '../base/turns.js';
 import { GroupCommit, unfinished } from '../storage/group-commit.js';
 import { prefixEnd, type Bytes, type Store, type Write } from '../storage/store.js';
 import { apply } from './apply.js';
@@ -6,6 +7,12 @@ import type { Command, EditCommand, EditResult, ResultOf } from './commands.js';
 import type { DatabaseKeys } from './keys.js';
 import { decodeState } from './shard-state.js';
 import { readVolumeBytes, recordBytes, volumeBytesKey, WriteView, type Touched } from './write-view.js';
+
+/** Keys that are carried over to a copy of the store in one commit, and about how many bytes. */
+const carriedKeysMax = 2_000;
+const carriedBytesMax = 8 * 1024 * 1024;
+/** How often that is done before writers are kept waiting, however much they have changed meanwhile. */
+const carryRoundsMax = 10;
 
 /** Edits of one command that are applied together at most. */
 const editsAtOnce = 1_000;
@@ -128,9 +135,14 @@ export class Volume {
     try {
       fresh = await copy(this.#store);
       const next = fresh;
+      // Most of what has changed is carried over while writing goes on, so that writers have to wait for the last of it only.
+      for (let round = 0; round < carryRoundsMax && this.#changed.size > carriedKeysMax; round++) {
+        const changed = this.#changed;
+        this.#changed = new Set(this.#sealed.map(({ key }) => key));
+        await this.#carry(changed, next);
+      }
       await this.#commits.hold(async () => {
-        const writes = [...this.#changed!].map((key) => ({ key, value: this.#store.get(key) }));
-        if (writes.length > 0) await next.write(writes).flushed;
+        await this.#carry(this.#changed!, next);
         await adopt();
         const replaced = this.#store;
         this.#store = next;
@@ -142,6 +154,24 @@ export class Volume {
     } finally {
       this.#changed = undefined;
     }
+  }
+
+  /** Brings keys of a copy up to date with the store. */
+  async #carry(changed: ReadonlySet<Bytes>, copy: Store): Promise<void> {
+    const slice = new TimeSlice();
+    let writes: Write[] = [];
+    let bytes = 0;
+    for (const key of changed) {
+      const value = this.#store.get(key);
+      writes.push({ key, value });
+      bytes += key.length + (value?.length ?? 0);
+      if (slice.isOver) await slice.next();
+      if (writes.length < carriedKeysMax && bytes < carriedBytesMax) continue;
+      await copy.write(writes).flushed;
+      writes = [];
+      bytes = 0;
+    }
+    if (writes.length > 0) await copy.write(writes).flushed;
   }
 
   async close(): Promise<void> {

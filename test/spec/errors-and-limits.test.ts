@@ -110,4 +110,21 @@ describe('Limits', () => {
     assert.ok(infos.length <= 2, JSON.stringify(infos));
     assert.equal((await client.get(home)).body.purge_seq, 5);
   });
+
+  test('more purges than one step forgets are held to _purged_infos_limit by one compaction', async () => {
+    const home = await newDb(client, '?q=1');
+    const docs = Array.from({ length: 2_300 }, (_, n) => ({ _id: `d${n}` }));
+    const saved = (await client.post(`${home}/_bulk_docs`, { docs })).body as { id: string; rev: string }[];
+    for (let at = 0; at < saved.length; at += 100) {
+      const some = saved.slice(at, at + 100).map(({ id, rev }) => [id, [rev]]);
+      await client.post(`${home}/_purge`, Object.fromEntries(some));
+    }
+    await client.put(`${home}/_purged_infos_limit`, 2);
+    await client.post(`${home}/_compact`);
+    for (let tries = 0; tries < 1_000; tries++) {
+      if (!(await client.get(home)).body.compact_running) break;
+    }
+    const { purged_infos: infos } = (await client.get(`${home}/_purged_infos`)).body;
+    assert.ok(infos.length <= 2, String(infos.length));
+  });
 });

@@ -49,6 +49,44 @@ test('a batch on its way to the disk when the copying begins is in the copy', as
   assert.notEqual(volume.store.get(keys.live('in-flight')), undefined);
 });
 
+/** Counts what comes while nothing else may be written. */
+class CountingStore extends MemoryStore {
+  readonly batches: number[] = [];
+
+  override write(batch: readonly Write[]): Commit {
+    this.batches.push(batch.length);
+    return super.write(batch);
+  }
+}
+
+test('what changed during the copying is carried over in small parts, the loop turning between them', async () => {
+  const volume = new Volume(0, new MemoryStore(), () => {});
+  const copy = new CountingStore();
+  let before = 0;
+  let after = 0;
+  await volume.replaceStore(
+    async () => {
+      const edits = Array.from({ length: 20_000 }, (_, n) => ({
+        id: `d${n}`,
+        parent: undefined,
+        path: undefined,
+        deleted: false,
+        body: '{"a":1}',
+      }));
+      await volume.submit({ type: 'edit', instance, shard: 0, revs_limit: 1_000, edits });
+      before = volume.store.count({ start: '\0', end: '\xff' });
+      return copy;
+    },
+    () => {
+      after = copy.count({ start: '\0', end: '\xff' });
+      return Promise.resolve();
+    },
+  );
+  assert.ok(before >= 40_000, String(before));
+  assert.equal(after, before);
+  assert.ok(copy.batches.length >= 20 && Math.max(...copy.batches) <= 2_000, copy.batches.join());
+});
+
 function temporaryFolder(t: TestContext): string {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tuffet-replace-'));
   t.after(() => fs.rmSync(folder, { recursive: true, force: true }));
