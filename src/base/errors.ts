@@ -23,6 +23,7 @@ export type ErrorName =
   | 'illegal_database_name'
   | 'illegal_docid'
   | 'illegal_partition'
+  | 'insufficient_storage'
   | 'internal_server_error'
   | 'invalid_aggregate'
   | 'invalid_bookmark'

@@ -110,12 +110,15 @@ function isoNow(): string {
 
 /** Lines are written together: at once when there are many, and otherwise after a moment. */
 function bufferedStandardError(): DestinationStream {
-  const output = pino.destination({ fd: 2, sync: false, minLength: 8 * 1024 });
+  const output = pino.destination({ fd: 2, sync: false, minLength: 8 * 1024, maxLength: waitingBytesMax });
+  // Where lines cannot be written, because the disk is full perhaps, they wait, and then are dropped.
+  output.on('error', () => undefined);
   setInterval(() => output.flush(), flushMs).unref();
   return output;
 }
 
 const flushMs = 100;
+const waitingBytesMax = 4 * 1024 * 1024;
 
 function pinoLevel(name: string): string {
   return pinoLevels[name] ?? (name in pino.levels.values ? name : 'notice');

@@ -78,6 +78,7 @@ export class Cluster implements EventTarget {
       (touched) => this.#publish(touched),
       config.number('tuffet/record_cache_bytes'),
       (replaced) => views.released(replaced),
+      () => views.restart(),
     );
     for (const erasure of this.#catalogue.erasures()) this.#erase(erasure);
   }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { StartupError } from '../base/startup-error.js';
+import { storageRefusal } from '../base/storage-errors.js';
 
 /** Raised when a folder written by this version can no longer be read by the one before. */
 export const folderFormat = 1;
@@ -71,7 +72,7 @@ export function inspectFolder(folder: string): FolderState {
   const file = path.join(folder, 'lock');
   const holder = holderOf(file);
   const state: FolderState = {
-    staleLock: holder === undefined && fs.existsSync(file),
+    staleLock: holder === undefined && fs.lstatSync(file, { throwIfNoEntry: false }) !== undefined,
     isCouchdb: fs.existsSync(path.join(folder, '_dbs.couch')) || fs.existsSync(path.join(folder, 'shards')),
     ...(holder === undefined ? {} : { holder }),
   };
@@ -176,10 +177,17 @@ function lock(folder: string): void {
   lockedHere.add(folder);
 }
 
-/** Makes a lock file; false where there is one. */
+/** Makes a lock file; false where there is one. A full disk has no room for a file's text, but for that of a link. */
 function create(file: string, folder: string): boolean {
+  const text = `${process.pid} ${startOf(process.pid)}`;
   try {
-    fs.writeFileSync(file, `${process.pid} ${startOf(process.pid)}\n`, { flag: 'wx' });
+    try {
+      fs.writeFileSync(file, `${text}\n`, { flag: 'wx' });
+    } catch (error) {
+      if (storageRefusal(error)?.error !== 'insufficient_storage') throw error;
+      fs.rmSync(file, { force: true });
+      fs.symlinkSync(text, file);
+    }
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -201,7 +209,7 @@ const inUse = (folder: string, pid: number | undefined): StartupError =>
 function holderOf(file: string): number | undefined {
   let text: string;
   try {
-    text = fs.readFileSync(file, 'utf8');
+    text = fs.lstatSync(file).isSymbolicLink() ? fs.readlinkSync(file) : fs.readFileSync(file, 'utf8');
   } catch {
     return undefined;
   }

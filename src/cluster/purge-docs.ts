@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Bytes } from '../base/bytes.js';
+import { StorageRefusal } from '../base/storage-errors.js';
 import type { Rev } from '../revisions/rev.js';
 import { decodePurge, type PurgeRecord } from '../shard/purge-record.js';
 import type { Database } from './database.js';
@@ -19,19 +20,22 @@ export async function purgeDocs(database: Database, requests: readonly PurgeRequ
     byShard.set(shard, [...(byShard.get(shard) ?? []), { at, request }]);
   }
   const removed: Rev[][] = requests.map(() => []);
+  const failures: StorageRefusal[] = [];
   await Promise.all(
     [...byShard].map(async ([shard, list]) => {
       const purges = list.map(({ request }) => request);
-      const result = await database.submit({
-        type: 'purge',
-        instance: database.record.instance,
-        shard,
-        uuid,
-        purges,
-      });
-      for (const [i, { at }] of list.entries()) removed[at] = result[i]!;
+      const { instance } = database.record;
+      try {
+        const result = await database.submit({ type: 'purge', instance, shard, uuid, purges });
+        for (const [i, { at }] of list.entries()) removed[at] = result[i]!;
+      } catch (error) {
+        if (!(error instanceof StorageRefusal)) throw error;
+        failures.push(error);
+      }
     }),
   );
+  // Where one shard could be written and another not, the answer names what is gone.
+  if (failures.length > 0 && failures.length === byShard.size) throw failures[0]!;
   return removed;
 }
 

@@ -3,7 +3,6 @@ import { Refusal } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Rev } from '../revisions/rev.js';
 import { volumeKey } from '../shard/blob-refs.js';
-import type { EditResult } from '../shard/commands.js';
 import { attachmentsOf } from '../shard/content.js';
 import { attach, type Follower } from './attach.js';
 import { missingStub } from './attachment-input.js';
@@ -13,7 +12,7 @@ import { isDesignId, type NamedInput } from './document-input.js';
 import { NewBlobs } from './new-blobs.js';
 import { documentConflict, isGated, passGates } from './save-gates.js';
 import { discardUnneeded } from './sweep-blobs.js';
-import { updateDocs } from './update-docs.js';
+import { updateDocs, type SavedEdit } from './update-docs.js';
 
 export interface SaveOptions {
   /** Whose documents they are; gates ask for it. */
@@ -88,7 +87,7 @@ async function update(
   newEdits: boolean,
   blobs: NewBlobs | undefined,
 ): Promise<Saved[]> {
-  const saved: (Saved | EditResult)[] = await updateDocs(database, inputs, newEdits, blobs);
+  const saved: (Saved | SavedEdit)[] = await updateDocs(database, inputs, newEdits, blobs);
   for (let i = 0; i < saved.length; i++) {
     if (saved[i] === 'missing_blob') saved[i] = lostAttachment(database, inputs[i]!);
     saved[i] ??= documentConflict;

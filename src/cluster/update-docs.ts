@@ -1,61 +1,77 @@
 import { badRequest } from '../base/errors.js';
+import { StorageRefusal } from '../base/storage-errors.js';
 import type { Rev } from '../revisions/rev.js';
 import type { Edit, EditResult, LocalEdit } from '../shard/commands.js';
+import { editsAtOnce } from '../shard/volume.js';
 import type { NewBlobs } from './new-blobs.js';
 import type { Database } from './database.js';
 import { isLocalId, type NamedInput } from './document-input.js';
 
+/** What became of a document, or why it could not be stored while others could. */
+export type SavedEdit = EditResult | StorageRefusal;
+
 /**
- * Saves documents, each on its own: there is no transaction over several. Gives what became of each, in their order. Every shard gets one command with the
- * documents that are its own; all reach the disk in the same commit.
+ * Saves documents, each on its own: there is no transaction over several. Gives what became of each, in their order. The
+ * documents of a shard share a command; nearly always all reach the disk in the same commit.
  */
 export async function updateDocs(
   database: Database,
   inputs: readonly NamedInput[],
   newEdits: boolean,
   blobs?: Pick<NewBlobs, 'small' | 'stored'>,
-): Promise<EditResult[]> {
+): Promise<SavedEdit[]> {
   const [only] = inputs;
   if (inputs.length === 1 && !isLocalId(only!.id)) return await updateOne(database, only!, newEdits, blobs);
-  const edits = new Map<number, { at: number[]; edits: Edit[] }>();
-  const locals = new Map<number, LocalEdit[]>();
-  const results: EditResult[] = new Array<EditResult>(inputs.length).fill(undefined);
+  const edits = new Map<number, { at: number[]; edits: Edit[] }[]>();
+  const locals = new Map<number, { at: number[]; edits: LocalEdit[] }>();
+  const results: SavedEdit[] = new Array<SavedEdit>(inputs.length).fill(undefined);
   for (const [at, input] of inputs.entries()) {
     const shard = database.shardOf(input.id);
     if (isLocalId(input.id)) {
       const local = localEdit(input, newEdits);
       results[at] = { pos: 0, hash: String(local.rev) };
-      const list = locals.get(shard);
-      if (list === undefined) locals.set(shard, [local]);
-      else list.push(local);
+      let list = locals.get(shard);
+      if (list === undefined) locals.set(shard, (list = { at: [], edits: [] }));
+      list.at.push(at);
+      list.edits.push(local);
       continue;
     }
-    let group = edits.get(shard);
-    if (group === undefined) edits.set(shard, (group = { at: [], edits: [] }));
+    const groups = edits.get(shard) ?? [];
+    if (groups.length === 0) edits.set(shard, groups);
+    if ((groups.at(-1)?.edits.length ?? editsAtOnce) >= editsAtOnce) groups.push({ at: [], edits: [] });
+    const group = groups.at(-1)!;
     group.at.push(at);
     group.edits.push(newEdits ? interactiveEdit(input) : replicatedEdit(input));
   }
   const { instance } = database.record;
   const brought = blobs === undefined ? {} : { small_blobs: blobs.small, stored_blobs: blobs.stored };
-  const work: Promise<unknown>[] = [];
-  for (const [shard, group] of edits) {
-    const command = {
-      type: 'edit',
-      instance,
-      shard,
-      edits: group.edits,
-      revs_limit: database.revsLimit,
-      ...brought,
-    } as const;
-    work.push(
-      database.submit(command).then((saved) => {
-        for (const [i, at] of group.at.entries()) results[at] = saved[i];
-      }),
-    );
+  const work: Promise<void>[] = [];
+  const failures: StorageRefusal[] = [];
+  /** Commands may be committed apart from each other: what one could not store, another may have stored. */
+  const settle = async (
+    at: readonly number[],
+    submitted: Promise<EditResult[] | undefined>,
+  ): Promise<void> => {
+    try {
+      const saved = await submitted;
+      if (saved !== undefined) for (const [i, place] of at.entries()) results[place] = saved[i];
+    } catch (error) {
+      if (!(error instanceof StorageRefusal)) throw error;
+      failures.push(error);
+      for (const place of at) results[place] = error;
+    }
+  };
+  const revs_limit = database.revsLimit;
+  for (const [shard, groups] of edits) {
+    for (const { at, edits: list } of groups) {
+      const command = { type: 'edit', instance, shard, edits: list, revs_limit, ...brought } as const;
+      work.push(settle(at, database.submit(command)));
+    }
   }
-  for (const [shard, list] of locals)
-    work.push(database.submit({ type: 'local', instance, shard, edits: list }));
+  for (const [shard, { at, edits: list }] of locals)
+    work.push(settle(at, database.submit({ type: 'local', instance, shard, edits: list })));
   await Promise.all(work);
+  if (failures.length > 0 && failures.length === work.length) throw failures[0]!;
   return results;
 }
 

@@ -15,6 +15,8 @@ const volumeBytesMax = 4 * 1024 ** 3;
 /** A volume is replaced by a compact copy when it could give back this much, and this share of its size. */
 const reclaimBytesMin = 8 * 1024 * 1024;
 const reclaimShareMin = 0.4;
+/** How often others are asked to let go of a volume before that is seen to. */
+const releasesMax = 4;
 
 /**
  * The volumes that hold documents: few stores of bounded size, each with the shards of many databases. A store of this
@@ -34,8 +36,10 @@ export class Volumes {
     private readonly onCommit: (touched: readonly Touched[]) => void,
     /** Bytes of records that each volume remembers. */
     private readonly cacheBytes: number,
-    /** Called with the folder of a volume that another has taken the place of, before it is removed. */
+    /** Called with the folder of a volume that is removed or opened again: others let go of it. */
     private readonly onReplaced: (folder: string) => Promise<void>,
+    /** Called where a volume has to be opened again, and others went on using it. */
+    private readonly onStuck: () => Promise<void>,
   ) {}
 
   get(slot: number): Volume {
@@ -79,7 +83,7 @@ export class Volumes {
     const generation = nextGeneration(folder, slot, this.catalogue.generations()[slot]!);
     const fresh = this.#folderOf(slot, generation);
     const copy = `${fresh}.copy`;
-    await volume.replaceStore(
+    const replaced = volume.replaceStore(
       async (store) => {
         await fs.promises.rm(copy, { recursive: true, force: true });
         await fs.promises.mkdir(copy, { recursive: true });
@@ -90,6 +94,12 @@ export class Volumes {
       },
       () => this.catalogue.setGeneration(slot, generation),
     );
+    await replaced.catch(async (error: unknown) => {
+      // A full disk is the likeliest reason: what was copied must not go on taking room.
+      if (this.catalogue.generations()[slot] !== generation)
+        for (const folder of [copy, fresh]) await fs.promises.rm(folder, { recursive: true, force: true });
+      throw error;
+    });
     // Should this fail, the next start does it.
     await this.#stamp(volume.store, slot, generation).catch(() => undefined);
     await this.onReplaced(old);
@@ -123,7 +133,11 @@ export class Volumes {
   }
 
   #cached(folder: string): Store {
-    return new CachedStore(new LmdbStore(folder), this.cacheBytes);
+    const store = new LmdbStore(folder, {
+      release: (attempt) => (attempt > releasesMax ? this.onStuck() : this.onReplaced(folder)),
+      reopened: () => Promise.resolve(),
+    });
+    return new CachedStore(store, this.cacheBytes);
   }
 
   #folderOf(slot: number, generation: number): string {

@@ -1,3 +1,4 @@
+import { storageRefusal } from '../base/storage-errors.js';
 import { notFound } from '../base/errors.js';
 import { checkName, checkValue, checkWritable, optionOf } from './checks.js';
 import { changedOptions, mergeLayers, withoutValue, withValue, type Values } from './layers.js';
@@ -110,9 +111,14 @@ export class Config {
     return old;
   }
 
-  /** A change that the server makes of its own accord, and keeps: what clients may write does not bind it. */
+  /** A change that the server makes of its own accord, and keeps if it can: what clients may write does not bind it. */
   adopt(section: string, key: string, value: string): void {
-    this.change(section, key, value, true);
+    try {
+      this.change(section, key, value, true);
+    } catch (error) {
+      if (storageRefusal(error) === undefined) throw error;
+      this.change(section, key, value, false);
+    }
   }
 
   /** Takes an option back, whatever its source, and gives the value it had. Its default, if any, counts again. */

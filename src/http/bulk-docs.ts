@@ -76,6 +76,10 @@ export class BulkSaver {
   }
 }
 
+/** The rows of documents that were not saved. */
+export const failedRows = (inputs: readonly NamedInput[], refusal: Refusal): Bytes[] =>
+  inputs.map(({ id }) => rowOf(id, refusal));
+
 function rowOf(id: Bytes, saved: Saved): Bytes {
   if (!(saved instanceof Refusal)) return `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(saved)}}`;
   return `{"id":${quoteId(id)},${toBytes(refusalText(saved).slice(1))}`;

@@ -2,6 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { toBytes } from '../base/bytes.js';
 import { CorruptRecord } from '../base/corrupt-record.js';
 import { Refusal, Unavailable } from '../base/errors.js';
+import { storageRefusal, StorageRefusal } from '../base/storage-errors.js';
 import type { Exchange } from './exchange.js';
 import { askToLogIn } from './login-request.js';
 import { hasBody, isBrokenOff, pathOf } from './request-facts.js';
@@ -21,7 +22,7 @@ export function fail(exchange: Exchange, error: unknown): void {
 /** What is the server's own fault is logged whole, and not shown to the client. */
 function answerError(exchange: Exchange, error: unknown): void {
   const { response, request } = exchange;
-  const isExpected = error instanceof Refusal || exchange.isCutOff;
+  const isExpected = (error instanceof Refusal && !(error instanceof StorageRefusal)) || exchange.isCutOff;
   // The JSON stays incomplete, so that it can't be taken for the whole answer; its end tells why, as CouchDB's does.
   if (error instanceof Refusal && exchange.endsWithError && !response.destroyed)
     return void response.end(toBytes(`\n${refusalText(error)}\n`), 'latin1');
@@ -31,7 +32,7 @@ function answerError(exchange: Exchange, error: unknown): void {
     return;
   }
   if (!isExpected) logFailure(exchange, error);
-  const refusal = error instanceof Refusal ? error : ownFault(exchange, error);
+  const refusal = error instanceof Refusal ? error : (storageRefusal(error) ?? ownFault(exchange, error));
   const text = toBytes(refusalText(refusal));
   const asked = refusal.error === 'unauthorized' ? askToLogIn(exchange, refusal) : undefined;
   // What the client is still sending will not be read: the connection cannot be used again.

@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Bytes } from '../base/bytes.js';
+import { storageRefusal } from '../base/storage-errors.js';
 
 /**
  * A file for bytes that are too many for the memory and needed only while one request lasts. It has no name from the
@@ -14,6 +15,8 @@ export class Spool {
   #length = 0;
   #pending: Bytes[] = [];
   #pendingBytes = 0;
+  /** Text could not be written; from then on it stays in memory. */
+  #isFull = false;
 
   private constructor(private readonly file: fs.promises.FileHandle) {}
 
@@ -39,19 +42,25 @@ export class Spool {
     await pipeline(source, write);
   }
 
-  /** Adds text, which is written when there is enough of it. */
+  /**
+   * Adds text, which is written when there is enough of it. It tells what became of documents that may be stored
+   * already, so a full disk is no reason to lose it.
+   */
   async add(text: Bytes): Promise<void> {
     this.#pending.push(text);
     this.#pendingBytes += text.length;
-    if (this.#pendingBytes >= chunkBytes) await this.flush();
+    if (this.#pendingBytes >= chunkBytes && !this.#isFull) await this.#flush();
   }
 
-  async flush(): Promise<void> {
-    if (this.#pendingBytes === 0) return;
-    const bytes = Buffer.from(this.#pending.join(''), 'latin1');
-    this.#pending = [];
-    this.#pendingBytes = 0;
-    await this.#append(bytes);
+  async #flush(): Promise<void> {
+    try {
+      await this.#append(Buffer.from(this.#pending.join(''), 'latin1'));
+      this.#pending = [];
+      this.#pendingBytes = 0;
+    } catch (error) {
+      if (storageRefusal(error) === undefined) throw error;
+      this.#isFull = true;
+    }
   }
 
   /** Its contents from the beginning. The chunks share one buffer: each is valid until the next is asked for. */
@@ -67,9 +76,11 @@ export class Spool {
 
   /** Sends its contents as the body of an answer, as fast as the client takes them. */
   async sendTo(response: ServerResponse): Promise<void> {
-    await this.flush();
     await pipeline(
-      this.file.createReadStream({ start: 0, autoClose: false, highWaterMark: chunkBytes }),
+      async function* (this: Spool) {
+        for await (const chunk of this.chunks()) yield Buffer.from(chunk);
+        yield Buffer.from(this.#pending.join(''), 'latin1');
+      }.bind(this),
       response,
     );
   }
@@ -79,7 +90,10 @@ export class Spool {
   }
 
   async #append(bytes: Buffer): Promise<void> {
-    await this.file.write(bytes, 0, bytes.length, this.#length);
+    // A disk that is nearly full takes a part, and says no only when it is asked to take the rest.
+    for (let at = 0; at < bytes.length;) {
+      at += (await this.file.write(bytes, at, bytes.length - at, this.#length + at)).bytesWritten;
+    }
     this.#length += bytes.length;
   }
 }

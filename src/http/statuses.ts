@@ -22,6 +22,7 @@ export const statuses: Readonly<Record<ErrorName, number>> = {
   illegal_database_name: 400,
   illegal_docid: 400,
   illegal_partition: 400,
+  insufficient_storage: 507,
   internal_server_error: 500,
   invalid_aggregate: 400,
   invalid_bookmark: 400,

@@ -25,6 +25,8 @@ server replaces the password in the file by its hash.
 `;
 
 async function main(): Promise<void> {
+  // Standard output may be a file on a disk that is full.
+  process.stdout.on('error', () => undefined);
   const line = parseCommandLine(process.argv.slice(2), process.env);
   if (line.command === 'help') return void process.stdout.write(usage);
   if (line.command === 'version') return void process.stdout.write(`${packageVersion()}\n`);

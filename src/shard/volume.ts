@@ -14,8 +14,8 @@ const carriedBytesMax = 8 * 1024 * 1024;
 /** How often that is done before writers are kept waiting, however much they have changed meanwhile. */
 const carryRoundsMax = 10;
 
-/** Edits of one command that are applied together at most. */
-const editsAtOnce = 1_000;
+/** Edits of one command that are applied together at most: more of them may be stored in part when the disk fails. */
+export const editsAtOnce = 1_000;
 
 /**
  * A store with the shards of many databases, and the one queue by which commands reach them. The store may be

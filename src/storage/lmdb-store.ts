@@ -1,9 +1,25 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { open, type RootDatabase } from 'lmdb';
 import '../base/bytes.js';
+import { storageRefusal } from '../base/storage-errors.js';
+import { closedDatabase, openLmdb, suspendedDatabase, type Lmdb } from './lmdb-environment.js';
+import { DiskRoom } from './disk-room.js';
+import { LmdbWriter, probeKey } from './lmdb-writer.js';
+import { keyBytesMax } from './store.js';
 import type { Bytes, Commit, Entry, NumberedEntry, Range, Store, StoreSize, Write } from './store.js';
 import { syncFolder } from './sync-folder.js';
+
+/** All threads of a process share an environment: for it to be opened anew, all must have closed it. */
+export interface StoreSharing {
+  /** Has other threads close it. Where that was not enough, it is asked for again. */
+  release(attempt: number): Promise<void>;
+  /** Lets other threads open it again. */
+  reopened(): Promise<void>;
+}
+
+const resumeMs = 250;
+
+const notShared: StoreSharing = { release: () => Promise.resolve(), reopened: () => Promise.resolve() };
 
 /**
  * A store in one LMDB environment (one folder).
@@ -13,23 +29,37 @@ import { syncFolder } from './sync-folder.js';
  * here (`overlappingSync: false`): what a reader can see is on disk, which is what feeds and 201 answers rely on.
  */
 export class LmdbStore implements Store {
-  #db: RootDatabase<Bytes, Bytes>;
+  #db: Lmdb;
+  readonly #writer: LmdbWriter;
+  readonly #room: DiskRoom;
 
-  constructor(folder: string) {
+  constructor(
+    private readonly folder: string,
+    private readonly sharing: StoreSharing = notShared,
+  ) {
     const isNew = !fs.existsSync(folder);
-    this.#db = open<Bytes, Bytes>({
-      path: folder,
-      noSubdir: false,
-      keyEncoder,
-      encoder,
-      cache: false,
-      overlappingSync: false,
-      // Pages handed to a transaction are filled before they are written: clearing them first is wasted work.
-      noMemInit: true,
-      maxReaders: 512,
-    } as never);
-    makeRoom(this.#db, valueBytesUsualMax);
-    if (isNew) syncFolder(path.resolve(folder));
+    try {
+      this.#db = this.#open();
+      if (isNew) syncFolder(path.resolve(folder));
+    } catch (error) {
+      // What was begun on a full disk must not be taken for a store that is damaged.
+      if (isNew) fs.rmSync(folder, { recursive: true, force: true });
+      throw storageRefusal(error) ?? error;
+    }
+    this.#room = new DiskRoom(folder);
+    this.#writer = new LmdbWriter({
+      commit: (writes) => this.#commit(writes),
+      isBroken: () => this.#isBroken(),
+      reopen: (attempt) => this.#reopen(attempt),
+      reopened: () => this.sharing.reopened(),
+      get: (key) => this.get(key),
+    });
+  }
+
+  #open(): Lmdb {
+    const db = openLmdb(this.folder, { keyEncoder, encoder });
+    makeRoom(db, valueBytesUsualMax);
+    return db;
   }
 
   get(key: Bytes): Bytes | undefined {
@@ -69,19 +99,68 @@ export class LmdbStore implements Store {
   }
 
   write(batch: readonly Write[]): Commit {
-    const committed = this.#db.batch(() => {
-      for (const { key, value } of batch) {
-        if (value !== undefined && value.length > roomBytes) makeRoom(this.#db, value.length);
-        // One await for the batch stands for all of them: the library commits it as a whole.
-        if (value === undefined) void this.#db.remove(key);
-        else void this.#db.put(key, value);
-      }
-    });
-    const done = committed.then(() => {
-      // The reader that this turn has already opened must not go on showing the state before the commit.
-      this.#db.resetReadTxn();
-    });
+    const done = this.#writer.write(batch);
     return { committed: done, flushed: done };
+  }
+
+  async #commit(writes: readonly Write[]): Promise<void> {
+    const db = this.#db;
+    // The library would commit what comes before a key that it refuses.
+    for (const { key } of writes) checkKey(key);
+    this.#room.check(writes, () => this.size());
+    try {
+      await db.batch(() => {
+        for (const { key, value } of writes) {
+          if (value !== undefined && value.length > roomBytes) makeRoom(db, value.length);
+          // One await for the batch stands for all of them: the library commits it as a whole.
+          if (value === undefined) void db.remove(key);
+          else void db.put(key, value);
+        }
+      });
+    } catch (error) {
+      // The cause comes by a promise of its own, which rejects.
+      throw await Promise.resolve((error as { commitError?: Promise<never> }).commitError).then(
+        () => error,
+        (cause: unknown) => cause,
+      );
+    }
+    // The reader that this turn has already opened must not go on showing the state before the commit.
+    db.resetReadTxn();
+  }
+
+  /** An environment whose meta page could not be written is given up by LMDB: even reading fails. */
+  #isBroken(): boolean {
+    try {
+      this.#db.resetReadTxn();
+      this.#db.getBinaryFast(probeKey);
+      return false;
+    } catch {
+      return this.#db !== closedDatabase;
+    }
+  }
+
+  async #reopen(attempt: number): Promise<void> {
+    await this.suspend();
+    await this.sharing.release(attempt);
+    this.resume();
+  }
+
+  /** Closes the environment for a while, in which reads are refused. */
+  async suspend(): Promise<void> {
+    const db = this.#db;
+    if (db === closedDatabase) return;
+    this.#db = suspendedDatabase;
+    await db.close();
+  }
+
+  /** Opens it again, now or as soon as that can be done. */
+  resume(): void {
+    if (this.#db !== suspendedDatabase) return;
+    try {
+      this.#db = this.#open();
+    } catch {
+      setTimeout(() => this.resume(), resumeMs).unref();
+    }
   }
 
   refresh(): void {
@@ -97,8 +176,7 @@ export class LmdbStore implements Store {
   async copyTo(folder: string): Promise<void> {
     await this.#db.backup(folder, true);
     const copy = new LmdbStore(folder);
-    await copy.#prime();
-    await copy.close();
+    await copy.#prime().finally(() => copy.close());
   }
 
   /**
@@ -106,33 +184,24 @@ export class LmdbStore implements Store {
    * many pages that their list takes a page of its own; so the list gets its first entries from commits that free few.
    */
   async #prime(): Promise<void> {
-    for (const value of ['1', '2', undefined]) await this.write([{ key: primeKey, value }]).flushed;
+    for (const value of ['1', '2', undefined]) await this.write([{ key: probeKey, value }]).flushed;
   }
 
   /** Who reads or writes later gets an error: the library would go on with memory that is not there any more. */
   async close(): Promise<void> {
+    const writing = this.#writer.close();
+    // Those who wait for a failed environment to be opened again must not wait for that.
+    if (this.#db === suspendedDatabase) this.#db = closedDatabase;
+    await writing;
     const db = this.#db;
     this.#db = closedDatabase;
     await db.close();
   }
 }
 
-const isClosed = (): never => {
-  throw new Error('The store is closed.');
-};
-
-/** Stands where an open database was. */
-const closedDatabase = {
-  getBinaryFast: isClosed,
-  getRange: isClosed,
-  getKeys: isClosed,
-  getKeysCount: isClosed,
-  getStats: isClosed,
-  batch: () => Promise.reject(new Error('The store is closed.')),
-  backup: () => Promise.reject(new Error('The store is closed.')),
-  resetReadTxn: () => undefined,
-  close: () => Promise.resolve(),
-} as unknown as RootDatabase<Bytes, Bytes>;
+function checkKey(key: Bytes): void {
+  if (key.length === 0 || key.length > keyBytesMax) throw new Error(`a key has ${key.length} bytes`);
+}
 
 interface LmdbStats {
   pageSize: number;
@@ -154,15 +223,12 @@ let roomBytes = 0;
  * given as a view of the memory map, which is no `Buffer`, and wrong or not to be had once the map has grown. So the
  * buffer is made large enough beforehand; what is never read into it takes no memory.
  */
-function makeRoom(db: RootDatabase<Bytes, Bytes>, bytes: number): void {
+function makeRoom(db: Lmdb, bytes: number): void {
   if (bytes <= roomBytes) return;
   // Twice what it is asked for is what it allocates.
   (db as unknown as { _allocateGetBuffer(bytes: number): void })._allocateGetBuffer(Math.ceil(bytes / 2));
   roomBytes = bytes;
 }
-
-/** Below every other key. */
-const primeKey = '\0';
 
 const loopBytesMax = 80;
 

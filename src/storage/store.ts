@@ -79,7 +79,7 @@ export interface Store {
 }
 
 /** The longest key every store takes. */
-const keyBytesMax = 1978;
+export const keyBytesMax = 1978;
 
 /** The first key that does not begin with `prefix`. */
 export function prefixEnd(prefix: Bytes): Bytes {

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Refusal, refusalData } from '../base/errors.js';
+import { storageRefusal } from '../base/storage-errors.js';
 import { ScriptHost } from '../script/script-host.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import { Indexer } from './indexer.js';
@@ -23,7 +24,17 @@ const scripts = new ScriptHost({
   lowPriority: true,
   log: (space, message) => say({ type: 'log', space, message }),
 });
-const store = new LmdbStore(settings.folder);
+/** Called when the serving thread has done what was asked of it. */
+let onAnswer: () => void = () => undefined;
+const askServer = (reply: Reply): Promise<void> =>
+  new Promise((resolve) => {
+    onAnswer = resolve;
+    say(reply);
+  });
+const store = new LmdbStore(settings.folder, {
+  release: () => askServer({ type: 'release' }),
+  reopened: () => askServer({ type: 'reopened' }),
+});
 const indexer = new Indexer(store, scripts, settings.threads + 1);
 const documents = new OpenDocuments();
 
@@ -61,6 +72,10 @@ async function carryOut(request: Numbered): Promise<readonly FailedView[] | unde
       indexer.limits.forget();
       await scripts.renew();
       break;
+    case 'store_released':
+    case 'store_resumed':
+      onAnswer();
+      break;
     case 'close':
       await indexer.close();
       await documents.close();
@@ -71,7 +86,8 @@ async function carryOut(request: Numbered): Promise<readonly FailedView[] | unde
 }
 
 function sayFailure(id: number, error: unknown): void {
-  if (error instanceof Refusal) say({ type: 'refused', id, refusal: refusalData(error) });
+  const refusal = error instanceof Refusal ? error : storageRefusal(error);
+  if (refusal !== undefined) say({ type: 'refused', id, refusal: refusalData(refusal) });
   else
     say({
       type: 'failed',

@@ -31,6 +31,8 @@ export class MemoryBackend implements IndexBackend {
 
   async released(): Promise<void> {}
 
+  async restart(): Promise<void> {}
+
   /** Its functions run on the threads of requests. */
   async renew(): Promise<void> {
     this.#indexer.limits.forget();

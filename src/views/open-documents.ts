@@ -1,3 +1,4 @@
+import { failedCommit } from '../base/storage-errors.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import type { Store } from '../storage/store.js';
 
@@ -16,7 +17,9 @@ export class OpenDocuments {
   readonly #open = new Map<string, Opened>();
 
   async with<T>(folder: string, work: (store: Store) => Promise<T>): Promise<T> {
-    const opened = this.#open.get(folder) ?? { store: new LmdbStore(folder), users: 0, replaced: false };
+    // One that is to be opened again, after an error of the disk, must not be used until it is closed.
+    if (this.#open.get(folder)?.replaced) throw failedCommit(new Error('a volume is being opened again'));
+    const opened = this.#open.get(folder) ?? { store: openStore(folder), users: 0, replaced: false };
     this.#open.set(folder, opened);
     opened.users++;
     try {
@@ -27,7 +30,7 @@ export class OpenDocuments {
     }
   }
 
-  /** The volume was replaced by another: it is closed when nobody reads it any more. */
+  /** The volume was replaced by another, or has to be opened again: it is closed when nobody reads it any more. */
   async release(folder: string): Promise<void> {
     const opened = this.#open.get(folder);
     if (opened === undefined) return;
@@ -44,5 +47,14 @@ export class OpenDocuments {
   async close(): Promise<void> {
     for (const { store } of this.#open.values()) await store.close();
     this.#open.clear();
+  }
+}
+
+/** While the serving thread opens the volume again it may be impossible to open it here. */
+function openStore(folder: string): LmdbStore {
+  try {
+    return new LmdbStore(folder);
+  } catch (error) {
+    throw failedCommit(error);
   }
 }

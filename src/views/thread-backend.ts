@@ -1,7 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { refusalOf, Unavailable } from '../base/errors.js';
+import { Refusal, refusalOf, Unavailable } from '../base/errors.js';
+import { StorageRefusal } from '../base/storage-errors.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import { syncFolder } from '../storage/sync-folder.js';
 import type { Documents, IndexBackend } from './index-backend.js';
@@ -50,7 +51,12 @@ export class ThreadBackend implements IndexBackend {
   }
 
   async update(job: IndexJob, { folder }: Documents, onProgress: OnProgress): Promise<readonly FailedView[]> {
-    const failed = await this.#ask({ type: 'update', job, documents: folder! }, onProgress);
+    const asked = this.#ask({ type: 'update', job, documents: folder! }, onProgress);
+    const failed = await asked.catch((error: unknown) => {
+      throw error instanceof Refusal && error.error === 'insufficient_storage'
+        ? indexNotUpdated(error)
+        : error;
+    });
     this.#store?.refresh();
     return failed;
   }
@@ -70,6 +76,10 @@ export class ThreadBackend implements IndexBackend {
 
   async released(folder: string): Promise<void> {
     if (this.#worker !== undefined) await this.#ask({ type: 'released', folder });
+  }
+
+  restart(): Promise<void> {
+    return this.#stop();
   }
 
   async renew(): Promise<void> {
@@ -119,10 +129,16 @@ export class ThreadBackend implements IndexBackend {
     const next = path.join(this.folder, String(Number(path.basename(old)) + 1));
     const copy = `${next}.copy`;
     await fs.promises.rm(copy, { recursive: true, force: true });
-    await fs.promises.mkdir(copy, { recursive: true });
-    await this.store.copyTo(copy);
-    syncFolder(copy);
-    await fs.promises.rename(copy, next);
+    try {
+      await fs.promises.mkdir(copy, { recursive: true });
+      await this.store.copyTo(copy);
+      syncFolder(copy);
+      await fs.promises.rename(copy, next);
+    } catch (error) {
+      // A full disk is the likeliest reason: what was copied must not go on taking room.
+      await fs.promises.rm(copy, { recursive: true, force: true });
+      throw error;
+    }
     const replaced = this.#store;
     this.#store = undefined;
     await replaced?.close();
@@ -168,15 +184,17 @@ export class ThreadBackend implements IndexBackend {
     };
     const worker = new Worker(new URL('./index-thread.js', import.meta.url), { workerData: settings });
     worker.unref();
-    worker.on('message', (reply: Reply) => this.#hear(reply));
+    worker.on('message', (reply: Reply) => this.#hear(worker, reply));
     worker.on('error', (error: unknown) => this.#lost(worker, error as Error));
     worker.on('exit', () => this.#lost(worker, new Error('the index thread ended')));
     this.#worker = worker;
     return worker;
   }
 
-  #hear(reply: Reply): void {
+  #hear(worker: Worker, reply: Reply): void {
     if (reply.type === 'log') return this.options.log(reply.space, reply.message);
+    if (reply.type === 'release') return void this.#release(worker);
+    if (reply.type === 'reopened') return this.#resume(worker);
     const waiting = this.#waiting.get(reply.id);
     if (reply.type === 'progress') return waiting?.onProgress?.(reply.done, reply.total);
     this.#waiting.delete(reply.id);
@@ -190,12 +208,23 @@ export class ThreadBackend implements IndexBackend {
     if (this.#waiting.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 
+  #resume(worker: Worker): void {
+    this.#store?.resume();
+    worker.postMessage({ type: 'store_resumed', id: ++this.#requests });
+  }
+
+  async #release(worker: Worker): Promise<void> {
+    await this.#store?.suspend();
+    worker.postMessage({ type: 'store_released', id: ++this.#requests });
+  }
+
   /** Whoever waits is told; the next request starts a new thread. */
   #lost(worker: Worker, error: Error): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
     for (const { reject } of this.#waiting.values()) reject(error);
     this.#waiting.clear();
+    this.#store?.resume();
     this.#tellIdle();
   }
 
@@ -207,3 +236,10 @@ export class ThreadBackend implements IndexBackend {
     await worker.terminate();
   }
 }
+
+const indexNotUpdated = (cause: unknown): StorageRefusal =>
+  new StorageRefusal(
+    'insufficient_storage',
+    'The disk of the server is full: the index could not be updated. With update=false it is read as it is.',
+    cause,
+  );

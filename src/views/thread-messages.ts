@@ -20,6 +20,9 @@ export type Request =
   | { type: 'released'; folder: string }
   | { type: 'settings'; settings: Pick<ThreadSettings, 'timeout_ms' | 'reduce_limit'> }
   | { type: 'renew' }
+  /** The answers to `release` and `reopened`. */
+  | { type: 'store_released' }
+  | { type: 'store_resumed' }
   | { type: 'close' };
 
 export type Numbered = Request & { id: number };
@@ -29,4 +32,7 @@ export type Reply =
   | { type: 'refused'; id: number; refusal: RefusalData }
   | { type: 'failed'; id: number; message: string }
   | { type: 'progress'; id: number; done: number; total: number }
-  | { type: 'log'; space: string; message: string };
+  | { type: 'log'; space: string; message: string }
+  /** The store has to be opened again: the serving thread lets go of it until `reopened`. */
+  | { type: 'release' }
+  | { type: 'reopened' };

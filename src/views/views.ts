@@ -243,6 +243,11 @@ export class Views {
     return this.backend.released(folder);
   }
 
+  /** Ends the thread that fills indexes; the next update begins another. */
+  restart(): Promise<void> {
+    return this.backend.restart();
+  }
+
   /** What functions have left in memory while they filled indexes is forgotten. */
   renew(): Promise<void> {
     this.#stopped.clear();

@@ -93,7 +93,7 @@ class Writer {
         const saved = await run.answered(updateDocs(run.database, [input], true));
         if (saved === undefined) return;
         const [rev] = saved;
-        assert.ok(typeof rev === 'object', `${id}: nobody else writes here`);
+        assert.ok(typeof rev === 'object' && 'pos' in rev, `${id}: nobody else writes here`);
         this.acknowledged.set(id, {
           rev: { pos: rev.pos, hash: rev.hash },
           deleted: input.deleted,

@@ -15,15 +15,27 @@ export const authorization = `Basic ${Buffer.from('admin:secret').toString('base
 export const withoutProc: string | false =
   process.platform === 'linux' ? false : 'the memory and files of a process are read from Linux /proc';
 
+export interface ProcessOptions {
+  /** The data folder; one below `folder` unless it is given. */
+  data?: string;
+  /** Further arguments, and variables of the environment. */
+  args?: readonly string[];
+  env?: Record<string, string>;
+}
+
 /** A server in a process of its own, on a data folder that goes with the test. */
 export class ServerProcess {
   #child: ChildProcess | undefined;
   url = '';
+  tlsUrl = '';
 
-  private constructor(readonly folder: string) {}
+  private constructor(
+    readonly folder: string,
+    private readonly options: ProcessOptions,
+  ) {}
 
-  static async start(t: TestContext): Promise<ServerProcess> {
-    const server = new ServerProcess(fs.mkdtempSync(path.join(os.tmpdir(), 'tuffet-long-')));
+  static async start(t: TestContext, options: ProcessOptions = {}): Promise<ServerProcess> {
+    const server = new ServerProcess(fs.mkdtempSync(path.join(os.tmpdir(), 'tuffet-long-')), options);
     t.after(async () => {
       await server.stop('SIGKILL');
       fs.rmSync(server.folder, { recursive: true, force: true });
@@ -35,17 +47,25 @@ export class ServerProcess {
   /** Resolves when the server has said where it listens. */
   async start(): Promise<void> {
     const log = path.join(this.folder, 'server.log');
-    const args = ['--port', '0', '--data', path.join(this.folder, 'data'), '--admin', 'admin:secret'];
-    const child = spawn(process.execPath, [program, ...args], {
-      stdio: ['ignore', 'pipe', fs.openSync(log, 'a')],
+    const { data = path.join(this.folder, 'data'), args = [], env = {} } = this.options;
+    const common = ['--port', '0', '--data', data, '--admin', 'admin:secret'];
+    const output = fs.openSync(log, 'a');
+    const child = spawn(process.execPath, [program, ...common, ...args], {
+      stdio: ['ignore', 'pipe', output],
+      env: { ...process.env, ...env },
     });
+    fs.closeSync(output);
     this.#child = child;
     let text = '';
     child.stdout!.on('data', (data) => (text += String(data)));
     const deadline = Date.now() + startTimeoutMs;
     while (Date.now() < deadline && child.exitCode === null) {
       const url = /listens on (http:\S+?)\/?\s/.exec(text)?.[1];
-      if (url !== undefined) return void (this.url = url);
+      if (url !== undefined) {
+        this.url = url;
+        this.tlsUrl = /and (https:\S+?)\/?\s/.exec(text)?.[1] ?? '';
+        return;
+      }
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     assert.fail(`The server did not start: ${fs.readFileSync(log, 'utf8').slice(-2_000)}`);
@@ -58,6 +78,16 @@ export class ServerProcess {
     const ended = once(child, 'exit');
     child.kill(signal);
     await ended;
+  }
+
+  /** Whether it runs, as far as is known: not after it has ended by itself. */
+  get isRunning(): boolean {
+    return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** The end of what it has logged. */
+  get lastWords(): string {
+    return fs.readFileSync(path.join(this.folder, 'server.log'), 'utf8').slice(-2_000);
   }
 
   get pid(): number {

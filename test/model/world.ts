@@ -79,6 +79,7 @@ export class World {
       assert.ok(now !== 'missing_blob');
       assert.equal(now === undefined, continued === undefined, 'a conflict');
       if (now === undefined || continued === undefined) continue;
+      assert.ok('pos' in now);
       const parent = continued === 'new' ? undefined : keyOf(continued);
       assert.equal(now.pos, continued === 'new' ? 1 : continued.pos + 1);
       const made = { pos: now.pos, hash: now.hash, parent, deleted, body };

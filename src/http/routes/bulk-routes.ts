@@ -1,12 +1,14 @@
 import { isUtf8 } from 'node:buffer';
+import type { Bytes } from '../../base/bytes.js';
 import { invalidJson, notAnObject, Refusal } from '../../base/errors.js';
+import { storageRefusal } from '../../base/storage-errors.js';
 import type { Database } from '../../cluster/database.js';
 import { checkStubs } from '../../cluster/attach.js';
 import type { NamedInput } from '../../cluster/document-input.js';
 import { ElementSplitter } from '../../json/element-splitter.js';
 import { scanBulk, scanDocument } from '../../json/scan.js';
 import { bodyProblem, openBody, requireJson } from '../body.js';
-import { BulkSaver, bulkSettings, checkDocs, refuseAllOrNothing } from '../bulk-docs.js';
+import { BulkSaver, bulkSettings, checkDocs, failedRows, refuseAllOrNothing } from '../bulk-docs.js';
 import type { Exchange } from '../exchange.js';
 import { contentTypeFor } from '../negotiate.js';
 import type { DatabaseRoute } from '../route.js';
@@ -115,8 +117,21 @@ async function saveElements(body: Spool, answer: Spool, saver: BulkSaver, newEdi
     group.push(saver.read(scanDocument(bytes)));
     groupBytes += bytes.length;
   });
+  let anySaved = false;
+  const saveGroup = async (): Promise<readonly Bytes[]> => {
+    try {
+      const rows = await saver.save(group, newEdits);
+      anySaved = true;
+      return rows;
+    } catch (error) {
+      // Those before are stored: the answer has to tell which.
+      const refusal = storageRefusal(error);
+      if (refusal === undefined || !anySaved) throw error;
+      return failedRows(group, refusal);
+    }
+  };
   const save = async (): Promise<void> => {
-    for (const row of await saver.save(group, newEdits)) {
+    for (const row of await saveGroup()) {
       await answer.add(separator + row);
       separator = ',';
     }

@@ -9,6 +9,7 @@ import { docPath } from './doc-path.js';
 /** What a row of an answer may say that has nothing to do with the document. */
 const passing: ReadonlySet<string> = new Set([
   'error',
+  'insufficient_storage',
   'internal_server_error',
   'service_unavailable',
   'timeout',

@@ -1,4 +1,5 @@
 import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
+import { StorageRefusal } from '../../base/storage-errors.js';
 import { Refusal } from '../../base/errors.js';
 import { TimeSlice } from '../../base/turns.js';
 import type { UserContext } from '../../base/user-context.js';
@@ -242,7 +243,8 @@ export class LocalPeer implements Peer {
 const gone = (id: Bytes, rev: Rev): ReadResult => ({ unread: 'gone', id, rev, reason: 'missing' });
 
 function failureOf({ id, rev }: DocRevision, error: unknown): WriteFailure {
-  if (!(error instanceof Refusal)) throw error;
+  // A full disk says nothing about the document: it is tried again with all others.
+  if (!(error instanceof Refusal) || error instanceof StorageRefusal) throw error;
   return { id, rev, error: error.error, reason: error.reason };
 }
 

@@ -1,0 +1,47 @@
+import fs from 'node:fs';
+import { StorageRefusal } from '../base/storage-errors.js';
+import type { StoreSize, Write } from './store.js';
+
+/** Room that is left to others, and to what can't be reckoned beforehand. */
+const reserveBytes = 1024 * 1024;
+/** Bytes of the disk that a byte of a batch takes at most, and what each write takes beside that: pages are copied. */
+const factor = 3;
+const writeBytes = 4 * 1024;
+/** With so much room left, it is enough to look once in a while. */
+const plentyBytes = 1024 ** 3;
+const lookMs = 1_000;
+
+/**
+ * Refuses a batch that the disk has no room for before LMDB meets its end. LMDB would refuse it too, but only after a part
+ * is written; and the version of it in use overruns a buffer when it words the error of a write, which may end the
+ * process.
+ */
+export class DiskRoom {
+  #freeBytes = 0;
+  #lookedAt = -Infinity;
+
+  constructor(private readonly folder: string) {}
+
+  check(writes: readonly Write[], size: () => StoreSize): void {
+    let bytes = reserveBytes;
+    for (const { key, value } of writes) bytes += factor * (key.length + (value?.length ?? 0)) + writeBytes;
+    if (this.#free() >= bytes) return;
+    // Free pages of the file are room as well, if not all of them can be had at once.
+    const { file_bytes, used_bytes } = size();
+    if (file_bytes - used_bytes >= 2 * bytes) return;
+    throw new StorageRefusal(
+      'insufficient_storage',
+      'The disk of the server is full; nothing was stored.',
+      new Error(`${this.#freeBytes} bytes are free on the disk of ${this.folder}, ${bytes} may be needed`),
+    );
+  }
+
+  #free(): number {
+    const now = performance.now();
+    if (this.#freeBytes > plentyBytes && now - this.#lookedAt < lookMs) return this.#freeBytes;
+    this.#lookedAt = now;
+    const { bavail, bsize } = fs.statfsSync(this.folder);
+    this.#freeBytes = bavail * bsize;
+    return this.#freeBytes;
+  }
+}

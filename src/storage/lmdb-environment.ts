@@ -1,0 +1,68 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { open, type RootDatabase } from 'lmdb';
+import type { Bytes } from '../base/bytes.js';
+import { failedCommit } from '../base/storage-errors.js';
+
+export type Lmdb = RootDatabase<Bytes, Bytes>;
+
+/** Opens the environment in a folder, which is made if need be. */
+export function openLmdb(folder: string, codecs: object): Lmdb {
+  reserveLockFile(folder);
+  return open<Bytes, Bytes>({
+    path: folder,
+    noSubdir: false,
+    ...codecs,
+    cache: false,
+    overlappingSync: false,
+    // Batches are put together before they come here. With this on, the library makes a promise of its own for each
+    // turn, which rejects with a failed commit and which nothing could handle.
+    eventTurnBatching: false,
+    // Pages handed to a transaction are filled before they are written: clearing them first is wasted work.
+    noMemInit: true,
+    maxReaders: readersMax,
+  } as never);
+}
+
+const readersMax = 512;
+const lockFileBytes = 64 * (readersMax + 4);
+
+/**
+ * LMDB maps its lock file into memory and writes there: where the disk has no room for that, the process is ended by a
+ * signal. So a new lock file gets its room beforehand, or an error.
+ */
+function reserveLockFile(folder: string): void {
+  const file = path.join(folder, 'lock.mdb');
+  if ((fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
+  fs.mkdirSync(folder, { recursive: true });
+  try {
+    fs.writeFileSync(file, Buffer.alloc(lockFileBytes));
+  } catch (error) {
+    fs.rmSync(file, { force: true });
+    throw error;
+  }
+}
+
+/** Stands where an open database was. */
+const standIn = (refusal: () => Error): Lmdb => {
+  const refuse = (): never => {
+    throw refusal();
+  };
+  return {
+    getBinaryFast: refuse,
+    getRange: refuse,
+    getKeys: refuse,
+    getKeysCount: refuse,
+    getStats: refuse,
+    batch: () => Promise.reject(refusal()),
+    backup: () => Promise.reject(refusal()),
+    resetReadTxn: () => undefined,
+    close: () => Promise.resolve(),
+  } as unknown as Lmdb;
+};
+
+export const closedDatabase = standIn(() => new Error('The store is closed.'));
+/** In place of one that is being opened again. */
+export const suspendedDatabase = standIn(() =>
+  failedCommit(new Error('it is being opened again after an error')),
+);

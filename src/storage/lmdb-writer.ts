@@ -1,0 +1,132 @@
+import { failedCommit } from '../base/storage-errors.js';
+import type { Bytes, Write } from './store.js';
+
+/** How long to wait before an environment that could not be opened, or a commit in doubt, is looked at again. */
+const retryMs = 250;
+
+/** What carries batches out. */
+export interface WriterHost {
+  /** Commits all of the writes or none. Rejects with what the library says. */
+  commit(writes: readonly Write[]): Promise<void>;
+  /** Whether nothing can be read or written any more before the environment is opened again. */
+  isBroken(): boolean;
+  /** The number of the try is given. */
+  reopen(attempt: number): Promise<void>;
+  /** It has been opened again, and nothing is written until others have had the time to do so too. */
+  reopened(): Promise<void>;
+  get(key: Bytes): Bytes | undefined;
+}
+
+type Batch = readonly Write[];
+
+/**
+ * Hands batches to LMDB one at a time, and sees to it that a commit that fails leaves no doubt.
+ *
+ * A transaction whose pages could not be written or synced is dropped by LMDB: the meta pages don't name them, the next
+ * transaction writes every page that it names itself, and so nothing depends on what the failed sync has left on the disk. But
+ * when the meta page could not be written, neither LMDB nor we know which one is on the disk. LMDB then gives the whole
+ * environment up; it is opened again, and takes no batch before an empty commit has gone well, which puts what is
+ * read now on the disk for sure. A batch that turns out to be there is a success.
+ *
+ * One at a time, because the library never answers for a batch that it begins in an environment that LMDB has given up.
+ * Batches that come meanwhile share the next transaction.
+ */
+export class LmdbWriter {
+  #running: Promise<void> | undefined;
+  #next: { batches: Batch[]; done: Promise<void> } | undefined;
+  #verified = true;
+  #closed = false;
+
+  constructor(private readonly host: WriterHost) {}
+
+  write(batch: Batch): Promise<void> {
+    if (this.#next !== undefined) {
+      this.#next.batches.push(batch);
+      return this.#next.done;
+    }
+    if (this.#running === undefined) return this.#start(batch);
+    const batches = [batch];
+    const done = this.#running.then(() => {
+      this.#next = undefined;
+      return this.#start(batches.flat());
+    });
+    this.#next = { batches, done };
+    return done;
+  }
+
+  /** Resolves when nothing is on its way; what is in doubt then stays so. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    while (this.#running !== undefined) await (this.#next?.done.catch(() => undefined) ?? this.#running);
+  }
+
+  #start(batch: Batch): Promise<void> {
+    const done = this.#write(batch);
+    const running: Promise<void> = done
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#running === running) this.#running = undefined;
+      });
+    this.#running = running;
+    return done;
+  }
+
+  async #write(batch: Batch): Promise<void> {
+    try {
+      if (!this.#verified) await this.#verify();
+      await this.host.commit(batch);
+    } catch (error) {
+      if (!this.host.isBroken()) throw failedCommit(error);
+      const isStored = await this.#settle(batch);
+      await this.host.reopened();
+      if (!isStored) throw failedCommit(error);
+    }
+  }
+
+  /** Opens the environment again; tells whether the batch is there, and on the disk. */
+  async #settle(batch: Batch): Promise<boolean> {
+    for (;;) {
+      this.#verified = false;
+      await this.#reopen();
+      const isStored = this.#isStored(batch);
+      const isSure = await this.#verify().then(
+        () => true,
+        () => false,
+      );
+      if (!isSure && this.host.isBroken()) await this.#reopen();
+      // Readers see it already: it must not be called a failure, nor a success before it is one.
+      if (!isStored || isSure) return isStored;
+      await this.#pause();
+    }
+  }
+
+  async #verify(): Promise<void> {
+    for (const value of ['1', undefined]) await this.host.commit([{ key: probeKey, value }]);
+    this.#verified = true;
+  }
+
+  async #reopen(): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.host.reopen(attempt);
+        if (!this.host.isBroken()) return;
+      } catch (error) {
+        if (this.#closed) throw failedCommit(error);
+      }
+      await this.#pause();
+    }
+  }
+
+  async #pause(): Promise<void> {
+    if (this.#closed) throw failedCommit(new Error('the store was closed'));
+    await new Promise((resolve) => setTimeout(resolve, retryMs));
+  }
+
+  #isStored(batch: Batch): boolean {
+    const last = new Map(batch.map(({ key, value }) => [key, value]));
+    return [...last].every(([key, value]) => this.host.get(key) === value);
+  }
+}
+
+/** Below every other key. */
+export const probeKey = '\0';
