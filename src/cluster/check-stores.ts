@@ -11,7 +11,8 @@ import type { DataFolder } from './data-folder.js';
 import { readStamp, stampWrite, type VolumeStamp } from './volume-stamp.js';
 
 /** How long a start looks at pages of stores. What is larger than fits is looked at in part; `tuffet doctor` has time. */
-const pagesMs = 300;
+const pagesMs = 200;
+const indexPagesMs = 100;
 
 const restore = 'Nothing was changed. Restore the data folder from a backup';
 
@@ -45,7 +46,7 @@ export async function checkStores(folder: DataFolder, logger: Logger): Promise<v
 
 /** Indexes are made of documents: damaged ones are removed, and built anew when they are asked for. */
 function removeDamagedIndexes(folder: DataFolder, logger: Logger): void {
-  const deadline = performance.now() + pagesMs;
+  const deadline = performance.now() + indexPagesMs;
   for (const name of namesIn(folder.path('indexes'))) {
     const file = folder.path('indexes', name, 'data.mdb');
     const problem = lmdbProblemWithin(file, deadline);

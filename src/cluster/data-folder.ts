@@ -108,7 +108,7 @@ function readIdentity(folder: string): Identity | undefined {
 
 const damagedIdentity = (folder: string): StartupError =>
   new StartupError(
-    `The file ${path.join(folder, 'tuffet.json')} is damaged: it should hold the format and the id of the server.`,
+    `The file ${path.join(folder, 'tuffet.json')} is damaged: it should hold the format and the id of the server. Restore it from a backup.`,
   );
 
 function checkFormat(folder: string): void {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { lmdbProblem } from '../../storage/lmdb-pages.js';
 import { problem, type Finding } from './finding.js';
 
-/** Looks at every page of the stores, which takes about a second for a gigabyte. */
+/** Looks at every page of the stores, which takes some seconds for a gigabyte. */
 export function storeFindings(folder: string): Finding[] {
   return [
     ...findingsOf(path.join(folder, 'catalogue'), 'Restore the data folder from a backup.'),
