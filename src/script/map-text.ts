@@ -1,6 +1,8 @@
 import type { Bytes } from '../base/bytes.js';
 import { Refusal } from '../base/errors.js';
 import { TimeSlice } from '../base/turns.js';
+import { isDeeperThan } from '../json/depth.js';
+import { jsonDepthMax } from '../json/walker.js';
 import type { MapPart } from './messages.js';
 import { splitArray } from './project.js';
 
@@ -16,11 +18,16 @@ export type EmittedDoc = readonly (readonly EmittedRow[])[];
 
 const noRows: readonly EmittedRow[] = [];
 
-/** The rows of all documents, out of the texts in which they come from the sandbox (`inside/map.ts`). */
+/**
+ * The rows of all documents, out of the texts in which they come from the sandbox (`inside/map.ts`). Rows are compared and
+ * parsed by code that recurses, so they nest no deeper than documents may: a function that emits others has none for that
+ * document, which `tooDeep` is told of.
+ */
 export async function readMapParts(
   parts: readonly MapPart[],
   docs: number,
   maps: number,
+  tooDeep: (doc: number) => void,
 ): Promise<EmittedDoc[]> {
   const slice = new TimeSlice();
   const rows = Array.from({ length: docs }, () => new Array<readonly EmittedRow[]>(maps).fill(noRows));
@@ -46,7 +53,8 @@ export async function readMapParts(
         const emitted: EmittedRow[] = [];
         for (let row = 0; row < counts[i]!; row++, at += 2)
           emitted.push({ key: elements[at]!, value: elements[at + 1]! });
-        rows[done[map]! + i]![map] = emitted;
+        if (emitted.some(isTooDeep)) tooDeep(done[map]! + i);
+        else rows[done[map]! + i]![map] = emitted;
         if (slice.isOver) await slice.next();
       }
       done[map]! += count;
@@ -54,3 +62,6 @@ export async function readMapParts(
   }
   return rows;
 }
+
+const isTooDeep = ({ key, value }: EmittedRow): boolean =>
+  isDeeperThan(key, jsonDepthMax) || isDeeperThan(value, jsonDepthMax);

@@ -1,8 +1,9 @@
 import { fromBytes, type Bytes } from '../base/bytes.js';
+import { idOf } from './doc-id.js';
 import { planMaps, type MapGroup } from './map-plan.js';
 import { exceededDocsMax, type ExceededDoc, type MapPart, type MapTask, type Program } from './messages.js';
 import { joinDocs } from './project.js';
-import { chunks, idOf, MissingProgram, prepare, ResultMeter, type SandboxPlace } from './run-task.js';
+import { chunks, MissingProgram, prepare, ResultMeter, type SandboxPlace } from './run-task.js';
 import { Exhausted } from './sandbox.js';
 
 /** What map functions made of documents, and where they needed too much memory. */

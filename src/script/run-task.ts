@@ -1,4 +1,4 @@
-import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { toBytes, type Bytes } from '../base/bytes.js';
 import type { Operation } from './inside/program.js';
 import {
   exhaustedReason,
@@ -153,8 +153,3 @@ const failureLine = (error: string, reason: unknown): Bytes =>
   `!${toBytes(JSON.stringify([error, reason]))}\n`;
 
 const exceededLine = failureLine('os_process_error', exhaustedReason);
-
-/** The id of a document, for messages. */
-export function idOf(doc: Bytes): string {
-  return String((JSON.parse(fromBytes(doc)) as { _id?: unknown })._id);
-}

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { FunctionRefusal, Refusal, Unavailable } from '../base/errors.js';
+import { jsonDepthMax } from '../json/walker.js';
 import { readMapParts, type EmittedDoc } from './map-text.js';
 import {
   exhaustedReason,
@@ -10,6 +11,7 @@ import {
   type Program,
   type Task,
 } from './messages.js';
+import { idOf } from './doc-id.js';
 import { Scheduler } from './scheduler.js';
 import { ThreadEnded, type FinalReply, type ListPeer } from './script-thread.js';
 import { compileEngine } from './vm.js';
@@ -49,11 +51,12 @@ class MapResult {
     readonly exceeded: readonly ExceededDoc[],
     private readonly docs: number,
     private readonly maps: number,
+    private readonly tooDeep: (doc: number) => void,
   ) {}
 
   /** For each document, made anew each time. */
   rows(): Promise<EmittedDoc[]> {
-    return readMapParts(this.parts, this.docs, this.maps);
+    return readMapParts(this.parts, this.docs, this.maps, this.tooDeep);
   }
 }
 
@@ -114,7 +117,12 @@ export class ScriptHost {
     const bytes = sizeOf(docs);
     const reply = await this.#run({ kind: 'map', space, program: { id: program.id, texts }, docs }, bytes);
     const { parts, exceeded } = reply.type === 'done' ? reply : { parts: [], exceeded: [] };
-    return new MapResult(parts, exceeded, docs.length, program.maps.length);
+    const tooDeep = (doc: number): void =>
+      this.options.log(
+        space,
+        `A map function emitted JSON nested deeper than ${jsonDepthMax} levels for the document ${idOf(docs[doc]!)}, which it skips.`,
+      );
+    return new MapResult(parts, exceeded, docs.length, program.maps.length, tooDeep);
   }
 
   /** One value for each group. A function that throws gives null. */
