@@ -28,7 +28,7 @@ test('a history is the same however it is written', () => {
 test('a history that is longer than its generation, or empty, is refused', () => {
   for (const [start, ids] of [
     [1, [hash(1), hash(2)]],
-    [0, [hash(1)]],
+    [0, [hash(1), hash(2)]],
     [1, []],
   ])
     assert.throws(() => revisionsOf(JSON.stringify({ start, ids })), Refusal);

@@ -105,14 +105,16 @@ describe('The ways in', () => {
     assert.deepEqual(answer.body.info.authentication_handlers, ['proxy', 'default']);
   });
 
-  test('stay open where the option says nothing that is known', async () => {
-    for (const value of ['', 'nonsense', '{chttpd_auth, nosuch_authentication_handler}', '{{{']) {
-      await setOption(admin, 'chttpd/authentication_handlers', value);
-      const answer = await admin.get('/_session');
-      assert.deepEqual(answer.body.info.authentication_handlers, ['cookie', 'default'], value);
+  test('that are not known are refused when they are set, and change nothing', async () => {
+    await setOption(admin, 'chttpd/authentication_handlers', handlers('default'));
+    for (const value of ['nonsense', handlers('nosuch'), handlers('default', 'nosuch'), '{{{']) {
+      const answer = await admin.put('/_node/_local/_config/chttpd/authentication_handlers', value);
+      assert.equal(answer.status, 400, answer.text);
     }
-    await setOption(admin, 'chttpd/authentication_handlers', handlers('default', 'nosuch', 'default'));
     assert.deepEqual((await admin.get('/_session')).body.info.authentication_handlers, ['default']);
+    await setOption(admin, 'chttpd/authentication_handlers', '');
+    const answer = await admin.get('/_session');
+    assert.deepEqual(answer.body.info.authentication_handlers, ['cookie', 'default']);
     await resetOption(admin, 'chttpd/authentication_handlers');
   });
 });
