@@ -1,3 +1,4 @@
+import { parse } from 'acorn';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { toBytes } from '../base/bytes.js';
@@ -5,13 +6,13 @@ import { planMaps } from './map-plan.js';
 
 /** The members that the only function is given, in order; undefined for all. */
 function membersOf(source: string, hasModules = false): string[] | undefined {
-  const [group] = planMaps([source], hasModules).groups;
+  const [group] = planMaps(parse, [source], hasModules).groups;
   return group!.members && [...group!.members].sort();
 }
 
 /** The places of the functions that are run on the same documents, group by group. */
 const groupsOf = (...sources: string[]): number[][] =>
-  planMaps(sources, false).groups.map(({ which }) => [...which]);
+  planMaps(parse, sources, false).groups.map(({ which }) => [...which]);
 
 describe('the members that a map function is given', () => {
   test('are those it names', () => {
@@ -107,7 +108,11 @@ describe('the members that a map function is given', () => {
 
   test('are all where modules may change what objects have', () => {
     assert.equal(membersOf('function (doc) { emit(doc.a) }', true), undefined);
-    const both = planMaps(['function (doc) { emit(doc.a) }', 'function (d) { x.prototype.y = 1 }'], false);
+    const both = planMaps(
+      parse,
+      ['function (doc) { emit(doc.a) }', 'function (d) { x.prototype.y = 1 }'],
+      false,
+    );
     assert.ok(both.groups.every(({ members }) => members === undefined));
   });
 });
@@ -154,7 +159,11 @@ describe('documents are shared', () => {
   }
 
   test('with the members that any of their functions looks at', () => {
-    const { groups } = planMaps([shares, 'function (d) { emit(d.b) }', 'function (d) { d.c = 1 }'], false);
+    const { groups } = planMaps(
+      parse,
+      [shares, 'function (d) { emit(d.b) }', 'function (d) { d.c = 1 }'],
+      false,
+    );
     assert.deepEqual(
       groups.map(({ members }) => [...members!]),
       [['a', 'b'], ['c']],

@@ -1,5 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
-import { readMapSource, type MapSource } from './map-source.js';
+import { readMapSource, type MapSource, type Parse } from './map-source.js';
 
 /**
  * Parsing documents takes most of the time of a map function. Two things that its source tells save much of it:
@@ -25,9 +25,9 @@ export interface MapGroup {
 /** Characters of sources that are read for one plan: a thread plans while its functions' time runs. */
 const readLengthMax = 256_000;
 
-export function planMaps(sources: readonly string[], hasModules: boolean): MapPlan {
+export function planMaps(parse: Parse, sources: readonly string[], hasModules: boolean): MapPlan {
   const length = sources.reduce((sum, source) => sum + source.length, 0);
-  const read = sources.map((source) => (length > readLengthMax ? undefined : readMapSource(source)));
+  const read = sources.map((source) => (length > readLengthMax ? undefined : readMapSource(parse, source)));
   // A module, or a function that is not understood, may change what all objects have.
   const wary = hasModules || read.includes(undefined);
   const shared = [...read.keys()].filter((at) => read[at]?.readsOnly);

@@ -1,13 +1,13 @@
-import {
+import type {
+  AnyNode,
+  CallExpression,
+  ForInStatement,
+  ForOfStatement,
+  Function as FunctionNode,
+  MemberExpression,
+  NewExpression,
   parse,
-  type AnyNode,
-  type CallExpression,
-  type ForInStatement,
-  type ForOfStatement,
-  type Function as FunctionNode,
-  type MemberExpression,
-  type NewExpression,
-  type Pattern,
+  Pattern,
 } from 'acorn';
 import { toBytes, type Bytes } from '../base/bytes.js';
 
@@ -31,8 +31,11 @@ class NotUnderstood extends Error {}
 /** Longer ones are not worth the time: the parser looks through all earlier names for each declaration. */
 const sourceLengthMax = 32_000;
 
+/** The parser, which is loaded only where it is needed. */
+export type Parse = typeof parse;
+
 /** Reads a source; undefined where it is not understood. */
-export function readMapSource(source: string): MapSource | undefined {
+export function readMapSource(parse: Parse, source: string): MapSource | undefined {
   // Comments of HTML are read by some engines and not by others.
   if (source.length > sourceLengthMax || source.includes('<!--') || source.includes('-->')) return undefined;
   try {

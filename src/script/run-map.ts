@@ -48,7 +48,7 @@ class MapRun {
   }
 
   async run(): Promise<MapOutcome> {
-    const groups = planOf(this.task.program);
+    const groups = await planOf(this.task.program);
     for (const chunk of chunks(this.task.docs)) {
       for (const group of groups) await this.#runChunk(group, chunk);
     }
@@ -142,11 +142,13 @@ const without = (group: MapGroup, { which }: MapGroup): MapGroup => ({
 const plans = new Map<string, readonly MapGroup[]>();
 const plansMax = 100;
 
-function planOf({ id, texts }: Program): readonly MapGroup[] {
+async function planOf({ id, texts }: Program): Promise<readonly MapGroup[]> {
   const known = plans.get(id);
   if (known !== undefined) return known;
   if (texts === undefined) throw new MissingProgram();
-  const { groups } = planMaps(JSON.parse(fromBytes(texts[0]!)) as string[], texts[1] !== '');
+  // The parser takes longer to load than all the rest of a thread, and most threads never map.
+  const { parse } = await import('acorn');
+  const { groups } = planMaps(parse, JSON.parse(fromBytes(texts[0]!)) as string[], texts[1] !== '');
   if (plans.size >= plansMax) plans.clear();
   plans.set(id, groups);
   return groups;

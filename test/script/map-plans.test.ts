@@ -1,3 +1,4 @@
+import { parse } from 'acorn';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { planMaps } from '../../src/script/map-plan.js';
@@ -118,7 +119,7 @@ describe('map functions that are given parts of documents', () => {
     for (let round = 0; round < rounds; round++) {
       const docs = Array.from({ length: 8 }, (_, n) => randomDoc(random, n));
       const maps = Array.from({ length: 1 + random.below(3) }, () => randomMap(random));
-      planned += planMaps(maps, false).groups.filter(({ members }) => members !== undefined).length;
+      planned += planMaps(parse, maps, false).groups.filter(({ members }) => members !== undefined).length;
       await assertSameRows(maps, docs);
     }
     assert.ok(planned > rounds / 5, 'hardly any function was given parts of documents');
