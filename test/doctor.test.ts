@@ -146,7 +146,7 @@ describe('The doctor on who may do what from where', () => {
 
   test('warns of iterations that nobody could log in with', () => {
     const findings = examined('[chttpd_auth]\niterations = 5\nmin_iterations = 10\n');
-    assertFound(findings, 'problem', /nobody could log in/, /min_iterations/);
+    assertFound(findings, 'problem', /no user could log in/, /min_iterations/);
   });
 });
 

@@ -81,12 +81,15 @@ test('the number of remembered logins is bounded', async () => {
   assert.ok(authenticator.authenticate(asking(basic('ann:se:crét'))) instanceof Promise);
 });
 
-test('hashes outside the allowed iterations are refused', async () => {
-  const { config, authenticator } = await withAdmin();
-  config.set('chttpd_auth', 'min_iterations', '101');
-  await assert.rejects(async () => authenticator.authenticate(asking(basic('ann:se:crét'))), {
-    error: 'forbidden',
-  });
+test('server admins are not locked out by bounds of iterations', async () => {
+  for (const [key, value] of [
+    ['min_iterations', '101'],
+    ['max_iterations', '99'],
+  ] as const) {
+    const { config, authenticator } = await withAdmin();
+    config.set('chttpd_auth', key, value);
+    assert.equal((await authenticator.authenticate(asking(basic('ann:se:crét')))).user.name, 'ann');
+  }
 });
 
 test('a ready hash is stored as it is, and a password that was called one is hashed', async () => {

@@ -204,7 +204,7 @@ export class Authenticator {
   #refresh(known: Known): boolean {
     const account = this.accounts.find(known.identity.user.name!);
     if (account === undefined || account.fingerprint !== known.account!.fingerprint) return false;
-    if (account.hash) this.#logins.checkIterations(account.hash);
+    this.#logins.checkIterations(account);
     known.identity = { ...known.identity, user: account.user };
     known.account = this.#seen(account);
     return true;

@@ -138,7 +138,7 @@ function otherFindings(config: Config): Finding[] {
     findings.push(
       problem(
         '[chttpd_auth] iterations',
-        `New passwords are hashed ${made} times, but only ${min} to ${max} times are accepted: nobody could log in.`,
+        `New passwords are hashed ${made} times, but only ${min} to ${max} times are accepted: no user could log in.`,
         'Choose a number between min_iterations and max_iterations.',
       ),
     );
