@@ -1,4 +1,5 @@
-import { Refusal } from '../base/errors.js';
+import { Budget, type Share } from '../base/budget.js';
+import { Refusal, Unavailable } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
@@ -11,6 +12,7 @@ interface Batch {
   database: Database;
   user: UserContext;
   docs: NamedInput[];
+  share: Share;
   timer: NodeJS.Timeout;
 }
 
@@ -21,20 +23,26 @@ interface Batch {
 export class BatchWrites {
   readonly #batches = new Map<string, Batch>();
   readonly #saving = new Set<Promise<void>>();
+  readonly #budget: Budget;
 
   constructor(
     private readonly cluster: () => Cluster,
     private readonly config: Config,
     private readonly logger: Logger,
-  ) {}
+  ) {
+    this.#budget = new Budget(() => config.number('tuffet/batch_memory_bytes'), 0);
+  }
 
+  /** Refuses what would be too much to keep in memory. */
   add(database: Database, user: UserContext, doc: NamedInput): void {
     const key = JSON.stringify([database.record.instance, user.name, user.roles]);
     let batch = this.#batches.get(key);
     if (batch === undefined) {
       const timer = setTimeout(() => this.#save(key), this.config.number('tuffet/batch_save_interval_ms'));
-      this.#batches.set(key, (batch = { database, user, docs: [], timer }));
+      this.#batches.set(key, (batch = { database, user, docs: [], share: this.#budget.share(), timer }));
     }
+    if (!batch.share.tryGrow(bytesOf(doc)))
+      throw new Unavailable('Too many documents of `batch=ok` wait to be saved; try again later.');
     batch.docs.push(doc);
     if (batch.docs.length >= this.config.number('tuffet/batch_save_size')) this.#save(key);
   }
@@ -60,7 +68,10 @@ export class BatchWrites {
       else this.logger.error({ ...facts, err: error }, 'a batch of documents was not saved');
     });
     this.#saving.add(work);
-    void work.finally(() => this.#saving.delete(work));
+    void work.finally(() => {
+      batch.share.release();
+      this.#saving.delete(work);
+    });
   }
 
   async #saveDocs(batch: Batch): Promise<void> {
@@ -96,4 +107,12 @@ export class BatchWrites {
     }
     return saved;
   }
+}
+
+/** What a document takes in memory beside its text. */
+const documentBytes = 500;
+
+function bytesOf({ id, body, attachments = [] }: NamedInput): number {
+  const data = attachments.reduce((sum, each) => sum + (each.kind === 'data' ? each.data.length : 0), 0);
+  return documentBytes + id.length + body.length + data;
 }

@@ -26,6 +26,7 @@ const releasesMax = 4;
  */
 export class Volumes {
   readonly #volumes: (Volume | undefined)[] = [];
+  #openCount = 0;
   readonly #reclaiming = new Map<number, Promise<boolean>>();
   #beginning: Promise<number> | undefined;
 
@@ -34,7 +35,7 @@ export class Volumes {
     private readonly folder: string | undefined,
     private readonly catalogue: Catalogue,
     private readonly onCommit: (touched: readonly Touched[]) => void,
-    /** Bytes of records that each volume remembers. */
+    /** Bytes of records that all volumes remember together. */
     private readonly cacheBytes: number,
     /** Called with the folder of a volume that is removed or opened again: others let go of it. */
     private readonly onReplaced: (folder: string) => Promise<void>,
@@ -43,7 +44,11 @@ export class Volumes {
   ) {}
 
   get(slot: number): Volume {
-    return (this.#volumes[slot] ??= new Volume(slot, this.#open(slot), this.onCommit));
+    const open = this.#volumes[slot];
+    if (open !== undefined) return open;
+    const volume = (this.#volumes[slot] = new Volume(slot, this.#open(slot), this.onCommit));
+    this.#openCount++;
+    return volume;
   }
 
   /** Every volume there is, opened if need be. */
@@ -137,7 +142,7 @@ export class Volumes {
       release: (attempt) => (attempt > releasesMax ? this.onStuck() : this.onReplaced(folder)),
       reopened: () => Promise.resolve(),
     });
-    return new CachedStore(store, this.cacheBytes);
+    return new CachedStore(store, () => this.cacheBytes / Math.max(1, this.#openCount));
   }
 
   #folderOf(slot: number, generation: number): string {

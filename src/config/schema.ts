@@ -152,7 +152,7 @@ export const schema = {
     64 * millions,
     0,
     100_000 * millions,
-    'Bytes of recently read records that each volume keeps in memory. Read at start.',
+    'Bytes of recently read records that are kept in memory, for all volumes together. Read at start.',
   ),
   'tuffet/index_cache_bytes': integer(
     64 * millions,

@@ -18,4 +18,24 @@ export const trafficOptions = {
     3_600_000,
     'Milliseconds that requests under way have to finish when the server is stopped; then their connections are closed.',
   ),
+  'tuffet/answer_idle_timeout_ms': limit(
+    60_000,
+    100,
+    'Milliseconds after which the connection of a client that takes nothing of its answer is closed.',
+  ),
+  'tuffet/request_memory_bytes': limit(
+    134_217_728,
+    1_048_576,
+    'Bytes of request bodies held in memory at once, without those below 64 KB and those that go through files.',
+  ),
+  'tuffet/answer_memory_bytes': limit(
+    134_217_728,
+    1_048_576,
+    'Bytes of answers above 256 KB that wait in memory for their clients to take them.',
+  ),
+  'tuffet/batch_memory_bytes': limit(
+    67_108_864,
+    65_536,
+    'Bytes of documents of `batch=ok` that wait to be saved, in all databases.',
+  ),
 } as const;

@@ -65,4 +65,6 @@ const bytesOf = (request: IncomingMessage): number =>
 
 /** Whether the server reads the body and has taken all that came: if not, it is not the client that is slow. */
 const isAwaited = (request: IncomingMessage): boolean =>
-  request.readableLength === 0 && request.listenerCount('data') + request.listenerCount('readable') > 0;
+  request.readableLength === 0 &&
+  !request.isPaused() &&
+  request.listenerCount('data') + request.listenerCount('readable') > 0;

@@ -36,9 +36,9 @@ export class Edge {
 
   /** Whether the client came over TLS, to this server or to a proxy before it. */
   isSecure(request: IncomingMessage): boolean {
-    const socket = request.socket as { encrypted?: boolean };
+    const socket = request.socket as { encrypted?: boolean } | null;
     return (
-      socket.encrypted === true ||
+      socket?.encrypted === true ||
       headerOf(request, this.#sslHeader) === 'on' ||
       headerOf(request, this.#protoHeader) === 'https'
     );

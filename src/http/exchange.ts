@@ -3,6 +3,7 @@ import type { WebSocket } from 'ws';
 import type { Asker } from '../auth/asker.js';
 import { nobody, type Identity } from '../auth/authenticator.js';
 import type { UserContext } from '../base/user-context.js';
+import type { Share } from '../base/budget.js';
 import { toBytes, type Bytes } from '../base/bytes.js';
 import type { Cluster } from '../cluster/cluster.js';
 import { invalidJson, notAnObject } from '../base/errors.js';
@@ -11,8 +12,10 @@ import { readBody, requireJson } from './body.js';
 import { headerOf, headersOf } from './header.js';
 import { jsonpClosing, jsonpOpening, jsonpType } from './jsonp.js';
 import { contentTypeFor } from './negotiate.js';
+import { NoRoom, uncountedBytes } from './memory-budgets.js';
 import type { Query } from './query.js';
 import type { Services } from './services.js';
+import { countLargePieces, writeWhole } from './stream.js';
 
 /** A body that is taken as a whole may have this size, however large streamed ones may be. */
 const bodyInMemoryBytesMax = 64 * 1024 * 1024;
@@ -34,6 +37,9 @@ export class Exchange implements Asker {
   /** Whether JSON has been begun whose end may be an error. */
   endsWithError = false;
   readonly #cluster: Cluster;
+  #bodyShare: Share | undefined;
+  #answerShare: Share | undefined;
+  #ends = 0;
 
   constructor(
     readonly services: Services,
@@ -64,7 +70,8 @@ export class Exchange implements Asker {
   }
 
   get sender(): string {
-    return this.request.socket.remoteAddress ?? '';
+    const { socket } = this.request as { socket: { remoteAddress?: string | undefined } | null };
+    return socket?.remoteAddress ?? '';
   }
 
   /** Takes note of who is asking. */
@@ -80,7 +87,20 @@ export class Exchange implements Asker {
   }
 
   body(bytesMax = bodyInMemoryBytesMax): Promise<Buffer> {
-    return readBody(this.request, Math.min(this.bodyBytesMax, bodyInMemoryBytesMax, bytesMax));
+    const most = Math.min(this.bodyBytesMax, bodyInMemoryBytesMax, bytesMax);
+    return readBody(this.request, most, () => this.bodyShare);
+  }
+
+  /** What the body takes of the memory for bodies. Under pressure a client that has stopped sending is cut off. */
+  get bodyShare(): Share {
+    return (this.#bodyShare ??= this.services.budgets.bodies.share(() => void this.request.destroy()));
+  }
+
+  /** Called when the work is done, and when the answer has left or its client has: then nothing is held any more. */
+  finished(): void {
+    if (++this.#ends < 2) return;
+    this.#bodyShare?.release();
+    this.#answerShare?.release();
   }
 
   /** The body of a POST that must be a JSON object, and say so. */
@@ -116,8 +136,21 @@ export class Exchange implements Asker {
   }
 
   send(status: number, type: string, text: Bytes, headers?: OutgoingHttpHeaders): void {
+    if (text.length > uncountedBytes.answer && this.method !== 'HEAD') {
+      const share = this.#roomFor(text);
+      this.#writeHead(status, ['Content-Type', type, 'Content-Length', text.length], headers);
+      writeWhole(this.response, text, share);
+      return;
+    }
     this.#writeHead(status, ['Content-Type', type, 'Content-Length', text.length], headers);
     this.response.end(text, 'latin1');
+  }
+
+  #roomFor({ length }: Bytes): Share {
+    const share = (this.#answerShare ??= this.services.budgets.answers.share(() => this.response.destroy()));
+    const missing = length - share.bytes;
+    if (missing > 0 && !share.tryGrow(missing)) throw new NoRoom(share, missing);
+    return share;
   }
 
   /** An answer without a body. */
@@ -128,11 +161,13 @@ export class Exchange implements Asker {
 
   /** Sends the head; what follows is written to the response by the caller. */
   head(status: number, headers: OutgoingHttpHeaders): void {
+    countLargePieces(this.response, this.services.budgets.answers);
     this.#writeHead(status, [], headers);
   }
 
   /** Sends the head of JSON that the caller writes to the response piece by piece, and closes with `endJson`. */
   jsonHead(status: number, headers?: OutgoingHttpHeaders): void {
+    countLargePieces(this.response, this.services.budgets.answers);
     if (this.callback === undefined) {
       this.#writeHead(status, ['Content-Type', contentTypeFor(this.header('accept'))], headers);
     } else {

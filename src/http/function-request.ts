@@ -35,7 +35,7 @@ export function functionRequest(
     query: Object.fromEntries(query.entries()),
     headers,
     body,
-    peer: request.socket.remoteAddress ?? '',
+    peer: exchange.sender,
     form: formOf(exchange.header('content-type'), body),
     cookie: cookiesOf(headers['Cookie']),
     userCtx: functionUser(database, user),

@@ -67,6 +67,8 @@ export class H2Request extends Readable {
 export class H2Response extends Writable {
   statusCode = 200;
   headersSent = false;
+  /** Bytes of the body that the client has taken. */
+  bytesWritten = 0;
   #bodyless = false;
   #whole = false;
 
@@ -107,7 +109,11 @@ export class H2Response extends Writable {
 
   override _write(chunk: Buffer, _: BufferEncoding, done: (error?: Error | null) => void): void {
     if (this.#bodyless) done();
-    else if (this.#isOpen) this.stream.write(chunk, () => done());
+    else if (this.#isOpen)
+      this.stream.write(chunk, () => {
+        this.bytesWritten += chunk.length;
+        done();
+      });
   }
 
   override _final(done: (error?: Error | null) => void): void {

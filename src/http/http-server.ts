@@ -12,11 +12,20 @@ import { callbackOf } from './jsonp.js';
 import { limitConnections, listenOn } from './listen.js';
 import { checkLogin, login } from './login.js';
 import { splitPath, targetOf } from './path.js';
-import { isUnused, lastAnswer, mustWait, takeOver, type Pipelined } from './pipelining.js';
+import {
+  forgetAnswer,
+  isUnused,
+  lastAnswer,
+  mustWait,
+  takeOver,
+  watchQueued,
+  type Pipelined,
+} from './pipelining.js';
 import { emptyQuery, Query } from './query.js';
-import { hasBody, isBrokenOff, pathOf } from './request-facts.js';
-import { route } from './router.js';
+import { hasBody, isBrokenOff, methodOf, pathOf } from './request-facts.js';
+import { runRoute } from './run-route.js';
 import type { Services } from './services.js';
+import { StalledReaders } from './stalled-readers.js';
 import { TlsServer } from './tls-server.js';
 
 /** Takes requests from the network and sees to it that each is answered once, whatever goes wrong. */
@@ -59,8 +68,10 @@ export class HttpServer {
     // Node drops the headers beyond its limit and says nothing: there is one of our own.
     this.#server.maxHeadersCount = 0;
     limitConnections(this.#server, config);
+    const readers = new StalledReaders(() => config.number('tuffet/answer_idle_timeout_ms'));
     this.#server.on('connection', (socket: Pipelined) => {
       this.#connections.add(socket);
+      readers.add(socket);
       socket.on('close', () => this.#connections.delete(socket));
     });
     this.#server.on('clientError', (error: ClientError, socket: Pipelined) => {
@@ -77,7 +88,7 @@ export class HttpServer {
     this.#server.on('upgrade', (request: IncomingMessage, socket, head) =>
       takeOver(socket, () => this.#upgrade({ request, socket, head })),
     );
-    if (config.boolean('ssl/enable')) this.#tls = new TlsServer(config, this.#server, take);
+    if (config.boolean('ssl/enable')) this.#tls = new TlsServer(config, this.#server, take, readers);
   }
 
   /** The addresses of plain HTTP and, where it is configured, of TLS. */
@@ -127,8 +138,9 @@ export class HttpServer {
     socket[lastAnswer] = response;
     // Requests sent without waiting for answers: one that changes something runs after what came before it, and
     // what comes after it sees what it did.
+    if (before !== undefined && !before.closed) watchQueued(socket, response);
     if (before !== undefined && mustWait(before, request)) {
-      before.once('close', () => this.#begin(request, response, id, started));
+      before.once('close', () => socket.destroyed || this.#begin(request, response, id, started));
     } else this.#begin(request, response, id, started);
   }
 
@@ -172,6 +184,8 @@ export class HttpServer {
     response.on('close', () => {
       if (isCounted) this.admission.leave();
       this.#bodies.delete(request);
+      exchange?.finished();
+      forgetAnswer(request, response);
       this.#log(request, response, exchange, id, started);
     });
     try {
@@ -223,8 +237,7 @@ export class HttpServer {
   #serve(exchange: Exchange, identity: Exchange['identity']): void {
     exchange.identify(identity);
     checkLogin(exchange, exchange.user);
-    const work = route(exchange);
-    if (work instanceof Promise) work.catch((error: unknown) => fail(exchange, error));
+    runRoute(exchange);
   }
 
   #log(
@@ -260,16 +273,6 @@ function giveUpBody(exchange: Exchange): void {
   const { request, response } = exchange;
   response.once('close', () => request.destroy());
   fail(exchange, new Refusal('request_timeout', 'The body of the request did not come in time.'));
-}
-
-const overridable = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'COPY']);
-
-/** Clients that only know GET and POST say in a header of a POST what they mean. */
-function methodOf(request: IncomingMessage): string {
-  const method = request.method ?? 'GET';
-  if (method !== 'POST') return method;
-  const wanted = request.headers['x-http-method-override'];
-  return typeof wanted === 'string' && overridable.has(wanted) ? wanted : method;
 }
 
 /** A browser that asks what a page may do is answered without a login: it sends none with that question. */

@@ -1,3 +1,4 @@
+import type { MemoryBudgets } from './memory-budgets.js';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { STATUS_CODES } from 'node:http';
 
@@ -30,7 +31,20 @@ export class Metrics {
   /** Feeds that are open. */
   feeds = 0;
 
-  constructor() {
+  constructor(budgets: MemoryBudgets) {
+    const each = Object.entries({ bodies: budgets.bodies, answers: budgets.answers });
+    this.#collected('tuffet_memory_waits_total', 'how often a body or an answer found no room at once', () =>
+      each.map(([budget, { waits }]) => [{ budget }, waits]),
+    );
+    new Gauge({
+      name: 'tuffet_memory_held_bytes',
+      help: 'bytes of large request bodies and answers held in memory',
+      labelNames: ['budget'],
+      registers: [this.#registry],
+      collect() {
+        for (const [budget, { used }] of each) this.set({ budget }, used);
+      },
+    });
     this.#collected('couchdb_httpd_requests_total', 'number of HTTP requests', () => [[{}, this.#requests]]);
     this.#collected('couchdb_httpd_request_methods', 'number of HTTP requests by method', () =>
       [...this.#byMethod].map(([method, count]) => [{ method }, count]),

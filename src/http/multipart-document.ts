@@ -1,7 +1,9 @@
 import type { Follower } from '../cluster/attach.js';
+import type { Share } from '../base/budget.js';
 import { badRequest } from '../base/errors.js';
 import { bodyProblem, openBody } from './body.js';
 import type { Exchange } from './exchange.js';
+import { countBody } from './memory-budgets.js';
 import { boundaryOf, filenameOf, mayBeNamed } from '../base/multipart/content-headers.js';
 import { readMultipart, type Part } from '../base/multipart/multipart-reader.js';
 
@@ -21,7 +23,7 @@ export async function withMultipart(
   try {
     const first = await parts.next();
     if (first.done) throw badRequest('The multipart body has no parts.');
-    await save(await gather(first.value), {
+    await save(await gather(first.value, exchange.bodyShare), {
       open: async ({ name }) => {
         const next = await parts.next();
         if (next.done) throw badRequest(`The multipart body has no part for attachment ${name}.`);
@@ -43,14 +45,17 @@ export async function withMultipart(
   }
 }
 
-async function gather(part: Part): Promise<Buffer> {
+async function gather(part: Part, share: Share): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of part.body) {
     length += chunk.length;
     if (length > documentPartBytesMax)
       throw badRequest('The first part of the body is too large for a document.');
+    share.moved();
+    countBody(share, length);
     chunks.push(Buffer.from(chunk));
   }
+  share.settle();
   return Buffer.concat(chunks, length);
 }

@@ -3,11 +3,39 @@ import type { Duplex } from 'node:stream';
 
 /** Where a socket keeps the answer to its latest request. */
 export const lastAnswer = Symbol('last answer');
-export type Pipelined = IncomingMessage['socket'] & { [lastAnswer]?: ServerResponse };
+/** And those that wait for their turn. */
+const queuedAnswers = Symbol('queued answers');
+export type Pipelined = IncomingMessage['socket'] & {
+  [lastAnswer]?: ServerResponse | undefined;
+  [queuedAnswers]?: Set<ServerResponse>;
+};
+
+/** An idle connection must not keep its last request in memory, with all that was read of it. */
+export function forgetAnswer({ socket }: { socket: Pipelined | null }, answer: ServerResponse): void {
+  // A request that was given up has no socket any more.
+  if (socket !== null && socket[lastAnswer] === answer) socket[lastAnswer] = undefined;
+}
 
 /** Whether no request has come over a connection, as far as that can be told: a handshake of TLS has bytes of its own. */
 export const isUnused = (socket: Pipelined): boolean =>
   socket[lastAnswer] === undefined && (socket.bytesRead === 0 || 'encrypted' in socket);
+
+/** Node tells an answer whose turn has not come nothing of the end of its connection; this does. */
+export function watchQueued(socket: Pipelined, answer: ServerResponse): void {
+  let answers = socket[queuedAnswers];
+  if (answers === undefined) {
+    const all = (answers = socket[queuedAnswers] = new Set());
+    socket.once('close', () => {
+      for (const each of all) {
+        if (each.socket !== null) continue;
+        each.destroy();
+        each.emit('close');
+      }
+    });
+  }
+  const all = answers.add(answer);
+  answer.once('close', () => all.delete(answer));
+}
 
 /** Whether a request has to wait for the answer before it: one of the two may change something. */
 export const mustWait = (before: ServerResponse, request: IncomingMessage): boolean =>

@@ -15,3 +15,13 @@ export function pathOf({ url = '/' }: IncomingMessage): string {
   const path = mark < 0 ? url : url.slice(0, mark);
   return path.startsWith('/') ? path : path.replace(/^([a-z]*:\/\/)?[^/]*@/i, '$1');
 }
+
+const overridable = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'COPY']);
+
+/** Clients that only know GET and POST say in a header of a POST what they mean. */
+export function methodOf(request: IncomingMessage): string {
+  const method = request.method ?? 'GET';
+  if (method !== 'POST') return method;
+  const wanted = request.headers['x-http-method-override'];
+  return typeof wanted === 'string' && overridable.has(wanted) ? wanted : method;
+}

@@ -8,6 +8,7 @@ import type { Config } from '../config/config.js';
 import type { Replicator } from '../replication/replicator.js';
 import type { ScriptHost } from '../script/script-host.js';
 import type { Edge } from './edge.js';
+import type { MemoryBudgets } from './memory-budgets.js';
 import type { Metrics } from './metrics.js';
 
 /** All that handlers work with. */
@@ -26,6 +27,7 @@ export interface Services {
   wheel: TimerWheel;
   logger: Logger;
   edge: Edge;
+  budgets: MemoryBudgets;
   /** Closes the data folder's stores and opens them again. */
   restart: () => Promise<void>;
   /** Reads the configuration again, with the certificates it names. Gives nothing; refuses where something can't be used. */

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
+import type { Budget, Share } from '../base/budget.js';
 import type { Bytes } from '../base/bytes.js';
 import { nextTurn } from '../base/turns.js';
+import { uncountedBytes } from './memory-budgets.js';
 
 /**
  * Writes pieces as fast as the client takes them and no faster: the next is only asked for when the socket has room,
@@ -20,6 +22,10 @@ export async function writeBuffers(
 ): Promise<boolean> {
   for await (const chunk of chunks) {
     if (response.destroyed || response.closed) return false;
+    if (chunk.length > uncountedBytes.answer) {
+      if (!(await writeLarge(response, chunk))) return false;
+      continue;
+    }
     if (response.write(chunk)) continue;
     if (!(await drained(response))) return false;
     await nextTurn();
@@ -30,7 +36,9 @@ export async function writeBuffers(
 /** An empty piece writes nothing: it stands for work that has taken its time and found nothing to show yet. */
 export async function writePiece(response: ServerResponse, piece: Bytes | Buffer): Promise<boolean> {
   if (response.destroyed || response.closed) return false;
-  if (piece.length > 0) {
+  if (piece.length > uncountedBytes.answer) {
+    if (!(await writeLarge(response, piece))) return false;
+  } else if (piece.length > 0) {
     const taken = typeof piece === 'string' ? response.write(piece, 'latin1') : response.write(piece);
     if (!taken && !(await drained(response))) return false;
   }
@@ -61,6 +69,56 @@ export async function begun<T extends Bytes | Buffer>(pieces: AsyncIterable<T>):
     return { done: true, value: undefined };
   };
   return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
+}
+
+/** Where the room for large pieces of an answer comes from. */
+const budgets = new WeakMap<ServerResponse, Budget>();
+
+export function countLargePieces(response: ServerResponse, budget: Budget): void {
+  budgets.set(response, budget);
+}
+
+/**
+ * A piece that is larger than others, of a large document for example, takes room among the answers that wait for their
+ * clients. It was read already, so it cannot wait for room: where there is none, the answer is broken off.
+ */
+async function writeLarge(response: ServerResponse, piece: Bytes | Buffer): Promise<boolean> {
+  const share = budgets.get(response)?.share(() => response.destroy());
+  if (share?.tryGrow(piece.length) === false) {
+    response.destroy();
+    return false;
+  }
+  try {
+    for (let at = 0; at < piece.length; at += sliceBytes) {
+      if (!writeSlice(response, piece, at) && !(await drained(response))) return false;
+      share?.moved();
+    }
+    return true;
+  } finally {
+    share?.release();
+  }
+}
+
+/** Writes a large answer as the client takes it, and ends it. Its share is released by others. */
+export function writeWhole(response: ServerResponse, text: Bytes, share: Share): void {
+  let at = 0;
+  const write = (): void => {
+    share.moved();
+    for (let isTaken = true; isTaken && at < text.length; at += sliceBytes)
+      isTaken = writeSlice(response, text, at);
+    if (at < text.length) return;
+    response.off('drain', write);
+    response.end();
+  };
+  response.on('drain', write);
+  write();
+}
+
+const sliceBytes = 128 * 1024;
+
+function writeSlice(response: ServerResponse, piece: Bytes | Buffer, at: number): boolean {
+  if (typeof piece === 'string') return response.write(piece.slice(at, at + sliceBytes), 'latin1');
+  return response.write(piece.subarray(at, at + sliceBytes));
 }
 
 function drained(response: ServerResponse): Promise<boolean> {

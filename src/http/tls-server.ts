@@ -5,6 +5,7 @@ import tls, { type TLSSocket } from 'node:tls';
 import type { Config } from '../config/config.js';
 import { H2Request, H2Response } from './h2-messages.js';
 import { limitConnections, listenOn } from './listen.js';
+import type { StalledReaders } from './stalled-readers.js';
 import { secureContextOptions } from './tls-options.js';
 
 type Take = (request: IncomingMessage, response: ServerResponse) => void;
@@ -30,6 +31,7 @@ export class TlsServer {
     private readonly config: Config,
     http1: Server,
     take: Take,
+    private readonly readers: StalledReaders,
   ) {
     this.#idleMs = config.number('tuffet/idle_timeout_ms');
     this.#h2 = this.#createH2(take);
@@ -101,6 +103,7 @@ export class TlsServer {
       if (headers.expect === '100-continue') stream.additionalHeaders({ ':status': 100 });
       const request = new H2Request(stream, headers, rawHeaders);
       const response = new H2Response(stream, request);
+      this.readers.add(response);
       take(request as unknown as IncomingMessage, response as unknown as ServerResponse);
     });
     return server;

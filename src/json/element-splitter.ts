@@ -82,6 +82,11 @@ export class ElementSplitter {
     this.#carry(chunk, from);
   }
 
+  /** Bytes that are kept for later calls. */
+  get heldBytes(): number {
+    return this.#elementBytes + this.#skeletonBytes;
+  }
+
   /** The text without the elements. Still to be checked. */
   end(): Buffer {
     if (this.#inString || this.#inArray || this.#depth !== 0) throw invalidJson();

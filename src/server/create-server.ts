@@ -28,8 +28,10 @@ import { validationGate } from '../cluster/validate-docs.js';
 import { Config, type ConfigOptions } from '../config/config.js';
 import { Edge } from '../http/edge.js';
 import { HttpServer } from '../http/http-server.js';
+import { MemoryBudgets } from '../http/memory-budgets.js';
 import { Metrics } from '../http/metrics.js';
 import type { Services } from '../http/services.js';
+import { once, soon } from './calls.js';
 import { guardReplications, makeReplicator } from './replicating.js';
 import { Restarting } from './restarting.js';
 import { Scripting } from './scripting.js';
@@ -199,6 +201,7 @@ function servicesFor(
   scripts: Services['scripts'],
 ): Omit<Services, 'cluster' | 'authenticator' | 'reload' | 'restart'> {
   const version = packageVersion();
+  const budgets = new MemoryBudgets(config);
   const uuid = folder?.uuid ?? randomId();
   const serverName = `Tuffet/${version}`;
   return {
@@ -207,33 +210,15 @@ function servicesFor(
     replicator: makeReplicator({ config, logger, cluster, scripts, serverId: uuid, userAgent: serverName }),
     scripts,
     uuids: new Uuids(config),
-    metrics: new Metrics(),
+    metrics: new Metrics(budgets),
     wheel: new TimerWheel((error) => logger.error({ err: error }, 'a timer failed')),
     logger,
     edge: new Edge(config),
+    budgets,
     uuid,
     version,
     spoolFolder: folder?.folder ?? os.tmpdir(),
     serverName,
-  };
-}
-
-/** Does the work when it is first asked for, and never again. */
-function once(work: () => Promise<void>): () => Promise<void> {
-  let done: Promise<void> | undefined;
-  return () => (done ??= work());
-}
-
-/** How long after a change of accounts feeds are looked at again; many changes are followed by one look. */
-const recheckAfterMs = 200;
-
-function soon(work: () => void): () => void {
-  let timer: NodeJS.Timeout | undefined;
-  return () => {
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      work();
-    }, recheckAfterMs).unref();
   };
 }
 

@@ -19,7 +19,8 @@ export class CachedStore implements Store {
 
   constructor(
     private readonly store: Store,
-    private readonly bytesMax: number,
+    /** Asked whenever something is added: stores may share one number of bytes. */
+    private readonly bytesMax: () => number,
   ) {}
 
   get(key: Bytes): Bytes | undefined {
@@ -81,7 +82,7 @@ export class CachedStore implements Store {
   #remember(key: Bytes, value: Bytes): void {
     this.#young.set(key, value);
     this.#youngBytes += key.length + value.length;
-    if (this.#youngBytes < this.bytesMax / 2) return;
+    if (this.#youngBytes < this.bytesMax() / 2) return;
     this.#old = this.#young;
     this.#young = new Map();
     this.#youngBytes = 0;

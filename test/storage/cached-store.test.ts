@@ -18,7 +18,7 @@ const cacheBytes = 4_000;
 storeSuite('CachedStore of an LmdbStore', (t) => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tuffet-cached-'));
   t.after(() => fs.rmSync(folder, { recursive: true, force: true }));
-  return new CachedStore(new LmdbStore(path.join(folder, 'store')), cacheBytes);
+  return new CachedStore(new LmdbStore(path.join(folder, 'store')), () => cacheBytes);
 });
 
 /** Counts the reads that reach the store. */
@@ -34,7 +34,7 @@ class CountingStore extends MemoryStore {
 describe('a cache', () => {
   test('spares the second look into the store', async () => {
     const store = new CountingStore();
-    const cached = new CachedStore(store, cacheBytes);
+    const cached = new CachedStore(store, () => cacheBytes);
     await put(cached, [{ key: 'a', value: '1' }]);
     for (let n = 0; n < 5; n++) assert.equal(cached.get('a'), '1');
     assert.equal(store.reads, 1);
@@ -42,7 +42,7 @@ describe('a cache', () => {
 
   test('is not filled by those who read everything once, and serves them what it has', async () => {
     const store = new CountingStore();
-    const cached = new CachedStore(store, cacheBytes);
+    const cached = new CachedStore(store, () => cacheBytes);
     const entries = Array.from({ length: 200 }, (_, n) => ({ key: `key-${n}`, value: 'x'.repeat(100) }));
     await put(cached, entries);
     cached.get('key-0');
@@ -56,7 +56,7 @@ describe('a cache', () => {
 
   test('keeps what is asked for again and again, and forgets the rest', async () => {
     const store = new CountingStore();
-    const cached = new CachedStore(store, cacheBytes);
+    const cached = new CachedStore(store, () => cacheBytes);
     const entries = Array.from({ length: 200 }, (_, n) => ({ key: `key-${n}`, value: 'x'.repeat(100) }));
     await put(cached, entries);
     for (const { key } of entries) {
@@ -70,7 +70,7 @@ describe('a cache', () => {
 
   test('gives the value from before a batch until the batch is committed, and the new one from then on', async () => {
     const store = new SteeredStore();
-    const cached = new CachedStore(store, cacheBytes);
+    const cached = new CachedStore(store, () => cacheBytes);
     const write = (value: Bytes | undefined): Promise<void> => {
       const { flushed } = cached.write([{ key: 'a', value }]);
       store.batches.at(-1)!.finish();
@@ -93,7 +93,7 @@ describe('a cache', () => {
 
   test('changes nothing when the store refuses a batch', async () => {
     const store = new SteeredStore();
-    const cached = new CachedStore(store, cacheBytes);
+    const cached = new CachedStore(store, () => cacheBytes);
     const before = cached.write([{ key: 'a', value: '1' }]).flushed;
     store.batches[0]!.finish();
     await before;
@@ -107,7 +107,7 @@ describe('a cache', () => {
 
   test('lets a refused batch be told to one who waits for the flush alone', async () => {
     const store = new SteeredStore();
-    const cached = new CachedStore(store, cacheBytes);
+    const cached = new CachedStore(store, () => cacheBytes);
     const { flushed } = cached.write([{ key: 'a', value: '1' }]);
     store.batches[0]!.fail();
     await assert.rejects(flushed, /the disk is full/);

@@ -10,6 +10,7 @@ import { scanBulk, scanDocument } from '../../json/scan.js';
 import { bodyProblem, openBody, requireJson } from '../body.js';
 import { BulkSaver, bulkSettings, checkDocs, failedRows, refuseAllOrNothing } from '../bulk-docs.js';
 import type { Exchange } from '../exchange.js';
+import { countBody } from '../memory-budgets.js';
 import { contentTypeFor } from '../negotiate.js';
 import type { DatabaseRoute } from '../route.js';
 import { Spool } from '../spool.js';
@@ -60,10 +61,15 @@ async function saveFromFile(exchange: Exchange, database: Database): Promise<voi
       if (hasStubs(input)) stubbed.push(withoutBytes(input));
     });
     await body
-      .fill(openBody(exchange.request, exchange.bodyBytesMax), (chunk) => check.write(chunk))
+      .fill(openBody(exchange.request, exchange.bodyBytesMax), (chunk) => {
+        check.write(chunk);
+        exchange.bodyShare.moved();
+        countBody(exchange.bodyShare, check.heldBytes);
+      })
       .catch((error: unknown) => {
         throw bodyProblem(error);
       });
+    exchange.bodyShare.settle();
     const settings = settingsOf(check.end());
     for (const input of stubbed) checkStubs(database, input, settings.newEdits);
     saver.rewind();

@@ -3,7 +3,6 @@ import type { Credentials } from '../../auth/logins.js';
 import { toBytes } from '../../base/bytes.js';
 import { badRequest, invalidJson, notAnObject, Refusal } from '../../base/errors.js';
 import { parseJson } from '../../json/scan.js';
-import { readBody } from '../body.js';
 import type { Exchange } from '../exchange.js';
 import { addressOf, wantsPage } from '../login-request.js';
 import type { ServerRoute } from '../route.js';
@@ -83,7 +82,7 @@ async function readLogin(exchange: Exchange): Promise<Credentials> {
       "Content-Type must be 'application/x-www-form-urlencoded' or 'application/json'",
     );
   }
-  const bytes = await readBody(exchange.request, loginBytesMax);
+  const bytes = await exchange.body(loginBytesMax);
   const fields = type === 'application/json' ? jsonFields(bytes) : formFields(bytes);
   const names = ['name', 'username'].flatMap((field) => fields(field) ?? []);
   if (names.length === 0) throw badRequest('request body must contain a username');
