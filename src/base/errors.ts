@@ -129,15 +129,24 @@ export interface RefusalData {
   value: unknown;
   /** Whether a function of a design document chose the name. */
   isChosen: boolean;
+  /** Whether it may work a moment later. */
+  isPassing: boolean;
 }
 
 export const refusalData = (refusal: Refusal): RefusalData =>
   refusal instanceof FunctionRefusal
-    ? { error: refusal.error, value: refusal.value, isChosen: true }
-    : { error: refusal.error, value: refusal.reason, isChosen: false };
+    ? { error: refusal.error, value: refusal.value, isChosen: true, isPassing: false }
+    : {
+        error: refusal.error,
+        value: refusal.reason,
+        isChosen: false,
+        isPassing: refusal instanceof Unavailable,
+      };
 
-export const refusalOf = ({ error, value, isChosen }: RefusalData): Refusal =>
-  isChosen ? new FunctionRefusal(error, value) : new Refusal(error as ErrorName, String(value));
+export function refusalOf({ error, value, isChosen, isPassing }: RefusalData): Refusal {
+  if (isChosen) return new FunctionRefusal(error, value);
+  return isPassing ? new Unavailable(String(value)) : new Refusal(error as ErrorName, String(value));
+}
 
 export const badRequest = (reason: string): Refusal => new Refusal('bad_request', reason);
 export const notFound = (reason: string): Refusal => new Refusal('not_found', reason);

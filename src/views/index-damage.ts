@@ -1,9 +1,9 @@
-import { Refusal } from '../base/errors.js';
+import { Unavailable } from '../base/errors.js';
 
 /** A record of an index is lost or does not decode. The index is discarded; who asked for it may ask again. */
-export class IndexDamage extends Refusal {
+export class IndexDamage extends Unavailable {
   constructor(what: string) {
-    super('service_unavailable', `The index is damaged and will be built anew; try again. (${what})`);
+    super(`The index is damaged and will be built anew; try again. (${what})`);
     this.name = 'IndexDamage';
   }
 }
