@@ -3,6 +3,7 @@ import path from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import type { Bytes } from '../base/bytes.js';
 import { failedCommit } from '../base/storage-errors.js';
+import { keyBytesMax } from './store.js';
 
 export type Lmdb = RootDatabase<Bytes, Bytes>;
 
@@ -41,6 +42,10 @@ function reserveLockFile(folder: string): void {
     fs.rmSync(file, { force: true });
     throw error;
   }
+}
+
+export function checkKey(key: Bytes): void {
+  if (key.length === 0 || key.length > keyBytesMax) throw new Error(`a key has ${key.length} bytes`);
 }
 
 /** Stands where an open database was. */

@@ -2,10 +2,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import '../base/bytes.js';
 import { storageRefusal } from '../base/storage-errors.js';
-import { closedDatabase, openLmdb, suspendedDatabase, type Lmdb } from './lmdb-environment.js';
+import { checkKey, closedDatabase, openLmdb, suspendedDatabase, type Lmdb } from './lmdb-environment.js';
 import { DiskRoom } from './disk-room.js';
 import { LmdbWriter, probeKey } from './lmdb-writer.js';
-import { keyBytesMax } from './store.js';
 import type { Bytes, Commit, Entry, NumberedEntry, Range, Store, StoreSize, Write } from './store.js';
 import { syncFolder } from './sync-folder.js';
 
@@ -30,6 +29,8 @@ const notShared: StoreSharing = { release: () => Promise.resolve(), reopened: ()
  */
 export class LmdbStore implements Store {
   #db: Lmdb;
+  /** A copy that is under way; it does not reject. */
+  #copying: Promise<unknown> = Promise.resolve();
   readonly #writer: LmdbWriter;
   readonly #room: DiskRoom;
 
@@ -150,6 +151,8 @@ export class LmdbStore implements Store {
     const db = this.#db;
     if (db === closedDatabase) return;
     this.#db = suspendedDatabase;
+    // The library would go on copying from memory that is not there any more.
+    await this.#copying;
     await db.close();
   }
 
@@ -174,7 +177,9 @@ export class LmdbStore implements Store {
   }
 
   async copyTo(folder: string): Promise<void> {
-    await this.#db.backup(folder, true);
+    const copying = this.#db.backup(folder, true);
+    this.#copying = copying.catch(() => undefined);
+    await copying;
     const copy = new LmdbStore(folder);
     await copy.#prime().finally(() => copy.close());
   }
@@ -197,10 +202,6 @@ export class LmdbStore implements Store {
     this.#db = closedDatabase;
     await db.close();
   }
-}
-
-function checkKey(key: Bytes): void {
-  if (key.length === 0 || key.length > keyBytesMax) throw new Error(`a key has ${key.length} bytes`);
 }
 
 interface LmdbStats {

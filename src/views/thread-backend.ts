@@ -234,6 +234,8 @@ export class ThreadBackend implements IndexBackend {
     await this.#send(worker, { type: 'close' }).catch(() => {});
     this.#worker = undefined;
     await worker.terminate();
+    // It may have asked for the store to be let go of, and cannot give it back any more.
+    this.#store?.resume();
   }
 }
 
