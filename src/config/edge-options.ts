@@ -28,8 +28,8 @@ export const chttpdEdgeOptions = {
     'Send `X-Frame-Options: SAMEORIGIN` with every answer, so that other pages show none of them in a frame.',
   ),
   'chttpd/x_forwarded_host': headerName(
-    'X-Forwarded-Host',
-    'Header in which a proxy says which host was asked for.',
+    '',
+    'Header in which a proxy says which host was asked for, such as `X-Forwarded-Host`; empty: no header is believed.',
   ),
   'chttpd/x_forwarded_proto': headerName(
     'X-Forwarded-Proto',

@@ -4,6 +4,7 @@ import { CorruptRecord } from '../base/corrupt-record.js';
 import { Refusal, Unavailable } from '../base/errors.js';
 import { storageRefusal, StorageRefusal } from '../base/storage-errors.js';
 import type { Exchange } from './exchange.js';
+import { endAfterBody } from './linger.js';
 import { askToLogIn } from './login-request.js';
 import { hasBody, isBrokenOff, pathOf } from './request-facts.js';
 import { MethodNotAllowed } from './router.js';
@@ -35,14 +36,17 @@ function answerError(exchange: Exchange, error: unknown): void {
   const refusal = error instanceof Refusal ? error : (storageRefusal(error) ?? ownFault(exchange, error));
   const text = toBytes(refusalText(refusal));
   const asked = refusal.error === 'unauthorized' ? askToLogIn(exchange, refusal) : undefined;
-  // What the client is still sending will not be read: the connection cannot be used again.
-  const unread = request.complete || !hasBody(request) ? {} : { Connection: 'close' };
-  exchange.text(asked?.status ?? statusOf(refusal), text, {
-    ...headersOf(refusal),
-    ...asked?.headers,
-    ...unread,
-  });
-  if (!request.complete) request.resume();
+  const status = asked?.status ?? statusOf(refusal);
+  const headers = { ...headersOf(refusal), ...asked?.headers };
+  if (request.complete || !hasBody(request)) return exchange.text(status, text, headers);
+  // What the client is still sending is not used: the connection cannot be used again.
+  headers.Connection = 'close';
+  if (request.httpVersionMajor === 1 && refusal.error !== 'request_timeout' && !exchange.callback) {
+    exchange.unended(status, text, headers);
+    return endAfterBody(exchange);
+  }
+  exchange.text(status, text, headers);
+  request.resume();
 }
 
 /** Reading and writing fail in every way while the stores are closed under a request. */

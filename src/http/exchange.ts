@@ -135,6 +135,13 @@ export class Exchange implements Asker {
     }
   }
 
+  /** A short answer with JSON, all of it sent but not ended. */
+  unended(status: number, text: Bytes, headers: OutgoingHttpHeaders): void {
+    const type = contentTypeFor(this.header('accept'));
+    this.#writeHead(status, ['Content-Type', type, 'Content-Length', text.length + 1], headers);
+    this.response.write(`${text}\n`, 'latin1');
+  }
+
   send(status: number, type: string, text: Bytes, headers?: OutgoingHttpHeaders): void {
     if (text.length > uncountedBytes.answer && this.method !== 'HEAD') {
       const share = this.#roomFor(text);

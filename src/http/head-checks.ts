@@ -12,6 +12,7 @@ export class HeadChecks {
     const { rawHeaders, url = '/', httpVersionMajor, httpVersionMinor } = request;
     if (url.length > uriBytesMax) throw uriTooLong();
     if (rawHeaders.length > 2 * this.headersMax) throw headTooLong();
+    if (httpVersionMajor === 0) throw badRequest('HTTP before 1.0 is not spoken here.');
     if (httpVersionMajor !== 1) return checkExpectation(request);
     let host: string | undefined;
     for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -10,7 +10,9 @@ import { readFamilies } from './scenario.js';
  * What a real CouchDB answered, request by request, with what the written interface says where the two differ. A
  * scenario that needs what is not built yet is skipped, but has to fail: once it passes, it leaves the list.
  */
-const client = await startServer({ dataDir: temporaryFolder() });
+// Whether a proxy is believed is to be said here, where CouchDB always believes it.
+const config = { chttpd: { x_forwarded_host: 'X-Forwarded-Host' } };
+const client = await startServer({ dataDir: temporaryFolder(), config });
 const target = {
   url: client.url,
   credentials: 'admin:secret',

@@ -2,7 +2,7 @@ import { fromBytes } from '../../base/bytes.js';
 import { badRequest, invalidJson, notFound } from '../../base/errors.js';
 import { setAdmin } from '../../auth/admins.js';
 import { parseJson } from '../../json/scan.js';
-import { requireJson } from '../body.js';
+import { requireJsonOrNoOrigin } from '../body.js';
 import { engine } from '../../script/engine.js';
 import type { Exchange } from '../exchange.js';
 import type { ServerRoute } from '../route.js';
@@ -137,7 +137,7 @@ async function prometheus(exchange: Exchange): Promise<void> {
 
 /** Requests that are under way meanwhile may fail; what they were told is saved is saved. */
 async function restart(exchange: Exchange): Promise<void> {
-  requireJson(exchange.request);
+  requireJsonOrNoOrigin(exchange.request);
   await exchange.services.restart();
   exchange.json(202, { ok: true });
 }
@@ -193,6 +193,7 @@ function logChange(exchange: Exchange, message: string): void {
 }
 
 async function reload(exchange: Exchange): Promise<void> {
+  requireJsonOrNoOrigin(exchange.request);
   await exchange.services.reload();
   exchange.json(200, { ok: true });
 }

@@ -9,7 +9,7 @@ import { checkVisible } from '../../cluster/read-gates.js';
 import { cleanUpViews, viewInfo } from '../../cluster/view-info.js';
 import { viewSource, type NamedView } from '../../cluster/view-source.js';
 import type { ViewRequest } from '../../views/view-request.js';
-import { requireJson } from '../body.js';
+import { requireJson, requireJsonOrNoOrigin } from '../body.js';
 import type { Exchange } from '../exchange.js';
 import { namesTag } from '../negotiate.js';
 import { bodyParameters, queryParameters } from '../parameters.js';
@@ -234,6 +234,7 @@ function compactViews(exchange: Exchange, database: Database): void {
 }
 
 function cleanUp(exchange: Exchange, database: Database): void {
+  requireJsonOrNoOrigin(exchange.request);
   inBackground(exchange, database, cleanUpViews(exchange.services.cluster, database));
 }
 
