@@ -53,3 +53,24 @@ export class TimeSlice {
     this.#endsAt = performance.now() + sliceMs;
   }
 }
+
+/** The same as `map`, for lists that take longer than others can wait. */
+export async function inSlices<T, R>(list: readonly T[], make: (each: T) => R): Promise<R[]> {
+  const slice = new TimeSlice();
+  const made: R[] = [];
+  for (const each of list) {
+    made.push(make(each));
+    if (slice.isOver) await slice.next();
+  }
+  return made;
+}
+
+/** Does work that is divided into small steps, and gives its result. */
+export async function finishInSlices<R>(steps: Generator<void, R>): Promise<R> {
+  const slice = new TimeSlice();
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    if (slice.isOver) await slice.next();
+  }
+}

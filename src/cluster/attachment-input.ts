@@ -89,8 +89,12 @@ const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** Base64 with its own alphabet; white space between the characters is passed over. */
 function decodeBase64(name: string, text: string): Buffer {
-  const plain = /\s/.test(text) ? text.replace(/\s+/g, '') : text;
-  if (!base64.test(plain) || plain.length % 4 === 1) throw badRequest(`Invalid attachment data for ${name}`);
+  let plain = text;
+  if (!base64.test(plain)) {
+    plain = text.replace(/\s+/g, '');
+    if (!base64.test(plain)) throw badRequest(`Invalid attachment data for ${name}`);
+  }
+  if (plain.length % 4 === 1) throw badRequest(`Invalid attachment data for ${name}`);
   return Buffer.from(plain, 'base64');
 }
 

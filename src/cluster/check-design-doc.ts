@@ -1,5 +1,6 @@
 import { fromBytes } from '../base/bytes.js';
 import { FunctionRefusal, notFound, Refusal } from '../base/errors.js';
+import { MemberPicker } from '../json/raw-fields.js';
 import type { ScriptHost, ScriptValue } from '../script/script-host.js';
 import { splitContent } from '../shard/content.js';
 import { builtinFold, isRecentBuiltin, namesBuiltin } from '../views/reduce/builtin.js';
@@ -13,7 +14,7 @@ export function designDocGate(scripts: ScriptHost, allowsMoreReduces: () => bool
     concerns: (_, id) => isDesignId(id),
     check: async (database, input) => {
       if (input.deleted) return input;
-      const ddoc = JSON.parse(fromBytes(splitContent(input.body).body)) as Members;
+      const ddoc = JSON.parse(fromBytes(formMembers.of(splitContent(input.body).body))) as Members;
       const functions = checkForm(ddoc, allowsMoreReduces());
       if (functions.length === 0) return input;
       const sources = functions.map(({ source }) => source);
@@ -57,6 +58,9 @@ const forms: Readonly<Record<string, { kinds: readonly Kind[]; each?: readonly K
   validate_doc_update: { kinds: ['string'] },
   views: { kinds: ['object'], each: ['object'] },
 };
+
+/** What else a design document holds, which may be a lot, is not parsed. */
+const formMembers = new MemberPicker(Object.keys(forms));
 
 /** Refuses members of the wrong type. Gives the functions of views that are in JavaScript. */
 function checkForm(ddoc: Members, moreReduces: boolean): ViewFunction[] {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { notFound } from '../base/errors.js';
+import { MemberPicker } from '../json/raw-fields.js';
 import { prefixEnd } from '../storage/store.js';
 import { decodeWinner } from '../shard/doc-record.js';
 import { docText } from '../shard/doc-text.js';
@@ -46,5 +47,8 @@ export function designNames(database: Database): string[] {
   });
 }
 
+/** All that views depend on. */
+const viewMembers = new MemberPicker(['language', 'options', 'views', 'autoupdate']);
+
 const parse = (text: Bytes): Record<string, unknown> =>
-  JSON.parse(fromBytes(text)) as Record<string, unknown>;
+  JSON.parse(fromBytes(viewMembers.of(text))) as Record<string, unknown>;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fromBytes, type Bytes } from '../base/bytes.js';
 import { notFound, Refusal } from '../base/errors.js';
+import { MemberPicker } from '../json/raw-fields.js';
 import { decodeWinner, type WinnerView } from '../shard/doc-record.js';
 import { docText } from '../shard/doc-text.js';
 import { prefixEnd } from '../storage/store.js';
@@ -27,10 +28,14 @@ export function openDesignDoc(database: Database, name: Bytes): DesignDoc {
 }
 
 function designDoc(database: Database, id: Bytes, winner: WinnerView): DesignDoc {
-  const content = winner.body ?? database.collection.winnerBody(database.shardOf(id), winner);
-  const json = docText(id, winner, content, '');
+  const json = jsonOf(database, id, winner);
   const value = JSON.parse(fromBytes(json)) as Record<string, unknown>;
   return { id, program: { id: programId(json), json }, value };
+}
+
+function jsonOf(database: Database, id: Bytes, winner: WinnerView): Bytes {
+  const content = winner.body ?? database.collection.winnerBody(database.shardOf(id), winner);
+  return docText(id, winner, content, '');
 }
 
 /** By content: the same revision may come back with another body once it has been purged. */
@@ -71,8 +76,13 @@ export function validatorsOf(database: Database): readonly Validator[] {
   return list;
 }
 
+/** Nothing else of a design document is parsed for it: it may be large. */
+const validatorMembers = new MemberPicker(['validate_doc_update', 'language']);
+
 function validatorOf(database: Database, id: Bytes, winner: WinnerView): Validator | undefined {
-  const { program, value } = designDoc(database, id, winner);
+  const json = jsonOf(database, id, winner);
+  const value = JSON.parse(fromBytes(validatorMembers.of(json))) as Record<string, unknown>;
   if (typeof value['validate_doc_update'] !== 'string') return undefined;
+  const program = { id: programId(json), json };
   return { program, refusal: isJavascript(value) ? undefined : unknownLanguage(String(value['language'])) };
 }

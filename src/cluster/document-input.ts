@@ -1,6 +1,10 @@
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { badRequest, Refusal } from '../base/errors.js';
+import { finishInSlices } from '../base/turns.js';
 import { canonicalBody } from '../json/canonical.js';
+import { scanInSteps } from '../json/scan-steps.js';
+import { settleInSteps } from '../json/settle.js';
+import { unsettled } from '../json/walker.js';
 import { parseValue, type Member, type ScannedObject, type ScannedValue } from '../json/scan.js';
 import { readAttachments, type AttachmentInput } from './attachment-input.js';
 import { parseHash, parseRev, type Rev } from '../revisions/rev.js';
@@ -25,8 +29,24 @@ export interface InputLimits {
   id_bytes_max: number;
 }
 
+/** Larger texts are read in slices: `readLargeDocument`. */
+export const largeDocumentBytes = 1024 * 1024;
+
+/** Of a value that takes more than this many times what a document may have, not even the end is looked for. */
+const slackFactor = 2;
+
+/** Reads one document of a large text, without keeping others waiting. */
+export async function readLargeDocument(bytes: Buffer, limits: InputLimits): Promise<DocumentInput> {
+  const tooLarge = (): Refusal => new Refusal('document_too_large', '');
+  const scanned = await finishInSlices(
+    scanInSteps(bytes, slackFactor * limits.document_bytes_max, '_attachments', tooLarge),
+  );
+  if (scanned.kind !== 'object' || (scanned.flags & unsettled) === 0) return readDocument(scanned, limits);
+  return readDocument(scanned, limits, await finishInSlices(settleInSteps(scanned, isDropped)));
+}
+
 /** Reads one document out of scanned text. What is wrong with it is refused by name. */
-export function readDocument(scanned: ScannedValue, limits: InputLimits): DocumentInput {
+export function readDocument(scanned: ScannedValue, limits: InputLimits, body?: Bytes): DocumentInput {
   if (scanned.kind !== 'object') throw badRequest('Document must be a JSON object');
   const input: DocumentInput = {
     id: undefined,
@@ -37,7 +57,7 @@ export function readDocument(scanned: ScannedValue, limits: InputLimits): Docume
     body: '',
   };
   for (const member of scanned.special) readSpecial(input, scanned, member, limits);
-  input.body = canonicalBody(scanned, isDropped);
+  input.body = body ?? canonicalBody(scanned, isDropped);
   if (input.body.length > limits.document_bytes_max) {
     throw new Refusal('document_too_large', fromBytes(input.id ?? ''));
   }
@@ -65,6 +85,13 @@ function readSpecial(
 ): void {
   const { name, valueStart, valueEnd } = member;
   if (kept.has(name) || ignored.has(name)) return;
+  if (name === '_attachments') {
+    input.attachments = readAttachments(bytes.subarray(valueStart, valueEnd));
+    return;
+  }
+  // What is large is none of these, and is not parsed to find that out.
+  if (valueEnd - valueStart > specialBytesMax)
+    throw new Refusal('doc_validation', `The member ${name.slice(0, 100)} is too large.`);
   if (name === '_revisions') {
     input.revisions =
       plainRevisions(bytes.latin1Slice(valueStart, valueEnd)) ??
@@ -88,13 +115,13 @@ function readSpecial(
       if (typeof value !== 'boolean') throw new Refusal('doc_validation', '`_deleted` must be a boolean.');
       input.deleted = value;
       return;
-    case '_attachments':
-      input.attachments = readAttachments(bytes.subarray(valueStart, valueEnd));
-      return;
     default:
       throw new Refusal('doc_validation', `Bad special document member: ${name}`);
   }
 }
+
+/** A history of tens of thousands of revisions fits. */
+const specialBytesMax = 4 * 1024 * 1024;
 
 /** A string without escapes is its own UTF-8: ids and revisions hardly ever are anything else. */
 function plainString(bytes: Buffer, start: number, end: number): Bytes | undefined {

@@ -1,6 +1,7 @@
 import { fromBytes, type Bytes } from '../base/bytes.js';
 import { badRequest, Refusal } from '../base/errors.js';
 import { decodePartition, partitionOf, type PartitionCounts } from '../shard/partition-counts.js';
+import { MemberPicker } from '../json/raw-fields.js';
 import { splitContent } from '../shard/content.js';
 import type { Database } from './database.js';
 import { isDesignId } from './document-input.js';
@@ -29,12 +30,16 @@ export function partitionInfo(database: Database, partition: Bytes): Record<stri
 
 const invalidDesign = (reason: string): Refusal => new Refusal('invalid_design_doc', reason);
 
+const optionsMember = new MemberPicker(['options']);
+
 /** A design document may say whether its views have partitions, and can have them only where the database has. */
 export const partitionedDesignGate: SaveGate = {
   concerns: (_, id) => isDesignId(id),
   check: (database, input) => {
     if (input.deleted) return input;
-    const { options } = JSON.parse(fromBytes(splitContent(input.body).body)) as { options?: unknown };
+    const { options } = JSON.parse(fromBytes(optionsMember.of(splitContent(input.body).body))) as {
+      options?: unknown;
+    };
     if (typeof options !== 'object' || options === null || !('partitioned' in options)) return input;
     if (typeof options.partitioned !== 'boolean')
       throw invalidDesign('`options.partitioned` field must have boolean type');

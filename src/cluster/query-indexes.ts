@@ -1,4 +1,5 @@
 import { fromBytes } from '../base/bytes.js';
+import { MemberPicker } from '../json/raw-fields.js';
 import { indexesOf, primaryIndex, type QueryIndex } from '../query/query-index.js';
 import { splitContent } from '../shard/content.js';
 import { decodeWinner } from '../shard/doc-record.js';
@@ -20,6 +21,9 @@ interface Remembered {
   indexes: readonly QueryIndex[];
 }
 
+/** All that is looked at of a design document. */
+const indexMembers = new MemberPicker(['language', 'views', 'options']);
+
 /** What was read of design documents. */
 const remembered = new WeakMap<Database, Remembered>();
 
@@ -39,7 +43,7 @@ export function queryIndexes(database: Database): readonly QueryIndex[] {
       continue;
     }
     const { body } = splitContent(database.collection.winnerBody(database.shardOf(id), winner));
-    const doc = JSON.parse(fromBytes(body)) as Record<string, unknown>;
+    const doc = JSON.parse(fromBytes(indexMembers.of(body))) as Record<string, unknown>;
     const indexes = indexesOf(fromBytes(id), doc, database.isPartitioned);
     now.set(id, { seq: winner.seq, indexes });
   }

@@ -2,6 +2,12 @@ import { integer, limit } from './options.js';
 
 /** Options that bound what requests may take together, or for how long. */
 export const trafficOptions = {
+  'tuffet/json_bytes_max': limit(
+    4 * 1024 * 1024,
+    1_024,
+    'Largest JSON body that is read as a whole, in bytes: of queries, lists of keys and revisions, settings. Documents, ' +
+      '`_bulk_docs` and attachments have limits of their own.',
+  ),
   'tuffet/query_timeout_ms': limit(
     60_000,
     1,

@@ -1,10 +1,17 @@
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { badRequest, Refusal } from '../base/errors.js';
+import { TimeSlice } from '../base/turns.js';
 import type { Database } from '../cluster/database.js';
-import { readDocument, type NamedInput } from '../cluster/document-input.js';
+import {
+  largeDocumentBytes,
+  readDocument,
+  readLargeDocument,
+  type DocumentInput,
+  type NamedInput,
+} from '../cluster/document-input.js';
 import { quoteId, quoteRev } from '../shard/doc-text.js';
 import { saveDocs, type Saved } from '../cluster/save-docs.js';
-import { parseValue, type Member, type ScannedValue } from '../json/scan.js';
+import { parseValue, scanDocument, type Member, type ScannedValue } from '../json/scan.js';
 import { inputLimits } from './edit-request.js';
 import type { Exchange } from './exchange.js';
 import { refusalText } from './statuses.js';
@@ -48,10 +55,23 @@ export class BulkSaver {
 
   /** Refuses what cannot be a document, and one document too many. */
   read(scanned: ScannedValue): NamedInput {
-    if (++this.#count > this.#docsMax) {
+    this.#countOne();
+    return this.#named(readDocument(scanned, this.#limits));
+  }
+
+  /** The same for the text of a document, which takes time if it is large. */
+  readText(bytes: Buffer): NamedInput | Promise<NamedInput> {
+    if (bytes.length <= largeDocumentBytes) return this.read(scanDocument(bytes));
+    this.#countOne();
+    return readLargeDocument(bytes, this.#limits).then((input) => this.#named(input));
+  }
+
+  #countOne(): void {
+    if (++this.#count > this.#docsMax)
       throw new Refusal('too_large', `A bulk request may hold ${this.#docsMax} documents at most.`);
-    }
-    const input = readDocument(scanned, this.#limits);
+  }
+
+  #named(input: DocumentInput): NamedInput {
     input.id ??= toBytes(this.exchange.services.uuids.next());
     this.database.checkId(input.id);
     return input as NamedInput;
@@ -68,9 +88,11 @@ export class BulkSaver {
     const saved = await saveDocs(services.cluster, this.database, inputs, { user, newEdits });
     services.metrics.documentWrites += saved.length;
     const rows: Bytes[] = [];
+    const slice = new TimeSlice();
     for (const [i, { id }] of inputs.entries()) {
       const result = saved[i]!;
       if (newEdits || result instanceof Refusal) rows.push(rowOf(id, result));
+      if (i % 1_000 === 999 && slice.isOver) await slice.next();
     }
     return rows;
   }

@@ -86,6 +86,11 @@ export class Exchange implements Asker {
     return this.services.config.number('chttpd/max_http_request_size');
   }
 
+  /** Beyond this, JSON would take too long to be parsed at once. */
+  get jsonBytesMax(): number {
+    return this.services.config.number('tuffet/json_bytes_max');
+  }
+
   body(bytesMax = bodyInMemoryBytesMax): Promise<Buffer> {
     const most = Math.min(this.bodyBytesMax, bodyInMemoryBytesMax, bytesMax);
     return readBody(this.request, most, () => this.bodyShare);
@@ -113,7 +118,7 @@ export class Exchange implements Asker {
 
   /** The body as a JSON object; undefined where there is none. */
   async optionalObject(): Promise<Record<string, unknown> | undefined> {
-    const bytes = await this.body();
+    const bytes = await this.body(this.jsonBytesMax);
     if (bytes.length === 0) return undefined;
     const value = parseJson(bytes);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();

@@ -48,7 +48,7 @@ export function functionRequest(
 export async function functionBody(exchange: Exchange): Promise<string> {
   const announced =
     exchange.header('content-length') !== undefined || exchange.header('transfer-encoding') !== undefined;
-  const bytes = await exchange.body();
+  const bytes = await exchange.body(exchange.jsonBytesMax);
   return announced || bytes.length > 0 ? bytes.toString() : 'undefined';
 }
 

@@ -45,8 +45,16 @@ export function partitionName(parameter: Parameter): Bytes {
 
 export function list(parameter: Parameter, member = '`keys` body member'): readonly unknown[] {
   const value = json(parameter);
-  if (Array.isArray(value)) return value;
+  if (Array.isArray(value)) return checkKeyCount(value);
   throw badRequest(`${'text' in parameter ? '`keys` parameter' : member} must be an array.`);
+}
+
+/** Keys of one query. */
+const keysMax = 250_000;
+
+export function checkKeyCount(keys: readonly unknown[]): readonly unknown[] {
+  if (keys.length > keysMax) throw new Refusal('too_large', `A query may have ${keysMax} keys at most.`);
+  return keys;
 }
 
 export function choice(parameter: Parameter, name: string, choices: readonly string[]): void {

@@ -32,10 +32,10 @@ export class Spool {
   }
 
   /** Takes a whole stream. */
-  async fill(source: Readable, onChunk: (chunk: Buffer) => void): Promise<void> {
+  async fill(source: Readable, onChunk: (chunk: Buffer) => Promise<void>): Promise<void> {
     const write = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
       for await (const chunk of chunks) {
-        onChunk(chunk);
+        await onChunk(chunk);
         await this.#append(chunk);
       }
     };

@@ -4,6 +4,7 @@ import type { ViewDefinition } from '../views/definition.js';
 import type { KeyBound, ViewRequest } from '../views/view-request.js';
 import {
   boolean,
+  checkKeyCount,
   choice,
   json,
   parseError,
@@ -44,6 +45,7 @@ const setters: Readonly<Record<string, Setter>> = {
   keys: (draft, parameter) => {
     const keys = json(parameter);
     if (!Array.isArray(keys)) throw parseError('`keys` must be an array of strings.');
+    checkKeyCount(keys);
     // A list of one key is that key.
     if (keys.length === 1) only(draft, keys[0]);
     draft.request.keys = keys.length === 1 ? undefined : keys;

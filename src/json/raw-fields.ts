@@ -1,5 +1,5 @@
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
-import { comma, quote, stringEnd, valueEnd, type RawName } from './raw-value.js';
+import { comma, quote, rawName, stringEnd, valueEnd, type RawName } from './raw-value.js';
 
 /** A path, and its place among those that are asked for. */
 interface Wanted {
@@ -127,6 +127,25 @@ export class RawFields {
       if (text.charCodeAt(at) !== comma) return at + 1;
       at++;
     }
+  }
+}
+
+/** Takes some members out of the text of a document, as the text of one that has nothing else. */
+export class MemberPicker {
+  readonly #names: readonly RawName[];
+  readonly #fields: RawFields;
+
+  constructor(names: readonly string[]) {
+    this.#names = names.map((name) => rawName(name, undefined));
+    this.#fields = new RawFields(this.#names.map((name) => [name]));
+  }
+
+  of(text: Bytes): Bytes {
+    const values = this.#fields.of(text);
+    const members = this.#names.flatMap(({ quoted }, i) =>
+      values[i] === undefined ? [] : [`${quoted}:${values[i]}`],
+    );
+    return `{${members.join(',')}}`;
   }
 }
 

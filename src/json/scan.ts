@@ -115,7 +115,7 @@ function walkDocument(start: number): ScannedValue {
   while (at >= 0) {
     const keyStart = at;
     const keyEnd = walker.key(keyStart, base);
-    const name = specialName(keyStart, keyEnd);
+    const name = specialName(walker, keyStart, keyEnd);
     const valueStart = walker.colon(keyEnd);
     const valueEnd = walker.value(valueStart, 1);
     if (name !== undefined) (special ??= []).push({ name, keyStart, keyEnd, valueStart, valueEnd });
@@ -182,14 +182,18 @@ function nextKey(valueEnd: number): number {
   return walker.space(at + 1);
 }
 
-function specialName(keyStart: number, keyEnd: number): string | undefined {
-  const { bytes, escapedName } = walker;
+/** The name of the key that was walked over last, if it begins with an underscore. */
+export function specialName(
+  { bytes, escapedName }: Walker,
+  keyStart: number,
+  keyEnd: number,
+): string | undefined {
   if (escapedName !== undefined) return escapedName.startsWith('_') ? escapedName : undefined;
   return bytes[keyStart + 1] === 0x5f ? memberName(bytes, keyStart, keyEnd) : undefined;
 }
 
 /** Of members with one name the first gives the place and the last gives the value, as in `JSON.parse`. */
-function lastOfEach(members: readonly Member[] | undefined, flags: number): readonly Member[] {
+export function lastOfEach(members: readonly Member[] | undefined, flags: number): readonly Member[] {
   if (members === undefined) return noMembers;
   if ((flags & unsettled) === 0) return members;
   return [...new Map(members.map((member) => [member.name, member])).values()];

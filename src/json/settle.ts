@@ -29,10 +29,22 @@ interface Frame {
 
 /** The canonical text of the object as a byte string. */
 export function settle(object: ScannedObject, drop: Drop): string {
+  const steps = settleInSteps(object, drop);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+const stepTokens = 2_000;
+
+/** The same in small steps, for large objects. */
+export function* settleInSteps(object: ScannedObject, drop: Drop): Generator<void, string> {
   const { bytes, end } = object;
   const frames: Frame[] = [];
   let at = object.start;
-  for (;;) {
+  for (let tokens = 1; ; tokens++) {
+    if (tokens % stepTokens === 0) yield;
     const byte = bytes[at]!;
     const frame = frames.at(-1);
     if (byte === 0x7b || byte === 0x5b) {

@@ -106,9 +106,14 @@ function checkAggregate(body: Readonly<Record<string, unknown>>): void {
       throw new Refusal('invalid_aggregate', `\`${name}\` has no meaning beside \`aggregate\`.`);
 }
 
+/** Each is looked for in every document. */
+const fieldsMax = 10_000;
+
 function readFields(value: unknown): readonly string[] | undefined {
   if (!Array.isArray(value))
     throw new Refusal('invalid_fields', `Fields must be an array of strings, not: ${shown(value)}`);
+  if (value.length > fieldsMax)
+    throw new Refusal('invalid_fields', `There are more than ${fieldsMax} fields.`);
   for (const field of value) {
     if (typeof field !== 'string')
       throw new Refusal('invalid_field', `Invalid JSON for field spec: ${shown(field)}`);

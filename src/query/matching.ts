@@ -1,6 +1,5 @@
 import { fromBytes, type Bytes } from '../base/bytes.js';
-import { RawFields } from '../json/raw-fields.js';
-import { rawName, type RawName } from '../json/raw-value.js';
+import { MemberPicker } from '../json/raw-fields.js';
 import type { Collection } from '../shard/collection.js';
 import { hasAttachments, splitContent } from '../shard/content.js';
 import { decodeDocRecord, decodeWinner, type WinnerView } from '../shard/doc-record.js';
@@ -35,7 +34,7 @@ export class DocMatcher {
   readonly #needsId: boolean;
   readonly #needsRev: boolean;
   /** Undefined where all of a document is needed. */
-  readonly #members: LargeDocMembers | undefined;
+  readonly #members: MemberPicker | undefined;
   readonly #keyOf = (id: Bytes): Bytes => this.source.collection.keys.live(id);
 
   constructor(
@@ -51,7 +50,7 @@ export class DocMatcher {
     this.#needsRev = members.has('_rev');
     this.#needsText = [...members].some((name) => name.startsWith('_') && name !== '_id' && name !== '_rev');
     this.#isOpen = selector.normal.kind === 'everything';
-    this.#members = selector.isWhole ? undefined : new LargeDocMembers([...members]);
+    this.#members = selector.isWhole ? undefined : new MemberPicker([...members]);
   }
 
   /** Undefined where the document does not match, or is gone. `seen` is given where the row alone tells that it does. */
@@ -99,7 +98,8 @@ export class DocMatcher {
 
   #parseBody(id: Bytes, winner: WinnerView, content: Bytes): JsonObject {
     const body = hasAttachments(content) ? splitContent(content).body : content;
-    const doc = parseText(this.#members?.of(body) ?? body);
+    const picked = body.length < largeDocBytes ? undefined : this.#members?.of(body);
+    const doc = parseText(picked ?? body);
     if (this.#needsId) doc['_id'] = fromBytes(id);
     if (this.#needsRev) doc['_rev'] = `${winner.pos}-${winner.hash}`;
     return doc;
@@ -108,26 +108,6 @@ export class DocMatcher {
 
 /** Of a smaller document all is parsed: that costs less than looking for what is needed. */
 const largeDocBytes = 32 * 1024;
-
-/** What is needed of a large document, as the text of one that has nothing else. */
-class LargeDocMembers {
-  readonly #names: readonly RawName[];
-  readonly #fields: RawFields;
-
-  constructor(names: readonly string[]) {
-    this.#names = names.map((name) => rawName(name, undefined));
-    this.#fields = new RawFields(this.#names.map((name) => [name]));
-  }
-
-  of(body: Bytes): Bytes {
-    if (body.length < largeDocBytes) return body;
-    const values = this.#fields.of(body);
-    const members = this.#names.flatMap(({ quoted }, i) =>
-      values[i] === undefined ? [] : [`${quoted}:${values[i]}`],
-    );
-    return `{${members.join(',')}}`;
-  }
-}
 
 class Found implements Match {
   constructor(

@@ -12,9 +12,14 @@ export interface Sort {
 
 export const noSort: Sort = { fields: [], direction: 'asc' };
 
+/** Of an order, and so of an index. */
+const fieldsMax = 1_000;
+
 export function readSort(value: unknown): Sort {
   if (!Array.isArray(value))
     throw new Refusal('invalid_sort_json', `Sort must be an array of sort specs, not: ${shown(value)}`);
+  if (value.length > fieldsMax)
+    throw new Refusal('invalid_sort_json', `There are more than ${fieldsMax} fields to sort by.`);
   const fields = value.map(readField);
   const direction = fields[0]?.direction ?? 'asc';
   if (fields.some((field) => field.direction !== direction))

@@ -23,16 +23,31 @@ import {
 const depthMax = 200;
 const conditionsMax = 10_000;
 const listMax = 20_000;
+const valuesMax = 100_000;
 
 export function normalizeSelector(selector: unknown): SelectorNode {
   if (typeof selector !== 'object' || selector === null || Array.isArray(selector))
     throw new Refusal('invalid_selector_json', `Selector must be a JSON object, not: ${shown(selector)}`);
   if (Object.keys(selector).length === 0) return { kind: 'everything' };
+  if (partsOf(selector, valuesMax) > valuesMax)
+    throw invalidSelector(`Selector has more than ${valuesMax} values.`);
   const said = new OperatorReader().read(selector, 0);
   const normal = pushNegations(pushFields(said, ''));
   if (normal.kind === 'field' && normal.field === '')
     throw invalidSelector('One or more conditions is missing a field name.');
   return normal;
+}
+
+/** How many values it holds at all depths; no more than one above the most are counted. JSON is not nested too deep. */
+function partsOf(value: unknown, most: number): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  const parts: unknown[] = Array.isArray(value) ? value : Object.values(value);
+  let count = parts.length;
+  for (let i = 0; i < parts.length && count <= most; i++) {
+    const part = parts[i];
+    if (typeof part === 'object' && part !== null) count += partsOf(part, most - count);
+  }
+  return count;
 }
 
 /** The first step. */

@@ -1,6 +1,6 @@
 import { toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, Refusal } from '../../base/errors.js';
-import { sliceMs, TimeSlice } from '../../base/turns.js';
+import { inSlices, sliceMs } from '../../base/turns.js';
 import type { Cluster } from '../../cluster/cluster.js';
 import type { Database } from '../../cluster/database.js';
 import { quoteRev } from '../../shard/doc-text.js';
@@ -60,17 +60,6 @@ async function bulkGet(exchange: Exchange, database: Database): Promise<void> {
     if (!(await writePiece(exchange.response, piece))) return;
   }
   exchange.endJson(']}\n');
-}
-
-/** The same as `map`, for lists that take longer than others can wait. */
-async function inSlices<T, R>(list: readonly T[], make: (each: T) => R): Promise<R[]> {
-  const slice = new TimeSlice();
-  const made: R[] = [];
-  for (const each of list) {
-    made.push(make(each));
-    if (slice.isOver) await slice.next();
-  }
-  return made;
 }
 
 interface Failure {

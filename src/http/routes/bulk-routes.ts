@@ -2,13 +2,21 @@ import { isUtf8 } from 'node:buffer';
 import type { Bytes } from '../../base/bytes.js';
 import { invalidJson, notAnObject, Refusal } from '../../base/errors.js';
 import { storageRefusal } from '../../base/storage-errors.js';
+import { TimeSlice } from '../../base/turns.js';
 import type { Database } from '../../cluster/database.js';
 import { checkStubs } from '../../cluster/attach.js';
 import type { NamedInput } from '../../cluster/document-input.js';
 import { ElementSplitter } from '../../json/element-splitter.js';
-import { scanBulk, scanDocument } from '../../json/scan.js';
+import { scanBulk } from '../../json/scan.js';
 import { bodyProblem, openBody, requireJson } from '../body.js';
-import { BulkSaver, bulkSettings, checkDocs, failedRows, refuseAllOrNothing } from '../bulk-docs.js';
+import {
+  BulkSaver,
+  bulkSettings,
+  checkDocs,
+  failedRows,
+  refuseAllOrNothing,
+  type BulkSettings,
+} from '../bulk-docs.js';
 import type { Exchange } from '../exchange.js';
 import { countBody } from '../memory-budgets.js';
 import { contentTypeFor } from '../negotiate.js';
@@ -34,15 +42,68 @@ async function bulkDocs(exchange: Exchange, database: Database): Promise<void> {
 
 async function saveFromMemory(exchange: Exchange, database: Database): Promise<void> {
   const bytes = await exchange.body();
+  const saver = new BulkSaver(exchange, database);
+  const { inputs, settings } =
+    bytes.length <= atOnceBytesMax ? readAtOnce(bytes, saver) : await readInSlices(bytes, saver);
+  if (settings.allOrNothing) return refuseAllOrNothing(exchange, inputs);
+  const rows = await saver.save(inputs, settings.newEdits);
+  exchange.text(201, `[${rows.join(',')}]`);
+}
+
+interface Bulk {
+  inputs: NamedInput[];
+  settings: BulkSettings;
+}
+
+/** Bodies up to this size are read in one go; of larger ones so much before others have their turn. */
+const atOnceBytesMax = 256 * 1024;
+const pieceBytes = 64 * 1024;
+
+function readAtOnce(bytes: Buffer, saver: BulkSaver): Bulk {
   const scanned = scanBulk(bytes, 'docs');
   if (scanned === undefined) throw notAnObject();
   checkDocs(scanned.members, scanned.elements !== undefined);
   const settings = bulkSettings(bytes, scanned.members);
-  const saver = new BulkSaver(exchange, database);
-  const inputs = scanned.elements!.map((element) => saver.read(element));
-  if (settings.allOrNothing) return refuseAllOrNothing(exchange, inputs);
-  const rows = await saver.save(inputs, settings.newEdits);
-  exchange.text(201, `[${rows.join(',')}]`);
+  return { inputs: scanned.elements!.map((element) => saver.read(element)), settings };
+}
+
+async function readInSlices(bytes: Buffer, saver: BulkSaver): Promise<Bulk> {
+  const inputs: NamedInput[] = [];
+  const docs = new DocSplitter(saver, (input) => inputs.push(input));
+  const slice = new TimeSlice();
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    await docs.write(bytes.subarray(at, at + pieceBytes));
+    if (slice.isOver) await slice.next();
+  }
+  return { inputs, settings: settingsOf(docs.end()) };
+}
+
+/** Reads the documents of a body that comes in pieces. */
+class DocSplitter {
+  #elements: Buffer[] = [];
+  readonly #splitter = new ElementSplitter('docs', elementBytesMax, elementTooLarge, (bytes) =>
+    this.#elements.push(bytes),
+  );
+
+  constructor(
+    private readonly saver: BulkSaver,
+    private readonly onInput: (input: NamedInput, bytes: Buffer) => void,
+  ) {}
+
+  async write(piece: Buffer): Promise<void> {
+    this.#splitter.write(piece);
+    const elements = this.#elements;
+    this.#elements = [];
+    for (const bytes of elements) {
+      const input = this.saver.readText(bytes);
+      this.onInput(input instanceof Promise ? await input : input, bytes);
+    }
+  }
+
+  /** What stands beside the documents. */
+  end(): Buffer {
+    return this.#splitter.end();
+  }
 }
 
 /**
@@ -56,8 +117,7 @@ async function saveFromFile(exchange: Exchange, database: Database): Promise<voi
   const body = await Spool.open(spoolFolder);
   try {
     const stubbed: NamedInput[] = [];
-    const check = new ElementSplitter('docs', elementBytesMax, elementTooLarge, (bytes) => {
-      const input = saver.read(scanDocument(bytes));
+    const check = new DocSplitter(saver, (input) => {
       if (hasStubs(input)) stubbed.push(withoutBytes(input));
     });
     await body
@@ -119,8 +179,8 @@ async function saveElements(body: Spool, answer: Spool, saver: BulkSaver, newEdi
   let group: NamedInput[] = [];
   let groupBytes = 0;
   let separator = '[';
-  const splitter = new ElementSplitter('docs', elementBytesMax, elementTooLarge, (bytes) => {
-    group.push(saver.read(scanDocument(bytes)));
+  const docs = new DocSplitter(saver, (input, bytes) => {
+    group.push(input);
     groupBytes += bytes.length;
   });
   let anySaved = false;
@@ -145,7 +205,7 @@ async function saveElements(body: Spool, answer: Spool, saver: BulkSaver, newEdi
     groupBytes = 0;
   };
   for await (const chunk of body.chunks()) {
-    splitter.write(chunk);
+    await docs.write(chunk);
     if (group.length >= groupDocsMax || groupBytes >= groupBytesMax) await save();
   }
   await save();

@@ -96,7 +96,7 @@ function checkSecurity(security: Record<string, unknown>): void {
   }
 }
 
-async function jsonBody(exchange: Exchange, bytesMax = Infinity): Promise<unknown> {
+async function jsonBody(exchange: Exchange, bytesMax = exchange.jsonBytesMax): Promise<unknown> {
   const bytes = await exchange.body(bytesMax);
   if (bytes.length === 0) throw invalidJson();
   return parseJson(bytes);

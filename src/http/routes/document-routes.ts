@@ -6,7 +6,9 @@ import {
   checkId,
   isDesignId,
   isLocalId,
+  largeDocumentBytes,
   readDocument,
+  readLargeDocument,
   type DocumentInput,
   type NamedInput,
 } from '../../cluster/document-input.js';
@@ -130,8 +132,8 @@ export const postDocument: DatabaseHandler = async (exchange, database) => {
 async function putDocument(exchange: Exchange, database: Database, id: Bytes): Promise<void> {
   checkWritableId(exchange, id);
   if (exchange.header('content-type')?.startsWith('multipart/')) {
-    await withMultipart(exchange, (bytes, follower) =>
-      putInput(exchange, database, id, readBytes(exchange, bytes), follower),
+    await withMultipart(exchange, async (bytes, follower) =>
+      putInput(exchange, database, id, await readBytes(exchange, bytes), follower),
     );
     return;
   }
@@ -159,11 +161,15 @@ export function checkWritableId(exchange: Exchange, id: Bytes): void {
   checkId(id, inputLimits(exchange).id_bytes_max);
 }
 
-const readBytes = (exchange: Exchange, bytes: Buffer): DocumentInput =>
-  readDocument(scanDocument(bytes), inputLimits(exchange));
+function readBytes(exchange: Exchange, bytes: Buffer): DocumentInput | Promise<DocumentInput> {
+  const limits = inputLimits(exchange);
+  return bytes.length > largeDocumentBytes
+    ? readLargeDocument(bytes, limits)
+    : readDocument(scanDocument(bytes), limits);
+}
 
 async function readInput(exchange: Exchange): Promise<DocumentInput> {
-  return readBytes(exchange, await exchange.body());
+  return await readBytes(exchange, await exchange.body());
 }
 
 interface SaveOptions {

@@ -167,7 +167,7 @@ const persists = (exchange: Exchange): boolean =>
 async function putOption(exchange: Exchange): Promise<void> {
   const { config } = exchange.services;
   const [sectionName, key] = optionOf(exchange);
-  const bytes = await exchange.body();
+  const bytes = await exchange.body(exchange.jsonBytesMax);
   if (bytes.length === 0) throw invalidJson();
   const value = parseJson(bytes);
   if (typeof value !== 'string') throw badRequest('a JSON string expected');

@@ -1,5 +1,6 @@
 import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
+import { inSlices } from '../../base/turns.js';
 import type { Database } from '../../cluster/database.js';
 import { purgeDocs, purgedInfos } from '../../cluster/purge-docs.js';
 import { revsDiff } from '../../cluster/revs-diff.js';
@@ -25,7 +26,7 @@ interface Named {
 /** A body that maps ids to lists of revisions. */
 async function revsById(exchange: Exchange, database: Database): Promise<Named[]> {
   const body = await exchange.jsonObject();
-  return Object.entries(body).map(([name, revs]) => {
+  return await inSlices(Object.entries(body), ([name, revs]) => {
     const id = name.toWellFormed();
     database.checkId(toBytes(id));
     return { id, revs: parseRevs(revs) };

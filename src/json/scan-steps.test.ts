@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { canonicalBody } from './canonical.js';
+import { RandomJson } from './random-json.js';
+import { scanInSteps } from './scan-steps.js';
+import { scanDocument, type ScannedValue } from './scan.js';
+import { settle, settleInSteps } from './settle.js';
+
+const tooLarge = (): Error => new Error('too large');
+
+function scanned(bytes: Buffer, valueBytesMax = Infinity): ScannedValue {
+  const steps = scanInSteps(bytes, valueBytesMax, '_attachments', tooLarge);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    // Whoever scans something else in between does no harm.
+    scanDocument(Buffer.from('{"a":{"b":1},"a":2}'));
+  }
+}
+
+const outcome = (work: () => unknown): unknown => {
+  try {
+    return work();
+  } catch (error) {
+    return String(error);
+  }
+};
+
+test('a document is scanned in steps as it is in one go', () => {
+  const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+  for (let round = 0; round < 500; round++) {
+    let text = new RandomJson(seed + round).object(4);
+    if (round % 5 === 0) text = ` ${text.replace('{', '{ "_id" :"x", "_id":"y",')} `;
+    if (round % 7 === 0) text = text.slice(0, -1 - (round % 3));
+    const bytes = Buffer.from(text);
+    assert.deepEqual(
+      outcome(() => scanned(bytes)),
+      outcome(() => scanDocument(bytes)),
+      `SEED=${seed + round} ${text}`,
+    );
+  }
+});
+
+test('a document of many members is scanned in many steps', () => {
+  const bytes = Buffer.from(`{${Array.from({ length: 2_000 }, (_, i) => `"k${i % 1_900}":${i}`).join(',')}}`);
+  assert.equal([...scanInSteps(bytes, Infinity, '', tooLarge)].length, 7);
+  const object = scanned(bytes);
+  assert.ok(object.kind === 'object');
+  const steps = settleInSteps(object, () => false);
+  let count = 0;
+  for (;;) {
+    const step = steps.next();
+    if (step.done) {
+      assert.equal(
+        step.value,
+        settle(object, () => false),
+      );
+      assert.equal(
+        step.value,
+        canonicalBody(object, () => false),
+      );
+      break;
+    }
+    count++;
+  }
+  assert.ok(count > 2, `${count} steps`);
+});
+
+test('a value that is too large is not looked at to its end', () => {
+  const within = `{"_attachments":{"a":"${'x'.repeat(500)}"},"b":[${'1,'.repeat(40)}1]}`;
+  assert.equal(scanned(Buffer.from(within), 100).kind, 'object');
+  for (const value of [
+    `"${'x'.repeat(100)}"`,
+    `[${'1,'.repeat(50)}1]`,
+    '1'.repeat(101),
+    `[${'1,'.repeat(50)}x`,
+  ])
+    assert.throws(() => scanned(Buffer.from(`{"a":1,"b":${value},"c":2}`), 100), /too large/, value);
+  assert.throws(() => scanned(Buffer.from('{"a":nul}'), 100), /JSON/);
+  assert.equal(scanned(Buffer.from(`[${'1,'.repeat(50)}1]`), 100).kind, 'other');
+});
