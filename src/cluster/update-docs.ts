@@ -2,7 +2,7 @@ import { badRequest } from '../base/errors.js';
 import { StorageRefusal } from '../base/storage-errors.js';
 import type { Rev } from '../revisions/rev.js';
 import type { Edit, EditResult, LocalEdit } from '../shard/commands.js';
-import { editsAtOnce } from '../shard/volume.js';
+import { editsAtOnce, PartlyStored } from '../shard/volume.js';
 import type { NewBlobs } from './new-blobs.js';
 import type { Database } from './database.js';
 import { isLocalId, type NamedInput } from './document-input.js';
@@ -57,8 +57,9 @@ export async function updateDocs(
       if (saved !== undefined) for (const [i, place] of at.entries()) results[place] = saved[i];
     } catch (error) {
       if (!(error instanceof StorageRefusal)) throw error;
-      failures.push(error);
-      for (const place of at) results[place] = error;
+      const stored = error instanceof PartlyStored ? error.results : [];
+      if (stored.length === 0) failures.push(error);
+      for (const [i, place] of at.entries()) results[place] = i < stored.length ? stored[i] : error;
     }
   };
   const revs_limit = database.revsLimit;

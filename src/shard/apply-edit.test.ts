@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
+import { failedCommit } from '../base/storage-errors.js';
 import { formatRev } from '../revisions/rev.js';
 import { leaves, pathOf } from '../revisions/tree.js';
 import { MemoryStore } from '../storage/memory-store.js';
@@ -9,7 +10,8 @@ import { Collection } from './collection.js';
 import type { Edit, EditResult } from './commands.js';
 import { DatabaseKeys, tables } from './keys.js';
 import { decodeState } from './shard-state.js';
-import { Volume } from './volume.js';
+import type { Commit, Write } from '../storage/store.js';
+import { PartlyStored, Volume } from './volume.js';
 
 const keys = new DatabaseKeys(1);
 const seed = Number(process.env['TUFFET_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
@@ -120,4 +122,31 @@ test('others have their turn while many edits are applied', async () => {
   await other;
   clearInterval(timer);
   assert.ok(turns >= 5, `${turns} turns`);
+});
+
+test('a command that is refused after a part of it is stored tells which part', async () => {
+  /** Takes the first batch, and no other. */
+  class FailingStore extends MemoryStore {
+    batches = 0;
+    override write(batch: readonly Write[]): Commit {
+      if (++this.batches === 1) return super.write(batch);
+      const failed = Promise.reject(failedCommit(Object.assign(new Error('no room'), { code: 'ENOSPC' })));
+      failed.catch(() => undefined);
+      return { committed: failed, flushed: failed };
+    }
+  }
+  const volume = new Volume(0, new FailingStore(), () => {});
+  const edits = Array.from({ length: 3_000 }, (_, i): Edit => {
+    return { id: `doc${i}`, parent: undefined, path: undefined, deleted: false, body: '{"a":1}' };
+  });
+  const refusal = await submit(volume, edits).catch((error: unknown) => error);
+  assert.ok(refusal instanceof PartlyStored);
+  assert.equal(refusal.error, 'insufficient_storage');
+  const collection = new Collection(volume, 1, 1);
+  const stored = edits.filter(({ id }) => collection.doc(id) !== undefined);
+  assert.ok(stored.length > 0 && stored.length < edits.length);
+  assert.deepEqual(
+    refusal.results,
+    stored.map(({ id }) => collection.doc(id)!.rev),
+  );
 });

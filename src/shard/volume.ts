@@ -1,4 +1,5 @@
 import { TimeSlice } from '../base/turns.js';
+import { StorageRefusal } from '../base/storage-errors.js';
 import { GroupCommit, unfinished } from '../storage/group-commit.js';
 import { prefixEnd, type Bytes, type Store, type Write } from '../storage/store.js';
 import { apply } from './apply.js';
@@ -14,8 +15,19 @@ const carriedBytesMax = 8 * 1024 * 1024;
 /** How often that is done before writers are kept waiting, however much they have changed meanwhile. */
 const carryRoundsMax = 10;
 
-/** Edits of one command that are applied together at most: more of them may be stored in part when the disk fails. */
+/** Edits of one command that are applied together at most. */
 export const editsAtOnce = 1_000;
+
+/** A command was refused when some of its edits were stored already. */
+export class PartlyStored extends StorageRefusal {
+  constructor(
+    refusal: StorageRefusal,
+    /** Of the edits that are stored: the first ones of the command. */
+    readonly results: readonly EditResult[],
+  ) {
+    super(refusal.error as 'service_unavailable', refusal.reason, refusal.cause);
+  }
+}
 
 /**
  * A store with the shards of many databases, and the one queue by which commands reach them. The store may be
@@ -55,16 +67,28 @@ export class Volume {
     return this.#commits.submit(() => apply(command, this.#view));
   }
 
-  /** Many edits are applied in parts, each of which is all or nothing. */
-  #submitEdits(command: EditCommand): Promise<EditResult[]> {
+  /**
+   * Many edits are applied in parts, each of which is all or nothing. Where some are on disk when the store refuses
+   * another, the refusal tells which.
+   */
+  async #submitEdits(command: EditCommand): Promise<EditResult[]> {
     const results: EditResult[] = [];
+    const parts: number[] = [];
+    let stored = 0;
     const { edits } = command;
-    return this.#commits.submit(() => {
+    const step = (): EditResult[] | typeof unfinished => {
       const part = edits.slice(results.length, results.length + editsAtOnce);
       const done = apply({ ...command, edits: part }, this.#view);
       for (const each of done) results.push(each);
+      parts.push(results.length);
       return results.length < edits.length ? unfinished : results;
-    });
+    };
+    try {
+      return await this.#commits.submit(step, () => (stored = parts.shift()!));
+    } catch (error) {
+      if (stored === 0 || !(error instanceof StorageRefusal)) throw error;
+      throw new PartlyStored(error, results.slice(0, stored));
+    }
   }
 
   /** Removes up to `keysMax` keys of a database that is gone; tells whether any are left. */

@@ -14,6 +14,7 @@ interface Waiting {
   step: () => unknown;
   resolve: (result: never) => void;
   reject: (error: unknown) => void;
+  onPart: (() => void) | undefined;
   /** Set when a batch with a part of it was refused: the rest is not run. */
   failed?: true;
 }
@@ -62,9 +63,10 @@ export class GroupCommit {
     private readonly now = (): number => performance.now(),
   ) {}
 
-  submit<T>(step: () => T | typeof unfinished): Promise<T> {
+  /** `onPart` is called for each part of an unfinished step that is on disk, in their order. */
+  submit<T>(step: () => T | typeof unfinished, onPart?: () => void): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const waiting: Waiting = { step, resolve, reject };
+      const waiting: Waiting = { step, resolve, reject, onPart };
       if (this.#mustWait) this.#waiting.push(waiting);
       else this.#run(waiting);
     });
@@ -196,6 +198,7 @@ export class GroupCommit {
     for (const work of this.#quiet.splice(0)) work();
     this.#committing = false;
     this.#full = this.overlay.bytes > batchBytesMax;
+    for (const each of batch) if ('result' in each && each.result === unfinished) each.waiting.onPart?.();
     const refused = this.#refused.splice(0);
     const answer = (): void => {
       for (const each of batch) {

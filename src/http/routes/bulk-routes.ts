@@ -100,6 +100,11 @@ class DocSplitter {
     }
   }
 
+  /** Bytes that are kept for later pieces. */
+  get heldBytes(): number {
+    return this.#splitter.heldBytes;
+  }
+
   /** What stands beside the documents. */
   end(): Buffer {
     return this.#splitter.end();
@@ -121,8 +126,8 @@ async function saveFromFile(exchange: Exchange, database: Database): Promise<voi
       if (hasStubs(input)) stubbed.push(withoutBytes(input));
     });
     await body
-      .fill(openBody(exchange.request, exchange.bodyBytesMax), (chunk) => {
-        check.write(chunk);
+      .fill(openBody(exchange.request, exchange.bodyBytesMax), async (chunk) => {
+        await check.write(chunk);
         exchange.bodyShare.moved();
         countBody(exchange.bodyShare, check.heldBytes);
       })
