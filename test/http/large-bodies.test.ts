@@ -69,8 +69,7 @@ test('a large document is read in slices, and refused as soon as it is too large
   assert.equal(Object.keys((await client.get(`${db}/members`)).body).length, 80_002);
   const twice = await measured('PUT', `${db}/twice`, `{${'"k":1,'.repeat(300_000)}"_id":"twice","k":2}`);
   assert.equal(twice.answer.status, 201);
-  const { _rev: _, ...doc } = (await client.get(`${db}/twice`)).body;
-  assert.deepEqual(doc, { _id: 'twice', k: 2 });
+  assert.match((await client.get(`${db}/twice`)).text, /^\{"_id":"twice","_rev":"[^"]+","k":2\}\s$/);
   const tooLarge = await measured('PUT', `${db}/large`, `{"a":[${'[],'.repeat(4_000_000)}1]}`);
   assert.equal(tooLarge.answer.status, 413);
   assert.equal(tooLarge.answer.body.error, 'document_too_large');
@@ -103,8 +102,8 @@ test('a bulk request of medium size is read in slices, and means the same', asyn
   const { answer, ms } = await measured('POST', `${db}/_bulk_docs`, JSON.stringify({ docs }));
   assert.equal(answer.status, 201);
   assert.equal(answer.body.length, docs.length);
-  const { _rev: _, ...read } = (await client.get(`${db}/bulk777`)).body;
-  assert.deepEqual(read, docs[777]);
+  const { body: read } = await client.get(`${db}/bulk777`);
+  assert.deepEqual(read, { ...docs[777], _rev: read._rev });
   assert.ok(ms < 400, `${ms} ms of processor time`);
   const padding = ' '.repeat(300_000);
   for (const [raw, reason] of [
