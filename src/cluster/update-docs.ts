@@ -2,7 +2,7 @@ import { badRequest } from '../base/errors.js';
 import { StorageRefusal } from '../base/storage-errors.js';
 import type { Rev } from '../revisions/rev.js';
 import type { Edit, EditResult, LocalEdit } from '../shard/commands.js';
-import { editsAtOnce, PartlyStored } from '../shard/volume.js';
+import { PartlyStored } from '../shard/volume.js';
 import type { NewBlobs } from './new-blobs.js';
 import type { Database } from './database.js';
 import { isLocalId, type NamedInput } from './document-input.js';
@@ -22,7 +22,7 @@ export async function updateDocs(
 ): Promise<SavedEdit[]> {
   const [only] = inputs;
   if (inputs.length === 1 && !isLocalId(only!.id)) return await updateOne(database, only!, newEdits, blobs);
-  const edits = new Map<number, { at: number[]; edits: Edit[] }[]>();
+  const edits = new Map<number, { at: number[]; edits: Edit[] }>();
   const locals = new Map<number, { at: number[]; edits: LocalEdit[] }>();
   const results: SavedEdit[] = new Array<SavedEdit>(inputs.length).fill(undefined);
   for (const [at, input] of inputs.entries()) {
@@ -36,10 +36,8 @@ export async function updateDocs(
       list.edits.push(local);
       continue;
     }
-    const groups = edits.get(shard) ?? [];
-    if (groups.length === 0) edits.set(shard, groups);
-    if ((groups.at(-1)?.edits.length ?? editsAtOnce) >= editsAtOnce) groups.push({ at: [], edits: [] });
-    const group = groups.at(-1)!;
+    let group = edits.get(shard);
+    if (group === undefined) edits.set(shard, (group = { at: [], edits: [] }));
     group.at.push(at);
     group.edits.push(newEdits ? interactiveEdit(input) : replicatedEdit(input));
   }
@@ -63,11 +61,9 @@ export async function updateDocs(
     }
   };
   const revs_limit = database.revsLimit;
-  for (const [shard, groups] of edits) {
-    for (const { at, edits: list } of groups) {
-      const command = { type: 'edit', instance, shard, edits: list, revs_limit, ...brought } as const;
-      work.push(settle(at, database.submit(command)));
-    }
+  for (const [shard, { at, edits: list }] of edits) {
+    const command = { type: 'edit', instance, shard, edits: list, revs_limit, ...brought } as const;
+    work.push(settle(at, database.submit(command)));
   }
   for (const [shard, { at, edits: list }] of locals)
     work.push(settle(at, database.submit({ type: 'local', instance, shard, edits: list })));

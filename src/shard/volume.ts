@@ -16,7 +16,7 @@ const carriedBytesMax = 8 * 1024 * 1024;
 const carryRoundsMax = 10;
 
 /** Edits of one command that are applied together at most. */
-export const editsAtOnce = 1_000;
+const editsAtOnce = 1_000;
 
 /** A command was refused when some of its edits were stored already. */
 export class PartlyStored extends StorageRefusal {
