@@ -24,6 +24,8 @@ const depthMax = 200;
 const conditionsMax = 10_000;
 const listMax = 20_000;
 const valuesMax = 100_000;
+/** All of them may be held against one document, without a pause. */
+const patternsMax = 200;
 
 export function normalizeSelector(selector: unknown): SelectorNode {
   if (typeof selector !== 'object' || selector === null || Array.isArray(selector))
@@ -53,6 +55,7 @@ function partsOf(value: unknown, most: number): number {
 /** The first step. */
 class OperatorReader {
   #conditions = 0;
+  #patterns = 0;
 
   read(selector: unknown, depth: number): SelectorNode {
     if (depth > depthMax) throw invalidSelector(`Selector is nested deeper than ${depthMax} levels.`);
@@ -87,6 +90,8 @@ class OperatorReader {
       default:
         if (unsupported.has(name)) throw unsupportedOperator(name);
         if (!isCondition(name)) throw invalidOperator(name);
+        if (name === '$regex' && ++this.#patterns > patternsMax)
+          throw invalidSelector(`Selector has more than ${patternsMax} patterns.`);
         argumentChecks[name]?.(value, name);
         return this.#condition(name, value);
     }

@@ -55,6 +55,12 @@ test('selectors, fields and keys are bounded in number', async () => {
   const values = `[${'1,'.repeat(100_000)}1]`;
   assert.deepEqual(await refusal('_find', `{"selector":{"a":${values}}}`), [400, 'invalid_selector']);
   assert.deepEqual(await refusal('_find', `{"selector":{"a":[[${values}]]}}`), [400, 'invalid_selector']);
+  const patterns = (count: number): string =>
+    JSON.stringify({
+      selector: { $or: Array.from({ length: count }, (_, n) => ({ a: { $regex: `x${n}` } })) },
+    });
+  assert.deepEqual(await refusal('_find', patterns(201)), [400, 'invalid_selector']);
+  assert.deepEqual(await refusal('_find', patterns(200)), [200, undefined]);
   const fields = `[${'"a",'.repeat(10_000)}"a"]`;
   assert.deepEqual(await refusal('_find', `{"selector":{},"fields":${fields}}`), [400, 'invalid_fields']);
   assert.deepEqual(await refusal('_index', `{"index":{"fields":${fields}}}`), [400, 'invalid_sort_json']);

@@ -227,10 +227,12 @@ const others: readonly Attack[] = [
     },
   },
   request('an id of 20 MB', 'POST', '/large', () => `{"_id":"${'i'.repeat(20_000_000)}"}`),
-  request('an $or of 3,000 patterns', 'POST', '/many/_find', () => {
-    const patterns = times(3_000, (n) => `{"a":{"$regex":"(x+x+)+y${n}"}}`);
-    return `{"selector":{"$or":[${patterns}]}}`;
-  }),
+  ...[3_000, 200].map((count) =>
+    request(`an $or of ${count} patterns`, 'POST', '/many/_find', () => {
+      const patterns = times(count, (n) => `{"a":{"$regex":"(x+x+)+y${n}"}}`);
+      return `{"selector":{"$or":[${patterns}]}}`;
+    }),
+  ),
 ];
 
 export const attacks: readonly Attack[] = [...conflicts, ...largeJson, ...listings, ...memory, ...others];
