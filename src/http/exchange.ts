@@ -7,7 +7,8 @@ import type { Share } from '../base/budget.js';
 import { toBytes, type Bytes } from '../base/bytes.js';
 import type { Cluster } from '../cluster/cluster.js';
 import { invalidJson, notAnObject } from '../base/errors.js';
-import { parseJson } from '../json/scan.js';
+import { nextTurn } from '../base/turns.js';
+import { checkJson, parseJson, parseValue } from '../json/scan.js';
 import { readBody, requireJson } from './body.js';
 import { headerOf, headersOf } from './header.js';
 import { jsonpClosing, jsonpOpening, jsonpType } from './jsonp.js';
@@ -19,6 +20,17 @@ import { countLargePieces, writeWhole } from './stream.js';
 
 /** A body that is taken as a whole may have this size, however large streamed ones may be. */
 const bodyInMemoryBytesMax = 64 * 1024 * 1024;
+
+/** JSON of this size and more is checked and parsed in turns of their own. */
+const largeJsonBytes = 512 * 1024;
+
+async function parseLarge(bytes: Buffer): Promise<unknown> {
+  checkJson(bytes);
+  await nextTurn();
+  const value = parseValue(bytes, 0, bytes.length);
+  await nextTurn();
+  return value;
+}
 
 /** One request and its answer. Handlers read from it and answer through it, once. */
 export class Exchange implements Asker {
@@ -120,7 +132,7 @@ export class Exchange implements Asker {
   async optionalObject(): Promise<Record<string, unknown> | undefined> {
     const bytes = await this.body(this.jsonBytesMax);
     if (bytes.length === 0) return undefined;
-    const value = parseJson(bytes);
+    const value = bytes.length < largeJsonBytes ? parseJson(bytes) : await parseLarge(bytes);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
     return value as Record<string, unknown>;
   }

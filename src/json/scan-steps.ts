@@ -18,6 +18,7 @@ export function* scanInSteps(
   tooLarge: () => Error,
 ): Generator<void, ScannedValue> {
   if (!isUtf8(bytes)) throw invalidJson();
+  yield;
   // The shared walker is for those who are done in one go.
   const walker = new Walker();
   const start = walker.begin(bytes, 0, bytes.length);

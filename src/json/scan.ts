@@ -78,12 +78,17 @@ export function scanBulk(bytes: Buffer, arrayMember: string): ScannedBulk | unde
 
 /** Refuses what is not JSON in UTF-8, or is nested too deep for code that recurses over values. */
 export function parseJson(bytes: Buffer): unknown {
+  checkJson(bytes);
+  return parseValue(bytes, 0, bytes.length);
+}
+
+/** The first half of it, for those who do one thing at a time. */
+export function checkJson(bytes: Buffer): void {
   try {
     expectEnd(walker.value(beginText(bytes, 0, bytes.length), 0));
   } finally {
     walker.finish();
   }
-  return parseValue(bytes, 0, bytes.length);
 }
 
 /**
