@@ -66,5 +66,5 @@ const bytesOf = (request: IncomingMessage): number =>
 /** Whether the server reads the body and has taken all that came: if not, it is not the client that is slow. */
 const isAwaited = (request: IncomingMessage): boolean =>
   request.readableLength === 0 &&
-  !request.isPaused() &&
-  request.listenerCount('data') + request.listenerCount('readable') > 0;
+  // A stream that is read by `readable`, as iterators do, counts as paused for Node.
+  (request.listenerCount('readable') > 0 || (request.listenerCount('data') > 0 && !request.isPaused()));

@@ -142,12 +142,11 @@ function gather(request: IncomingMessage, bytesMax: number, shareOf: () => Share
 }
 
 /**
- * For requests that act without a body: a script may leave the type out, a page of another origin may not. Browsers name the
- * origin with every POST, and let pages send other types than JSON without asking.
+ * For requests that act without a body: a script may send any type or none, a page of another origin may not. Browsers name
+ * the origin with every POST, and let pages send other types than JSON without asking.
  */
 export function requireJsonOrNoOrigin(request: IncomingMessage): void {
-  const isTyped = headerOf(request, 'content-type') !== undefined;
-  if (isTyped || headerOf(request, 'origin') !== undefined) requireJson(request);
+  if (headerOf(request, 'origin') !== undefined) requireJson(request);
 }
 
 /** Endpoints that take JSON by POST insist on its type being named. */

@@ -26,6 +26,8 @@ const handedDocsMax = 4_000;
 const handedBytesMax = 2 * 1024 * 1024;
 /** Progress is told no more often than this. */
 const tellMs = 50;
+/** Longer passes are told of before their first documents are done, which may take a while. */
+const toldDocsMin = 1_000;
 
 export interface PassOptions {
   depth: number;
@@ -88,6 +90,7 @@ export class IndexPass {
 
   /** Gives whether the pass was read at a single moment, and so left nothing out. */
   async run(): Promise<boolean> {
+    if (this.#total >= toldDocsMin) this.options.onProgress(0, this.#total);
     const loads = this.#loads();
     const underWay: Load[] = [];
     const most = this.mapper.isElsewhere ? aheadBytesMax : 0;
