@@ -7,12 +7,18 @@ import { cpuOfTurns } from '../support/turns.js';
 const client = await startServer({ config: { couchdb: { max_document_size: '4000000' } } });
 const db = await newDb(client);
 
-/** Sends a body, and gives the answer with the processor time of the longest turn meanwhile. */
-async function measured(method: string, path: string, raw: string): Promise<{ answer: Answer; ms: number }> {
+/** Sends a body, and gives the answer with the share that the longest turn had in the processor time until then. */
+async function measured(
+  method: string,
+  path: string,
+  raw: string,
+): Promise<{ answer: Answer; share: number; text: string }> {
   const body = Buffer.from(raw);
   const turns = cpuOfTurns();
   const answer = await client.send(method, path, { raw: body });
-  return { answer, ms: Math.max(...turns.stop()) };
+  const times = turns.stop();
+  const [longest, all] = [Math.max(...times), times.reduce((sum, each) => sum + each, 0)];
+  return { answer, share: longest / all, text: `${path}: ${longest} of ${all} ms of processor time` };
 }
 
 test('JSON that is read as a whole has a limit of its own', async () => {
@@ -87,8 +93,8 @@ test('a large document is read in slices, and refused as soon as it is too large
     `{"_x":[${'1,'.repeat(3_000_000)}1]}`,
   ])
     assert.equal((await client.send('PUT', `${db}/bad`, { raw })).status, 400);
-  // In one go, the second one took the better part of a second.
-  for (const { ms } of [saved, twice]) assert.ok(ms < 400, `${ms} ms of processor time`);
+  // In one go, it is nearly all of it.
+  for (const { share, text } of [saved, twice]) assert.ok(share < 0.7, text);
 });
 
 test('a document with a large attachment inside is saved', async () => {
@@ -105,12 +111,12 @@ test('a document with a large attachment inside is saved', async () => {
 
 test('a bulk request of medium size is read in slices, and means the same', async () => {
   const docs = Array.from({ length: 10_000 }, (_, n) => ({ _id: `bulk${n}`, n, text: 'x"\\é{['.repeat(3) }));
-  const { answer, ms } = await measured('POST', `${db}/_bulk_docs`, JSON.stringify({ docs }));
+  const { answer, share, text } = await measured('POST', `${db}/_bulk_docs`, JSON.stringify({ docs }));
   assert.equal(answer.status, 201);
   assert.equal(answer.body.length, docs.length);
   const { body: read } = await client.get(`${db}/bulk777`);
   assert.deepEqual(read, { ...docs[777], _rev: read._rev });
-  assert.ok(ms < 400, `${ms} ms of processor time`);
+  assert.ok(share < 0.7, text);
   const padding = ' '.repeat(300_000);
   for (const [raw, reason] of [
     [`{"docs":[{}],${padding}`, /JSON/],
@@ -132,6 +138,7 @@ test('_revs_diff and _missing_revs of many documents are answered in slices', as
   const diff = await measured('POST', `${db}/_revs_diff`, JSON.stringify(asked));
   assert.equal(Object.keys(diff.answer.body).length, 20_000);
   assert.deepEqual(diff.answer.body.d7, { missing: [rev] });
+  assert.ok(diff.share < 0.7, diff.text);
   const missing = await client.post(`${db}/_missing_revs`, asked);
   assert.equal(Object.keys(missing.body.missing_revs).length, 20_000);
   assert.deepEqual(missing.body.missing_revs.d7, [rev]);
