@@ -89,8 +89,8 @@ function readSpecial(
     input.attachments = readAttachments(bytes.subarray(valueStart, valueEnd));
     return;
   }
-  // What is large is none of these, and is not parsed to find that out.
-  if (valueEnd - valueStart > specialBytesMax)
+  // What is large is none of these, and is not parsed to find that out. Ids have a limit of their own.
+  if (valueEnd - valueStart > specialBytesMax && !(name === '_id' && bytes[valueStart] === 0x22))
     throw new Refusal('doc_validation', `The member ${name.slice(0, 100)} is too large.`);
   if (name === '_revisions') {
     input.revisions =
