@@ -31,7 +31,8 @@ process.stdout.write(`${counts.passed} passed, ${counts.failed} failed${skipped}
 async function runTests(chosenFiles) {
   const events = run({
     files: chosenFiles.map((file) => path.join(root, 'dist', file)),
-    concurrency: 2,
+    // Long tests measure waits and memory: each has the machine to itself.
+    concurrency: long ? 1 : 2,
     timeout: fileTimeoutMs,
     ...(byName ? { testNamePatterns: filters.map((filter) => new RegExp(escape(filter), 'i')) } : {}),
   });
