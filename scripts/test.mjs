@@ -1,5 +1,5 @@
 // npm test [-- FILTER…]: runs the tests whose path or name holds one of the filters; all of them without a filter.
-// With --long it runs the *.long.test.ts files in place of the others. The last line is "N passed, N failed".
+// With --long it runs the *.long.test.ts files in place of the others, with --soak the *.soak.test.ts files. The last line is "N passed, N failed".
 import fs from 'node:fs';
 import path from 'node:path';
 import { run } from 'node:test';
@@ -9,7 +9,7 @@ import { ensureBuilt, root } from './ensure-built.mjs';
 const fileTimeoutMs = 10 * 60_000;
 
 const args = process.argv.slice(2);
-const long = args.includes('--long');
+const kind = ['long', 'soak'].find((each) => args.includes(`--${each}`));
 const filters = args.filter((arg) => !arg.startsWith('--'));
 
 process.chdir(root);
@@ -32,7 +32,7 @@ async function runTests(chosenFiles) {
   const events = run({
     files: chosenFiles.map((file) => path.join(root, 'dist', file)),
     // Long tests measure waits and memory: each has the machine to itself.
-    concurrency: long ? 1 : 2,
+    concurrency: kind === undefined ? 2 : 1,
     timeout: fileTimeoutMs,
     ...(byName ? { testNamePatterns: filters.map((filter) => new RegExp(escape(filter), 'i')) } : {}),
   });
@@ -66,7 +66,7 @@ function testFiles() {
 
 /** Whether the file is a test of the kind asked for whose source still exists. */
 function isWanted(name) {
-  if (!name.endsWith('.test.js') || name.endsWith('.long.test.js') !== long) return false;
+  if (!name.endsWith('.test.js') || /\.(long|soak)\.test\.js$/.exec(name)?.[1] !== kind) return false;
   return fs.existsSync(path.join(root, name.replace(/\.js$/, '.ts')));
 }
 

@@ -213,8 +213,11 @@ export class ThreadBackend implements IndexBackend {
     worker.postMessage({ type: 'store_resumed', id: ++this.#requests });
   }
 
+  /** A message of a thread that has ended meanwhile may still come: it would never give the store back. */
   async #release(worker: Worker): Promise<void> {
+    if (worker !== this.#worker) return;
     await this.#store?.suspend();
+    if (worker !== this.#worker) return this.#store?.resume();
     worker.postMessage({ type: 'store_released', id: ++this.#requests });
   }
 
