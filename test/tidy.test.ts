@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
-import { allDatabaseRoutes, allServerRoutes, documentRoutes } from '../src/http/router.js';
-import { statuses } from '../src/http/statuses.js';
+import { allDatabaseRoutes, allServerRoutes, documentRoutes } from '../src/http/routes/router.js';
+import { statuses } from '../src/http/answer/statuses.js';
 import { brokenReferences, difference, tableRows, unknownFunctions } from './tidy/docs.js';
 import { barrels, importCycles, layers, misplacedImports } from './tidy/layers.js';
 import {
@@ -32,10 +32,10 @@ const generators = new Set(['src/json/random-json.ts', 'src/json/random-keys.ts'
 const exportsForTests = [
   'src/base/bytes.ts: readU16',
   'src/config/schema.ts: openSections',
-  'src/http/route.ts: accesses',
-  'src/http/router.ts: allDatabaseRoutes',
-  'src/http/router.ts: allServerRoutes',
-  'src/http/router.ts: documentRoutes',
+  'src/http/routes/route.ts: accesses',
+  'src/http/routes/router.ts: allDatabaseRoutes',
+  'src/http/routes/router.ts: allServerRoutes',
+  'src/http/routes/router.ts: documentRoutes',
   'src/json/walker.ts: jsonDepthMax',
   'src/revisions/codec.ts: bodyRefMax',
   'src/revisions/varint.ts: varintMax',

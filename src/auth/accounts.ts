@@ -1,7 +1,7 @@
 import { fromBytes } from '../base/bytes.js';
-import { Refusal } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 import { serverAdminRole, type UserContext } from '../base/user-context.js';
-import type { Cluster } from '../cluster/cluster.js';
+import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Config } from '../config/config.js';
 import { splitContent } from '../shard/content.js';
 import { parseHash, type PasswordHash } from './passwords.js';
@@ -30,17 +30,17 @@ export class Accounts {
 
   constructor(
     private readonly config: Config,
-    private readonly cluster: () => Pick<Cluster, 'find'>,
+    private readonly registry: () => Pick<DatabaseRegistry, 'find'>,
   ) {
     this.#stopListening = ['admins', 'chttpd_auth'].map((section) =>
       config.onChange(section, undefined, () => this.#changed()),
     );
   }
 
-  /** Heeds the changes of a cluster's databases. To be called for each that is opened. */
-  watch(cluster: Cluster): void {
+  /** Heeds the changes of the registry's databases. To be called for each that is opened. */
+  watch(registry: DatabaseRegistry): void {
     this.#changed();
-    cluster.watch({
+    registry.watch({
       committed: (instance) => {
         if (instance === this.#instance) this.#raise();
       },
@@ -66,7 +66,10 @@ export class Accounts {
     }
     if (doc === undefined) return undefined;
     if (conflicted) {
-      throw new Refusal('unauthorized', 'The user document has conflicts, which must be resolved first.');
+      throw new RequestError(
+        'unauthorized',
+        'The user document has conflicts, which must be resolved first.',
+      );
     }
     const { password_scheme, pbkdf2_prf, salt, iterations, derived_key, password_sha, totp } = doc;
     const password = [password_scheme, pbkdf2_prf, salt, iterations, derived_key, password_sha];
@@ -79,7 +82,7 @@ export class Accounts {
   }
 
   #document(name: string): { doc?: Record<string, unknown>; conflicted?: boolean } {
-    const database = this.cluster().find(usersDatabase(this.config));
+    const database = this.registry().find(usersDatabase(this.config));
     if (database === undefined) return {};
     this.#instance = database.record.instance;
     const { collection } = database;

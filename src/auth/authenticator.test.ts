@@ -7,11 +7,11 @@ import { createLogger } from '../base/logger.js';
 import { Config } from '../config/config.js';
 import { Accounts } from './accounts.js';
 import { hashPlainAdmins, hasAdmin, reloadConfig, setAdmin } from './admins.js';
-import type { Asker } from './asker.js';
+import type { RequestInfo } from './request-info.js';
 import { Authenticator, nobody, type Identity } from './authenticator.js';
 
 const basic = (credentials: string) => `Basic ${Buffer.from(credentials).toString('base64')}`;
-const asking = (authorization: string | undefined, sender = 'here'): Asker => ({
+const asking = (authorization: string | undefined, sender = 'here'): RequestInfo => ({
   header: (name) => (name === 'authorization' ? authorization : undefined),
   headers: () => [],
   sender,

@@ -3,7 +3,7 @@ import type { Logger } from '../base/logger.js';
 import { anonymous, type UserContext } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
 import type { Account, Accounts } from './accounts.js';
-import type { Asker } from './asker.js';
+import type { RequestInfo } from './request-info.js';
 import { CredentialCache } from './credential-cache.js';
 import { readHandlers, type HandlerName } from './handlers.js';
 import { JsonWebTokens } from './json-web-tokens.js';
@@ -88,7 +88,7 @@ export class Authenticator {
   }
 
   /** Refuses wrong credentials. Who brings none that an open way in knows is anonymous. */
-  authenticate(asker: Asker): Identity | Promise<Identity> {
+  authenticate(asker: RequestInfo): Identity | Promise<Identity> {
     return this.#try(asker, 0);
   }
 
@@ -119,7 +119,7 @@ export class Authenticator {
     this.#passwords.clear();
   }
 
-  #try(asker: Asker, from: number): Identity | Promise<Identity> {
+  #try(asker: RequestInfo, from: number): Identity | Promise<Identity> {
     for (let i = from; i < this.#handlers.length; i++) {
       const found = this.#ask(this.#handlers[i]!, asker);
       if (found instanceof Promise) return found.then((identity) => identity ?? this.#try(asker, i + 1));
@@ -128,7 +128,7 @@ export class Authenticator {
     return nobody;
   }
 
-  #ask(handler: HandlerName, asker: Asker): Found {
+  #ask(handler: HandlerName, asker: RequestInfo): Found {
     if (handler === 'cookie') return this.#byCookie(asker);
     if (handler === 'default') return this.#byPassword(asker);
     if (handler === 'jwt') return this.#byToken(asker);
@@ -136,7 +136,7 @@ export class Authenticator {
     return user && { user, handler };
   }
 
-  #byCookie(asker: Asker): Identity | undefined {
+  #byCookie(asker: RequestInfo): Identity | undefined {
     const header = asker.header('cookie');
     const value = header === undefined ? undefined : sessionValue(header);
     if (value === undefined) return undefined;
@@ -153,7 +153,7 @@ export class Authenticator {
     return identity;
   }
 
-  #byPassword(asker: Asker): Found {
+  #byPassword(asker: RequestInfo): Found {
     const header = asker.header('authorization');
     if (header === undefined || !header.startsWith('Basic ')) return undefined;
     const digest = this.#passwords.digest(header);
@@ -174,7 +174,7 @@ export class Authenticator {
     });
   }
 
-  #byToken(asker: Asker): Found {
+  #byToken(asker: RequestInfo): Found {
     const header = asker.header('authorization');
     if (header === undefined || !header.startsWith('Bearer ')) return undefined;
     const digest = this.#signed.digest(header);

@@ -1,5 +1,5 @@
-import { isDesignId } from '../cluster/document-input.js';
-import type { SaveGate } from '../cluster/save-gates.js';
+import { isDesignId } from '../shard/doc-id.js';
+import type { SaveGate } from '../node/save-gate.js';
 import { checkDbAdmin } from './rights.js';
 
 /** Design documents are written by database admins, whichever way they come. */

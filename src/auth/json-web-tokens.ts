@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { compactVerify, createRemoteJWKSet, errors, type CompactJWSHeaderParameters } from 'jose';
-import { badRequest, Refusal } from '../base/errors.js';
+import { badRequest, RequestError } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
 import { checkClaims, requiresExpiry, rolesOf, type Claims } from './token-claims.js';
@@ -54,7 +54,7 @@ export class JsonWebTokens {
       nowSeconds: Math.floor(this.now() / 1000),
     });
     const name = claims['sub'];
-    if (name === undefined) throw new Refusal('unauthorized', 'Token missing sub claim.');
+    if (name === undefined) throw new RequestError('unauthorized', 'Token missing sub claim.');
     if (typeof name !== 'string' || name === '') throw badRequest('Invalid sub claim');
     const roles = rolesOf(
       claims,
@@ -130,7 +130,7 @@ function publicKey(name: string, kind: 'rsa' | 'ec' | 'eddsa', stored: string): 
   } catch {
     // Said below: the reason of the library would only repeat parts of the key.
   }
-  throw new Refusal('internal_server_error', `The option [jwt_keys] ${name} holds no key of that kind.`);
+  throw new RequestError('internal_server_error', `The option [jwt_keys] ${name} holds no key of that kind.`);
 }
 
 /** Files of the machine are no place for keys that others can name. */
@@ -138,13 +138,13 @@ const webAddress = /^https?:\/\//i;
 
 function remoteKeys(url: string): ReturnType<typeof createRemoteJWKSet> {
   if (!URL.canParse(url) || !webAddress.test(url)) {
-    throw new Refusal('internal_server_error', 'The option [jwt_auth] jwks_url is no address.');
+    throw new RequestError('internal_server_error', 'The option [jwt_auth] jwks_url is no address.');
   }
   return createRemoteJWKSet(new URL(url), { timeoutDuration: 5_000, cooldownDuration: 30_000 });
 }
 
 function refusalOf(error: unknown, alg: string, isRemote: boolean): unknown {
-  if (error instanceof Refusal) return error;
+  if (error instanceof RequestError) return error;
   if (error instanceof errors.JWSSignatureVerificationFailed) {
     return badRequest(kinds[alg] === 'hmac' ? 'Bad HMAC' : 'Bad signature');
   }
@@ -155,7 +155,7 @@ function refusalOf(error: unknown, alg: string, isRemote: boolean): unknown {
     return badRequest('Malformed token');
   }
   if (isRemote && isFetchFailure(error))
-    return new Refusal('service_unavailable', 'The keys of tokens could not be fetched.');
+    return new RequestError('service_unavailable', 'The keys of tokens could not be fetched.');
   // An elliptic curve of another size, for example.
   return badRequest('The key does not fit the algorithm of the token.');
 }

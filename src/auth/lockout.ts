@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import { Refusal } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { Config } from '../config/config.js';
 
@@ -28,7 +28,10 @@ export class Lockout {
   /** Refuses who has failed too often. */
   check(sender: string, name: string, fingerprint?: string): void {
     if (!this.#isLocked(this.#digest(sender, name, fingerprint))) return;
-    throw new Refusal('forbidden', 'Account is temporarily locked due to multiple authentication failures');
+    throw new RequestError(
+      'forbidden',
+      'Account is temporarily locked due to multiple authentication failures',
+    );
   }
 
   /** `fingerprint` is that of the account, undefined where there is none. */

@@ -1,4 +1,4 @@
-import { Refusal, Unavailable } from '../base/errors.js';
+import { RequestError, Unavailable } from '../base/errors.js';
 import type { Config } from '../config/config.js';
 import type { Account, Accounts } from './accounts.js';
 import type { Lockout } from './lockout.js';
@@ -71,7 +71,7 @@ export class Logins {
     // A program that goes on sending a password alone must not lock out the user who has a token.
     const isHopeless = account?.totp !== undefined && token === undefined;
     if (!isHopeless) this.lockout.failed(sender, name, account?.fingerprint);
-    throw new Refusal('unauthorized', 'Name or password is incorrect.');
+    throw new RequestError('unauthorized', 'Name or password is incorrect.');
   }
 
   /** Whether the token is the right one, or none is asked for. What cannot be read lets no one in. */
@@ -90,10 +90,10 @@ export class Logins {
     if (hash === undefined || hash.pbkdf2Digest === null || isServerAdmin(user)) return;
     const { iterations } = hash;
     if (iterations < this.config.number('chttpd_auth/min_iterations')) {
-      throw new Refusal('forbidden', 'Iteration count is too low for this server');
+      throw new RequestError('forbidden', 'Iteration count is too low for this server');
     }
     if (iterations > this.config.number('chttpd_auth/max_iterations')) {
-      throw new Refusal('forbidden', 'Iteration count is too high for this server');
+      throw new RequestError('forbidden', 'Iteration count is too high for this server');
     }
   }
 

@@ -1,8 +1,8 @@
-import { badRequest, Refusal } from '../base/errors.js';
+import { badRequest, RequestError } from '../base/errors.js';
 import { passwordRules, type PasswordRule } from '../config/text-checks.js';
 
-export const cannotHash = (): Refusal =>
-  new Refusal('forbidden', 'Server cannot hash passwords at this time.');
+export const cannotHash = (): RequestError =>
+  new RequestError('forbidden', 'Server cannot hash passwords at this time.');
 
 /** Rules that can't be read let no password pass. */
 export function readPasswordRules(text: string): PasswordRule[] {

@@ -4,7 +4,7 @@ import { fromBytes } from '../base/bytes.js';
 import { badRequest } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
-import type { Asker } from './asker.js';
+import type { RequestInfo } from './request-info.js';
 import { signingDigests } from './session-cookies.js';
 
 /**
@@ -15,7 +15,7 @@ export class ProxyHeaders {
   constructor(private readonly config: Config) {}
 
   /** Undefined where the headers name nobody, or the token they need is missing or wrong. */
-  user(asker: Asker): UserContext | undefined {
+  user(asker: RequestInfo): UserContext | undefined {
     const name = this.#value(asker, 'username', 'X-Auth-Svc-UserName', 'X-Auth-CouchDB-UserName');
     if (name === undefined || name === '') return undefined;
     if (this.config.boolean('chttpd_auth/proxy_use_secret')) {
@@ -29,7 +29,7 @@ export class ProxyHeaders {
 
   /** Where nobody gave the header a name of its own, CouchDB's is understood too. Two that differ are a trick. */
   #value(
-    asker: Asker,
+    asker: RequestInfo,
     option: 'username' | 'roles' | 'token',
     standard: string,
     couchdb: string,

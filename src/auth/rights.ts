@@ -1,4 +1,4 @@
-import { Refusal } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 import { serverAdminRole, type UserContext } from '../base/user-context.js';
 
 /** A database's security object: any JSON object, of which `admins` and `members` (formerly `readers`) decide rights. */
@@ -21,14 +21,14 @@ function isMember(user: UserContext, security: SecurityObject): boolean {
 }
 
 export function requireServerAdmin(user: UserContext): void {
-  if (!isServerAdmin(user)) throw new Refusal('unauthorized', 'You are not a server admin.');
+  if (!isServerAdmin(user)) throw new RequestError('unauthorized', 'You are not a server admin.');
 }
 
 export function checkMember(user: UserContext, security: SecurityObject): void {
   if (isMember(user, security)) return;
   throw user.name === null
-    ? new Refusal('unauthorized', 'You are not authorized to access this db.')
-    : new Refusal('forbidden', 'You are not allowed to access this db.');
+    ? new RequestError('unauthorized', 'You are not authorized to access this db.')
+    : new RequestError('forbidden', 'You are not allowed to access this db.');
 }
 
 /** For changes of design documents and of the database's settings. */
@@ -37,15 +37,18 @@ export function checkDbAdmin(user: UserContext, security: SecurityObject): void 
   if (refusal !== undefined) throw refusal;
 }
 
-export function dbAdminRefusal(user: UserContext, security: SecurityObject): Refusal | undefined {
+export function dbAdminRefusal(user: UserContext, security: SecurityObject): RequestError | undefined {
   if (isDbAdmin(user, security)) return undefined;
-  return new Refusal(user.name === null ? 'unauthorized' : 'forbidden', 'You are not a db or server admin.');
+  return new RequestError(
+    user.name === null ? 'unauthorized' : 'forbidden',
+    'You are not a db or server admin.',
+  );
 }
 
 /** For compaction and clean-up, whose refusal has a name and words of its own. */
 export function checkMaintenance(user: UserContext, security: SecurityObject): void {
   checkMember(user, security);
-  if (!isDbAdmin(user, security)) throw new Refusal('unauthorized', 'You are not a server or db admin.');
+  if (!isDbAdmin(user, security)) throw new RequestError('unauthorized', 'You are not a server or db admin.');
 }
 
 interface Group {

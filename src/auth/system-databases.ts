@@ -1,7 +1,7 @@
-import { Refusal } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 import { serverAdminRole, type UserContext } from '../base/user-context.js';
-import type { Cluster } from '../cluster/cluster.js';
-import type { Database } from '../cluster/database.js';
+import type { DatabaseRegistry } from '../node/database-registry.js';
+import type { Database } from '../node/database.js';
 import type { Config } from '../config/config.js';
 import { checkDbAdmin, checkMember, isServerAdmin, requireServerAdmin } from './rights.js';
 import { holdsUsers, publicFields, usersDatabase } from './users-database.js';
@@ -29,27 +29,27 @@ export function securityOfNew(config: Config, name: string): Record<string, unkn
 
 /** Makes those of the databases that are missing. */
 export async function ensureDatabases(
-  cluster: Cluster,
+  registry: DatabaseRegistry,
   config: Config,
   names: readonly string[],
 ): Promise<void> {
-  const missing = [...new Set(names)].filter((name) => !cluster.exists(name));
+  const missing = [...new Set(names)].filter((name) => !registry.exists(name));
   await Promise.all(
     missing.map(async (name) => {
       const security = securityOfNew(config, name);
       const settings = { q: config.number('cluster/q'), ...(security && { security }) };
-      await cluster.createDatabase(name, settings).catch((error: unknown) => {
+      await registry.createDatabase(name, settings).catch((error: unknown) => {
         // Somebody else was faster.
-        if (!(error instanceof Refusal && error.error === 'file_exists')) throw error;
+        if (!(error instanceof RequestError && error.error === 'file_exists')) throw error;
       });
     }),
   );
 }
 
 /** Gives a data folder that was never used before the databases that clients expect to find. */
-export async function setUp(cluster: Cluster, config: Config): Promise<void> {
-  if (!cluster.isNew || !config.boolean('tuffet/auto_setup')) return;
-  await ensureDatabases(cluster, config, [
+export async function setUp(registry: DatabaseRegistry, config: Config): Promise<void> {
+  if (!registry.isNew || !config.boolean('tuffet/auto_setup')) return;
+  await ensureDatabases(registry, config, [
     usersDatabase(config),
     ...systemDatabases.filter((name) => name !== '_users'),
   ]);
@@ -73,5 +73,5 @@ export function checkLocal(config: Config, user: UserContext, { name, security }
 /** The security object of the users database decides who sees accounts: it stays as it is unless it is unlocked. */
 export function checkSecurityChange(config: Config, { name }: Database): void {
   if (name !== usersDatabase(config) || config.boolean('couchdb/users_db_security_editable')) return;
-  throw new Refusal('forbidden', "You can't edit the security object of the user database.");
+  throw new RequestError('forbidden', "You can't edit the security object of the user database.");
 }

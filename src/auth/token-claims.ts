@@ -1,4 +1,4 @@
-import { badRequest, Refusal } from '../base/errors.js';
+import { badRequest, RequestError } from '../base/errors.js';
 import { parseTerms, textOf } from '../config/erlang-term.js';
 
 export type Claims = Readonly<Record<string, unknown>>;
@@ -19,7 +19,7 @@ function readRequired(text: string): RequiredClaim[] {
     return key === undefined || value === undefined ? undefined : { name: key, value };
   });
   if (required === undefined || required.includes(undefined)) {
-    throw new Refusal('internal_server_error', 'The option [jwt_auth] required_claims cannot be read.');
+    throw new RequestError('internal_server_error', 'The option [jwt_auth] required_claims cannot be read.');
   }
   return required as RequiredClaim[];
 }
@@ -53,10 +53,10 @@ function checkClaim(
     throw badRequest(`Invalid ${name} claim`);
   }
   if (name === 'exp' && !((claim as number) + skewSeconds > nowSeconds)) {
-    throw new Refusal('unauthorized', 'exp not in future');
+    throw new RequestError('unauthorized', 'exp not in future');
   }
   if (name === 'nbf' && !((claim as number) - skewSeconds <= nowSeconds)) {
-    throw new Refusal('unauthorized', 'nbf not in past');
+    throw new RequestError('unauthorized', 'nbf not in past');
   }
 }
 

@@ -1,4 +1,4 @@
-import { Refusal } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import { digestOf } from './passwords.js';
 import { isDbAdmin, type SecurityObject } from './rights.js';
@@ -20,7 +20,7 @@ export interface UserChange {
 }
 
 const forbid = (reason: string): never => {
-  throw new Refusal('forbidden', reason);
+  throw new RequestError('forbidden', reason);
 };
 
 /** Deletions: by admins, and by the user whose document it is. */

@@ -1,10 +1,11 @@
 import { fromBytes, type Bytes } from '../base/bytes.js';
-import { badRequest, notFound, Refusal } from '../base/errors.js';
+import { badRequest, notFound, RequestError } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
-import type { Database } from '../cluster/database.js';
-import { isDesignId, isLocalId, type NamedInput } from '../cluster/document-input.js';
-import type { ReadGate, Show } from '../cluster/read-gates.js';
-import type { GateContext, SaveGate } from '../cluster/save-gates.js';
+import type { Database } from '../node/database.js';
+import { isDesignId, isLocalId } from '../shard/doc-id.js';
+import type { NamedInput } from '../shard/document-input.js';
+import type { ReadGate, Show } from '../node/read-gate.js';
+import type { GateContext, SaveGate } from '../node/save-gate.js';
 import type { Config } from '../config/config.js';
 import { membersOf, objectOf } from '../json/members.js';
 import { encodeContent, splitContent } from '../shard/content.js';
@@ -37,7 +38,7 @@ export class UsersGate implements SaveGate, ReadGate {
   }
 
   /** Others' documents are as if they were not there. Who is not logged in may be about to sign up. */
-  admit({ security }: Database, { id }: NamedInput, user: UserContext): Refusal | undefined {
+  admit({ security }: Database, { id }: NamedInput, user: UserContext): RequestError | undefined {
     if (isLocalId(id)) return dbAdminRefusal(user, security);
     if (user.name === null || id === userIdOf(user.name) || isDbAdmin(user, security)) return undefined;
     return notFound('missing');
@@ -68,7 +69,10 @@ export class UsersGate implements SaveGate, ReadGate {
     const visible = publicFields(this.config);
     return (id, content) => {
       if (isDesignId(id)) {
-        return new Refusal('forbidden', 'Only administrators can view design docs in the users database.');
+        return new RequestError(
+          'forbidden',
+          'Only administrators can view design docs in the users database.',
+        );
       }
       if (id === own) return content;
       const { attachments, body } = splitContent(content);

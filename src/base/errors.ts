@@ -1,6 +1,6 @@
 /**
  * Every failure a caller may see, by the name the interface gives it. Domain code throws these; only `http/` knows
- * which status each name has (`http/statuses.ts`), and `docs/errors.md` lists them.
+ * which status each name has (`http/answer/statuses.ts`), and `docs/errors.md` lists them.
  */
 export type ErrorName =
   | 'attachment_too_large'
@@ -82,7 +82,7 @@ export type ErrorName =
  * The name is typed as a plain string for readers, because functions of design documents choose names of their own;
  * only a name with a status can be used to make one.
  */
-export class Refusal extends Error {
+export class RequestError extends Error {
   readonly error: string;
 
   constructor(
@@ -90,13 +90,13 @@ export class Refusal extends Error {
     readonly reason: string,
   ) {
     super(`${error}: ${reason}`);
-    this.name = 'Refusal';
+    this.name = 'RequestError';
     this.error = error;
   }
 }
 
 /** What cannot be done now, and may work a moment later. */
-export class Unavailable extends Refusal {
+export class Unavailable extends RequestError {
   readonly retryAfterSeconds = 1;
 
   constructor(reason: string) {
@@ -108,7 +108,7 @@ export class Unavailable extends Refusal {
  * What a function of a design document failed with. Name and reason are its own choice: the name need not be one of
  * ours, the reason need not be text.
  */
-export class FunctionRefusal extends Refusal {
+export class FunctionError extends RequestError {
   override readonly error: string;
 
   constructor(
@@ -117,14 +117,14 @@ export class FunctionRefusal extends Refusal {
   ) {
     const reason = typeof value === 'string' ? value : JSON.stringify(value ?? null);
     super('error', reason);
-    this.name = 'FunctionRefusal';
+    this.name = 'FunctionError';
     this.message = `${error}: ${reason}`;
     this.error = error;
   }
 }
 
 /** A refusal as plain data, to be sent from one thread to another. */
-export interface RefusalData {
+export interface RequestErrorData {
   error: string;
   value: unknown;
   /** Whether a function of a design document chose the name. */
@@ -133,8 +133,8 @@ export interface RefusalData {
   isPassing: boolean;
 }
 
-export const refusalData = (refusal: Refusal): RefusalData =>
-  refusal instanceof FunctionRefusal
+export const refusalData = (refusal: RequestError): RequestErrorData =>
+  refusal instanceof FunctionError
     ? { error: refusal.error, value: refusal.value, isChosen: true, isPassing: false }
     : {
         error: refusal.error,
@@ -143,13 +143,13 @@ export const refusalData = (refusal: Refusal): RefusalData =>
         isPassing: refusal instanceof Unavailable,
       };
 
-export function refusalOf({ error, value, isChosen, isPassing }: RefusalData): Refusal {
-  if (isChosen) return new FunctionRefusal(error, value);
-  return isPassing ? new Unavailable(String(value)) : new Refusal(error as ErrorName, String(value));
+export function refusalOf({ error, value, isChosen, isPassing }: RequestErrorData): RequestError {
+  if (isChosen) return new FunctionError(error, value);
+  return isPassing ? new Unavailable(String(value)) : new RequestError(error as ErrorName, String(value));
 }
 
-export const badRequest = (reason: string): Refusal => new Refusal('bad_request', reason);
-export const notFound = (reason: string): Refusal => new Refusal('not_found', reason);
-export const conflict = (): Refusal => new Refusal('conflict', 'Document update conflict.');
-export const invalidJson = (): Refusal => badRequest('invalid UTF-8 JSON');
-export const notAnObject = (): Refusal => badRequest('Request body must be a JSON object');
+export const badRequest = (reason: string): RequestError => new RequestError('bad_request', reason);
+export const notFound = (reason: string): RequestError => new RequestError('not_found', reason);
+export const conflict = (): RequestError => new RequestError('conflict', 'Document update conflict.');
+export const invalidJson = (): RequestError => badRequest('invalid UTF-8 JSON');
+export const notAnObject = (): RequestError => badRequest('Request body must be a JSON object');

@@ -1,4 +1,4 @@
-import { Refusal } from './errors.js';
+import { RequestError } from './errors.js';
 
 /** Names and numbers of errors that say that there is no room left; LMDB has one of its own. */
 const fullCodes: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 28, 122, 27, -30792]);
@@ -15,17 +15,17 @@ const failureCodes: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Something could not be stored, or not be read, because of the disk. What was refused is not stored. */
-export class StorageRefusal extends Refusal {
+export class StorageError extends RequestError {
   constructor(error: 'insufficient_storage' | 'service_unavailable', reason: string, cause: unknown) {
     super(error, reason);
-    this.name = 'StorageRefusal';
+    this.name = 'StorageError';
     this.cause = cause;
   }
 }
 
 /** The refusal that an error of the disk amounts to; undefined for any other error. */
-export function storageRefusal(error: unknown): StorageRefusal | undefined {
-  if (error instanceof StorageRefusal) return error;
+export function storageRefusal(error: unknown): StorageError | undefined {
+  if (error instanceof StorageError) return error;
   const code = (error as { code?: unknown } | undefined)?.code;
   if (fullCodes.has(code)) return diskFull(error);
   if (failureCodes.has(code)) return diskFailed(error, String(code));
@@ -34,11 +34,11 @@ export function storageRefusal(error: unknown): StorageRefusal | undefined {
 }
 
 /** The refusal for a commit that the store below did not carry out, whatever it says about it. */
-export const failedCommit = (error: unknown): StorageRefusal =>
+export const failedCommit = (error: unknown): StorageError =>
   storageRefusal(error) ?? diskFailed(error, error instanceof Error ? error.message : String(error));
 
-const diskFull = (cause: unknown): StorageRefusal =>
-  new StorageRefusal('insufficient_storage', 'The disk of the server is full; nothing was stored.', cause);
+const diskFull = (cause: unknown): StorageError =>
+  new StorageError('insufficient_storage', 'The disk of the server is full; nothing was stored.', cause);
 
-const diskFailed = (cause: unknown, what: string): StorageRefusal =>
-  new StorageRefusal('service_unavailable', `The disk of the server failed (${what}).`, cause);
+const diskFailed = (cause: unknown, what: string): StorageError =>
+  new StorageError('service_unavailable', `The disk of the server failed (${what}).`, cause);

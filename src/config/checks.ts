@@ -1,4 +1,4 @@
-import { badRequest, Refusal } from '../base/errors.js';
+import { badRequest, RequestError } from '../base/errors.js';
 import { expectation, isValue } from './parse-value.js';
 import type { Option } from './options.js';
 import { schema } from './schema.js';
@@ -43,13 +43,13 @@ const closedOptions = new Set([
 /** Refuses a change over the API of what is closed to it, or not on the list of what is open where there is one. */
 export function checkWritable(section: string, key: string, whitelist: string): void {
   if (closedSections.has(section)) {
-    throw new Refusal('forbidden', 'Config section blacklisted for modification over HTTP API.');
+    throw new RequestError('forbidden', 'Config section blacklisted for modification over HTTP API.');
   }
   if (closedOptions.has(`${section}/${key}`)) {
-    throw new Refusal('forbidden', `[${section}] ${key} can only be set in a file of the server.`);
+    throw new RequestError('forbidden', `[${section}] ${key} can only be set in a file of the server.`);
   }
   if (whitelist !== '' && !namedIn(whitelist, section, key)) {
-    throw new Refusal('modification_not_allowed', 'This config variable is read-only');
+    throw new RequestError('modification_not_allowed', 'This config variable is read-only');
   }
 }
 

@@ -1,22 +1,22 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { WebSocket } from 'ws';
-import type { Asker } from '../auth/asker.js';
+import type { RequestInfo } from '../auth/request-info.js';
 import { nobody, type Identity } from '../auth/authenticator.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Share } from '../base/budget.js';
 import { toBytes, type Bytes } from '../base/bytes.js';
-import type { Cluster } from '../cluster/cluster.js';
+import type { DatabaseRegistry } from '../node/database-registry.js';
 import { invalidJson, notAnObject } from '../base/errors.js';
 import { nextTurn } from '../base/turns.js';
 import { checkJson, parseJson, parseValue } from '../json/scan.js';
-import { readBody, requireJson } from './body.js';
-import { headerOf, headersOf } from './header.js';
-import { jsonpClosing, jsonpOpening, jsonpType } from './jsonp.js';
-import { contentTypeFor } from './negotiate.js';
-import { NoRoom, uncountedBytes } from './memory-budgets.js';
-import type { Query } from './query.js';
+import { readBody, requireJson } from './request/body.js';
+import { headerOf, headersOf } from './request/header.js';
+import { jsonpClosing, jsonpOpening, jsonpType } from './request/jsonp.js';
+import { contentTypeFor } from './request/negotiate.js';
+import { NoRoom, uncountedBytes } from './connection/memory-budgets.js';
+import type { Query } from './request/query.js';
 import type { Services } from './services.js';
-import { countLargePieces, writeWhole } from './stream.js';
+import { countLargePieces, writeWhole } from './answer/stream.js';
 
 /** A body that is taken as a whole may have this size, however large streamed ones may be. */
 const bodyInMemoryBytesMax = 64 * 1024 * 1024;
@@ -33,7 +33,7 @@ async function parseLarge(bytes: Buffer): Promise<unknown> {
 }
 
 /** One request and its answer. Handlers read from it and answer through it, once. */
-export class Exchange implements Asker {
+export class Exchange implements RequestInfo {
   identity: Identity = nobody;
   user: UserContext = nobody.user;
   /** Sent with the answer, to begin, renew or end a session. */
@@ -48,7 +48,7 @@ export class Exchange implements Asker {
   upgrade: ((open: (socket: WebSocket) => void) => void) | undefined;
   /** Whether JSON has been begun whose end may be an error. */
   endsWithError = false;
-  readonly #cluster: Cluster;
+  readonly #registry: DatabaseRegistry;
   #bodyShare: Share | undefined;
   #answerShare: Share | undefined;
   #ends = 0;
@@ -65,12 +65,12 @@ export class Exchange implements Asker {
     readonly query: Query,
     readonly id: string,
   ) {
-    this.#cluster = services.cluster;
+    this.#registry = services.registry;
   }
 
   /** Whether the stores that the request began with are closed. */
   get isCutOff(): boolean {
-    return this.#cluster.isClosing;
+    return this.#registry.isClosing;
   }
 
   header(name: string): string | undefined {
@@ -214,19 +214,19 @@ export class Exchange implements Asker {
     if (!cached) list.push('Cache-Control', 'must-revalidate');
     if (this.setCookie !== undefined) list.push('Set-Cookie', this.setCookie);
     list.push('Server', this.services.serverName, 'X-Request-ID', this.id);
-    const { edge } = this.services;
-    if (edge.marks) edge.mark(this.request, list);
+    const { policy } = this.services;
+    if (policy.marks) policy.mark(this.request, list);
     this.response.writeHead(status, list);
   }
 
   /** The address of a path of this server, as the client sees it. */
   location(path: string): string {
-    return `${this.secure ? 'https' : 'http'}://${this.services.edge.hostOf(this.request)}${path}`;
+    return `${this.secure ? 'https' : 'http'}://${this.services.policy.hostOf(this.request)}${path}`;
   }
 
   /** Whether the client came over TLS: cookies are marked as secure then. */
   get secure(): boolean {
-    return this.services.edge.isSecure(this.request);
+    return this.services.policy.isSecure(this.request);
   }
 }
 

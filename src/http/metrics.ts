@@ -1,4 +1,4 @@
-import type { MemoryBudgets } from './memory-budgets.js';
+import type { MemoryBudgets } from './connection/memory-budgets.js';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { STATUS_CODES } from 'node:http';
 

@@ -1,21 +1,21 @@
 import type { Authenticator } from '../auth/authenticator.js';
 import type { Logger } from '../base/logger.js';
 import type { TimerWheel } from '../base/timer-wheel.js';
-import type { BatchWrites } from '../cluster/batch-writes.js';
-import type { Cluster } from '../cluster/cluster.js';
-import type { Uuids } from '../cluster/uuids.js';
+import type { BatchWrites } from '../documents/batch-writes.js';
+import type { DatabaseRegistry } from '../node/database-registry.js';
+import type { Uuids } from '../node/uuids.js';
 import type { Config } from '../config/config.js';
 import type { Replicator } from '../replication/replicator.js';
 import type { ScriptHost } from '../script/script-host.js';
-import type { Edge } from './edge.js';
-import type { MemoryBudgets } from './memory-budgets.js';
+import type { ProxyAndCorsPolicy } from './answer/proxy-and-cors-policy.js';
+import type { MemoryBudgets } from './connection/memory-budgets.js';
 import type { Metrics } from './metrics.js';
 
 /** All that handlers work with. */
 export interface Services {
   config: Config;
   /** Changes when the node is restarted. */
-  cluster: Cluster;
+  registry: DatabaseRegistry;
   authenticator: Authenticator;
   batches: BatchWrites;
   replicator: Replicator;
@@ -26,7 +26,7 @@ export interface Services {
   /** For heartbeats and timeouts of feeds. */
   wheel: TimerWheel;
   logger: Logger;
-  edge: Edge;
+  policy: ProxyAndCorsPolicy;
   budgets: MemoryBudgets;
   /** Closes the data folder's stores and opens them again. */
   restart: () => Promise<void>;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Refusal } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 import { RandomJson } from './random-json.js';
 import { scanDocument } from './scan.js';
 
-const isInvalid = (error: unknown) => error instanceof Refusal && error.reason === 'invalid UTF-8 JSON';
+const isInvalid = (error: unknown) => error instanceof RequestError && error.reason === 'invalid UTF-8 JSON';
 
 function accepts(bytes: Buffer): boolean {
   try {

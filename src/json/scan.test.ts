@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Refusal } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 import { RandomJson } from './random-json.js';
 import { parseJson, scanBulk, scanDocument } from './scan.js';
 import { jsonDepthMax } from './walker.js';
 
-const isInvalid = (error: unknown) => error instanceof Refusal && error.reason === 'invalid UTF-8 JSON';
+const isInvalid = (error: unknown) => error instanceof RequestError && error.reason === 'invalid UTF-8 JSON';
 const isTooDeep = (error: unknown) =>
-  error instanceof Refusal && error.reason.includes('deeper than 1000 levels');
+  error instanceof RequestError && error.reason.includes('deeper than 1000 levels');
 const scanned = (text: string | Buffer) => {
   const result = scanDocument(Buffer.from(text));
   assert.equal(result.kind, 'object');

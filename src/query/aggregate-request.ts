@@ -2,7 +2,7 @@
  * Sums over the documents that match, in place of the documents: this server's own addition to `_find`. A request has
  * `"aggregate": {"group_by": ["city"], "values": {"people": {"$count": true}, "oldest": {"$max": "age"}}}`.
  */
-import { Refusal } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 import { parseField } from '../selectors/field-path.js';
 import { shown } from '../selectors/refusals.js';
 
@@ -25,7 +25,7 @@ export interface Aggregate {
 
 const valuesMax = 100;
 
-const invalid = (reason: string): Refusal => new Refusal('invalid_aggregate', reason);
+const invalid = (reason: string): RequestError => new RequestError('invalid_aggregate', reason);
 
 export function readAggregate(value: unknown): Aggregate {
   if (!isObject(value)) throw invalid(`\`aggregate\` must be an object, not: ${shown(value)}`);

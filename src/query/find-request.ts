@@ -1,5 +1,5 @@
 /** The body of `_find` and `_explain`, checked member by member; what is wrong is refused with CouchDB's names for it. */
-import { Refusal } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 import { parseField } from '../selectors/field-path.js';
 import { shown } from '../selectors/refusals.js';
 import { compileSelector, type Selector } from '../selectors/selector.js';
@@ -103,7 +103,7 @@ export function readFindRequest(body: Readonly<Record<string, unknown>>, default
 function checkAggregate(body: Readonly<Record<string, unknown>>): void {
   for (const name of ['fields', 'sort', 'limit', 'skip', 'bookmark'])
     if (Object.hasOwn(body, name))
-      throw new Refusal('invalid_aggregate', `\`${name}\` has no meaning beside \`aggregate\`.`);
+      throw new RequestError('invalid_aggregate', `\`${name}\` has no meaning beside \`aggregate\`.`);
 }
 
 /** Each is looked for in every document. */
@@ -111,12 +111,12 @@ const fieldsMax = 10_000;
 
 function readFields(value: unknown): readonly string[] | undefined {
   if (!Array.isArray(value))
-    throw new Refusal('invalid_fields', `Fields must be an array of strings, not: ${shown(value)}`);
+    throw new RequestError('invalid_fields', `Fields must be an array of strings, not: ${shown(value)}`);
   if (value.length > fieldsMax)
-    throw new Refusal('invalid_fields', `There are more than ${fieldsMax} fields.`);
+    throw new RequestError('invalid_fields', `There are more than ${fieldsMax} fields.`);
   for (const field of value) {
     if (typeof field !== 'string')
-      throw new Refusal('invalid_field', `Invalid JSON for field spec: ${shown(field)}`);
+      throw new RequestError('invalid_field', `Invalid JSON for field spec: ${shown(field)}`);
     parseField(field);
   }
   return value.length === 0 ? undefined : (value as string[]);
@@ -137,10 +137,10 @@ function readUseIndex(value: unknown): string[] {
 function readStale(value: unknown): boolean {
   if (value === 'ok' || value === true) return true;
   if (value === 'false' || value === false) return false;
-  throw new Refusal('invalid_value', `Invalid value for stale: ${shown(value)}`);
+  throw new RequestError('invalid_value', `Invalid value for stale: ${shown(value)}`);
 }
 
 function readPartition(value: unknown): string | undefined {
-  if (typeof value !== 'string') throw new Refusal('illegal_partition', 'Partition must be a string');
+  if (typeof value !== 'string') throw new RequestError('illegal_partition', 'Partition must be a string');
   return value === '' ? undefined : value;
 }

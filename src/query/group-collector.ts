@@ -1,5 +1,5 @@
 import { toBytes, type Bytes } from '../base/bytes.js';
-import { Refusal } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 import { compareJson } from '../json/collation.js';
 import { fieldReader, type FieldReader } from '../selectors/field-path.js';
 import type { Aggregate, AggregateValue } from './aggregate-request.js';
@@ -61,7 +61,7 @@ export class GroupCollector implements Collector {
     if (known !== undefined) return known;
     this.#keyBytes += text.length;
     if (this.#groups.size >= groupsMax || this.#keyBytes > groupKeysBytesMax)
-      throw new Refusal('invalid_aggregate', `The documents make more than ${groupsMax} groups.`);
+      throw new RequestError('invalid_aggregate', `The documents make more than ${groupsMax} groups.`);
     const tallies = this.aggregate.values.map(() => ({
       count: 0,
       sum: 0,

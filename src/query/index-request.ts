@@ -1,6 +1,6 @@
 /** The body of `POST /{db}/_index`, checked. */
 import { createHash } from 'node:crypto';
-import { Refusal } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 import { selectorJson } from '../selectors/node.js';
 import { shown } from '../selectors/refusals.js';
 import { compileSelector } from '../selectors/selector.js';
@@ -39,11 +39,11 @@ export function readIndexRequest(body: JsonObject): IndexRequest {
 function checkType(type: unknown): void {
   if (type === 'json') return;
   if (type === 'text' || type === 'nouveau')
-    throw new Refusal(
+    throw new RequestError(
       'service_unavailable',
       `There are no indexes of type ${type}: text search is not there.`,
     );
-  throw new Refusal(
+  throw new RequestError(
     'invalid_index',
     `Invalid type for index: ${typeof type === 'string' ? type : shown(type)}`,
   );
@@ -59,7 +59,7 @@ function readName(body: JsonObject, member: string): string | undefined {
 /** As CouchDB stores it: the fields in their order, the selector in its normal form, and what the client wrote. */
 function viewOf(index: unknown): JsonObject {
   if (typeof index !== 'object' || index === null || Array.isArray(index))
-    throw new Refusal('invalid_index', `JSON indexes must be an object, not: ${shown(index)}`);
+    throw new RequestError('invalid_index', `JSON indexes must be an object, not: ${shown(index)}`);
   const def = index as JsonObject;
   if (!Object.hasOwn(def, 'fields')) throw missingKey('fields');
   for (const name of Object.keys(def))
@@ -85,7 +85,7 @@ export function readBulkDelete(body: JsonObject): string[] {
   if (Object.hasOwn(body, 'w')) readPositive(body['w']);
   const { docids } = body;
   if (!Array.isArray(docids))
-    throw new Refusal(
+    throw new RequestError(
       'invalid_bulk_docs',
       `Bulk Delete requires an array of non-null docids. Docids: ${shown(docids)}`,
     );

@@ -1,4 +1,4 @@
-import { Refusal } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 import { compareJson } from '../json/collation.js';
 import { compareIds } from '../selectors/conditions.js';
 import type { SelectorNode } from '../selectors/node.js';
@@ -53,21 +53,21 @@ export function chooseFor(request: FindRequest, { indexes }: Scope): Choice {
 function checkFallback({ allowFallback, useIndex }: FindRequest, { index, isNamed }: Choice): void {
   if (allowFallback) return;
   if (useIndex.length > 0 && !isNamed)
-    throw new Refusal(
+    throw new RequestError(
       'invalid_index',
       `${useIndexText(useIndex)} specified by \`use_index\` could not be found or it is not suitable.`,
     );
   if (index?.type === 'special' && !isNamed)
-    throw new Refusal('invalid_index', 'You must specify an index with the `use_index` parameter.');
+    throw new RequestError('invalid_index', 'You must specify an index with the `use_index` parameter.');
 }
 
 /** A design document, or a design document and an index, as sentences name them. */
 export const useIndexText = ([design, name]: readonly string[]): string =>
   designId(design!) + (name === undefined ? '' : `, ${name}`);
 
-function noIndex({ partition }: FindRequest, { isPartitioned }: Scope): Refusal {
+function noIndex({ partition }: FindRequest, { isPartitioned }: Scope): RequestError {
   const kind = !isPartitioned ? '' : partition === undefined ? 'global ' : 'partitioned ';
-  return new Refusal(
+  return new RequestError(
     'no_usable_index',
     `No ${kind}index exists for this sort, try indexing by the sort fields.`,
   );

@@ -2,7 +2,7 @@
  * The indexes that queries choose from. The documents in the order of their ids are one, which every database has; the
  * others are views of design documents in the language `query`, as CouchDB stores them.
  */
-import { indexDefinition } from '../views/definition.js';
+import { indexDefinition } from '../indexes/definition.js';
 import type { Direction } from './sort.js';
 
 export interface QueryIndex {

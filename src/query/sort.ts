@@ -1,4 +1,4 @@
-import { Refusal } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 import { parseField } from '../selectors/field-path.js';
 import { shown } from '../selectors/refusals.js';
 
@@ -17,13 +17,13 @@ const fieldsMax = 1_000;
 
 export function readSort(value: unknown): Sort {
   if (!Array.isArray(value))
-    throw new Refusal('invalid_sort_json', `Sort must be an array of sort specs, not: ${shown(value)}`);
+    throw new RequestError('invalid_sort_json', `Sort must be an array of sort specs, not: ${shown(value)}`);
   if (value.length > fieldsMax)
-    throw new Refusal('invalid_sort_json', `There are more than ${fieldsMax} fields to sort by.`);
+    throw new RequestError('invalid_sort_json', `There are more than ${fieldsMax} fields to sort by.`);
   const fields = value.map(readField);
   const direction = fields[0]?.direction ?? 'asc';
   if (fields.some((field) => field.direction !== direction))
-    throw new Refusal(
+    throw new RequestError(
       'unsupported_mixed_sort',
       'Sorts currently only support a single direction for all fields.',
     );
@@ -38,7 +38,7 @@ function readField(spec: unknown): { field: string; direction: Direction } {
         ? only(Object.entries(spec))
         : [];
   if (field === undefined || field === '' || (direction !== 'asc' && direction !== 'desc'))
-    throw new Refusal('invalid_sort_field', `Invalid sort field: ${shown(spec)}`);
+    throw new RequestError('invalid_sort_field', `Invalid sort field: ${shown(spec)}`);
   parseField(field);
   return { field, direction };
 }

@@ -1,7 +1,7 @@
 import type { Bytes } from '../base/bytes.js';
 import { encodeKey } from '../json/order-key.js';
-import type { Bound } from '../views/tree/row.js';
-import type { ViewRange, ViewReader } from '../views/view-reader.js';
+import type { Bound } from '../indexes/tree/row.js';
+import type { ViewRange, ViewReader } from '../indexes/view-reader.js';
 import type { IndexReader, IndexRow, Place, Seen } from './index-reader.js';
 import { compareBounds, type KeyBound, type KeyRange } from './key-ranges.js';
 

@@ -1,7 +1,7 @@
 import { toBytes, type Bytes } from '../base/bytes.js';
-import { Refusal } from '../base/errors.js';
-import type { Cluster } from '../cluster/cluster.js';
-import { saveDoc } from '../cluster/save-docs.js';
+import { RequestError } from '../base/errors.js';
+import type { DatabaseRegistry } from '../node/database-registry.js';
+import { saveDoc } from '../documents/save-docs.js';
 import { membersOf, objectOf } from '../json/members.js';
 import { formatRev } from '../revisions/rev.js';
 import { encodeContent, splitContent } from '../shard/content.js';
@@ -46,13 +46,13 @@ function stateNow(state: string): DocState {
  * somebody has changed the document since, who then has the last word.
  */
 export async function writeState(
-  cluster: Cluster,
+  registry: DatabaseRegistry,
   databaseName: string,
   id: Bytes,
   rev: string,
   state: DocState,
 ): Promise<string | undefined> {
-  const database = cluster.find(databaseName);
+  const database = registry.find(databaseName);
   const found = database?.collection.winner(id);
   if (database === undefined || found === undefined || found.deleted || formatRev(found) !== rev)
     return undefined;
@@ -69,9 +69,9 @@ export async function writeState(
     body: encodeContent(attachments, objectOf([...others.map(({ text }) => text), ...added])),
   };
   try {
-    return formatRev(await saveDoc(cluster, database, input, { user: replicatorUser, newEdits: true }));
+    return formatRev(await saveDoc(registry, database, input, { user: replicatorUser, newEdits: true }));
   } catch (error) {
-    if (error instanceof Refusal) return undefined;
+    if (error instanceof RequestError) return undefined;
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { badRequest, Refusal } from '../base/errors.js';
+import { badRequest, RequestError } from '../base/errors.js';
 
 /** Where a replication reads from or writes to. */
 export type Endpoint = LocalEndpoint | RemoteEndpoint;
@@ -33,7 +33,7 @@ export interface EndpointRules {
 }
 
 /** What the specification of a replication has wrong: the interface answers 500 to it. */
-const badSpec = (reason: string): Refusal => new Refusal('bad_rep_doc', reason);
+const badSpec = (reason: string): RequestError => new RequestError('bad_rep_doc', reason);
 
 /** Reads a source or target: an address, an object with one, or the name of a database. */
 export function parseEndpoint(value: unknown, rules: EndpointRules): Endpoint {

@@ -26,7 +26,7 @@ export class ActiveRun implements JobRun {
     private readonly job: Job,
     private readonly logger: Logger,
   ) {
-    this.pid = host.cluster().tasks.nextPid();
+    this.pid = host.registry().tasks.nextPid();
     // Every request under way listens to it.
     setMaxListeners(0, this.#controller.signal);
     let opened!: () => void;
@@ -75,7 +75,7 @@ export class ActiveRun implements JobRun {
       const { logger } = this;
       this.#replication = new Replication({ spec, id, source, target, logger, signal });
       await this.#replication.open();
-      endTask = this.host.cluster().tasks.show(() => this.#describe());
+      endTask = this.host.registry().tasks.show(() => this.#describe());
       opened();
       return await this.#replication.run();
     } catch (error) {
@@ -99,7 +99,7 @@ export class ActiveRun implements JobRun {
     return {
       type: 'replication',
       pid: this.pid,
-      node: this.host.cluster().nodeName,
+      node: this.host.registry().nodeName,
       database: job.origin?.database ?? null,
       doc_id: job.origin?.docId ?? null,
       replication_id: job.id,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Refusal } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 import { createLogger } from '../base/logger.js';
 import { anonymous } from '../base/user-context.js';
 import { Config } from '../config/config.js';
@@ -12,7 +12,7 @@ import { parseSpec } from './spec.js';
 import { Stats } from './stats.js';
 
 const logger = createLogger({ level: 'none' });
-const gone = new Refusal('replication_failed', 'gone');
+const gone = new RequestError('replication_failed', 'gone');
 
 /** A run that a test ends as it likes. */
 class FakeRun implements JobRun {
@@ -118,7 +118,7 @@ describe('the scheduler', () => {
     for (let n = 0; n < 4; n++) {
       await until(() => runs.get('x')!.length === n + 1);
       starts.push(performance.now());
-      runs.get('x')![n]!.crash(new Refusal('db_not_found', 'could not open it'));
+      runs.get('x')![n]!.crash(new RequestError('db_not_found', 'could not open it'));
       await until(() => job.state === 'crashing');
       assert.equal(job.errorCount, n + 1);
       assert.deepEqual(job.info, { error: 'db_not_found: could not open it' });

@@ -1,4 +1,4 @@
-import type { Refusal } from '../base/errors.js';
+import type { RequestError } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { Config } from '../config/config.js';
 import type { Job, StartRun } from './job.js';
@@ -65,7 +65,7 @@ export class JobScheduler {
   }
 
   /** Ends a job and forgets it. Whoever waits for it is told the reason. */
-  async remove(id: string, reason: Refusal): Promise<void> {
+  async remove(id: string, reason: RequestError): Promise<void> {
     const found = this.#jobs.get(id);
     if (found === undefined) return;
     this.#forget(found.job);
@@ -75,7 +75,7 @@ export class JobScheduler {
   }
 
   /** Ends all jobs; nothing is started any more. */
-  async close(reason: Refusal): Promise<void> {
+  async close(reason: RequestError): Promise<void> {
     this.#closed = true;
     this.#stopListening();
     clearInterval(this.#rotation);

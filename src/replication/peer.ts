@@ -1,12 +1,12 @@
 import type { Bytes } from '../base/bytes.js';
-import type { NamedInput } from '../cluster/document-input.js';
+import type { NamedInput } from '../shard/document-input.js';
 import type { Rev } from '../revisions/rev.js';
 
 /**
  * One side of a replication: a database of this server, or one somewhere behind HTTP. The replicator knows nothing
  * else of them, and one suite of tests holds both kinds to the same behaviour.
  *
- * Every call either does its work, or throws: a `Refusal` for what trying again would not change, a `PeerFailure` for
+ * Every call either does its work, or throws: a `RequestError` for what trying again would not change, a `PeerFailure` for
  * what it might. Calls may be repeated: nothing is done twice.
  */
 export interface Peer {

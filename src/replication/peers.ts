@@ -1,4 +1,4 @@
-import type { Cluster } from '../cluster/cluster.js';
+import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Config } from '../config/config.js';
 import type { ScriptHost } from '../script/script-host.js';
 import type { Endpoint } from './endpoint.js';
@@ -12,7 +12,7 @@ import type { ReplicationSpec } from './spec.js';
 export interface PeerHost {
   config: Config;
   /** The one that is open now. */
-  cluster: () => Cluster;
+  registry: () => DatabaseRegistry;
   /** Runs filter functions. */
   scripts: ScriptHost;
   makeDatabase: CreateDatabase;
@@ -23,13 +23,13 @@ type PeerSettings = Pick<ReplicationSpec, 'timeoutMs' | 'retries' | 'connections
 
 /** Makes the sides of a replication. Whatever they do ends with the signal. */
 export function makePeer(
-  { config, cluster, scripts, makeDatabase, userAgent }: PeerHost,
+  { config, registry, scripts, makeDatabase, userAgent }: PeerHost,
   endpoint: Endpoint,
   { timeoutMs, retries, connections, useBulkGet, user }: PeerSettings,
   signal: AbortSignal,
 ): Peer {
   if (endpoint.kind === 'local')
-    return new LocalPeer(cluster, endpoint.name, user, { scripts, makeDatabase }, signal);
+    return new LocalPeer(registry, endpoint.name, user, { scripts, makeDatabase }, signal);
   const tls = readTls(config);
   const connection = new Connection(endpoint, { timeoutMs, retries, connections, tls, userAgent, signal });
   return new HttpPeer(connection, { useBulkGet, heartbeatMs: Math.ceil(timeoutMs / 3) });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Refusal } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import { answerOf, commonStart, makeLog, type Session } from './checkpoint.js';
 import { copyBatch, type CopyContext } from './copy-batch.js';
@@ -106,7 +106,7 @@ export class Replication {
     try {
       await target.open();
     } catch (error) {
-      if (!createTarget || !(error instanceof Refusal) || error.error !== 'db_not_found') throw error;
+      if (!createTarget || !(error instanceof RequestError) || error.error !== 'db_not_found') throw error;
       await target.create(createTargetParams);
       await target.open();
     }
@@ -175,7 +175,7 @@ export class Replication {
       await source.writeLocal(id, log);
     } catch (error) {
       const closed =
-        error instanceof Refusal && (error.error === 'unauthorized' || error.error === 'forbidden');
+        error instanceof RequestError && (error.error === 'unauthorized' || error.error === 'forbidden');
       if (!closed) throw error;
       this.#sourceTakesNotes = false;
       const facts = { source: source.address };

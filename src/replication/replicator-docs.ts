@@ -1,8 +1,8 @@
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
-import { Refusal } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { UserContext } from '../base/user-context.js';
-import type { Cluster } from '../cluster/cluster.js';
+import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Config } from '../config/config.js';
 import {
   completedState,
@@ -42,7 +42,7 @@ export interface DocEntry {
 export interface DocsHost {
   config: Config;
   logger: Logger;
-  cluster: () => Cluster;
+  registry: () => DatabaseRegistry;
   scheduler: JobScheduler;
   /** Finds out what a replication is called, which may take a look at the source. */
   identify(spec: ReplicationSpec): Promise<ReplicationId>;
@@ -50,7 +50,7 @@ export interface DocsHost {
 
 const identifiedAtOnce = 20;
 const backoffMaxMs = 8 * 3_600_000;
-const superseded = new Refusal(
+const superseded = new RequestError(
   'replication_failed',
   'The document of the replication was changed or deleted.',
 );
@@ -206,7 +206,7 @@ export class ReplicatorDocs {
   async #write(entry: DocEntry, state: DocState): Promise<void> {
     const { database, docId, rev } = entry;
     entry.written = state._replication_state_time;
-    const saved = await writeState(this.host.cluster(), database, toBytes(docId), rev, state);
+    const saved = await writeState(this.host.registry(), database, toBytes(docId), rev, state);
     if (saved !== undefined) entry.rev = saved;
   }
 

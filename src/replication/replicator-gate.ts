@@ -1,9 +1,10 @@
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import type { UserContext } from '../base/user-context.js';
-import type { Database } from '../cluster/database.js';
-import { isDesignId, type NamedInput } from '../cluster/document-input.js';
-import type { ReadGate, Show } from '../cluster/read-gates.js';
-import type { GateContext, SaveGate } from '../cluster/save-gates.js';
+import type { Database } from '../node/database.js';
+import { isDesignId } from '../shard/doc-id.js';
+import type { NamedInput } from '../shard/document-input.js';
+import type { ReadGate, Show } from '../node/read-gate.js';
+import type { GateContext, SaveGate } from '../node/save-gate.js';
 import type { Config } from '../config/config.js';
 import { membersOf, objectOf } from '../json/members.js';
 import { encodeContent, splitContent } from '../shard/content.js';

@@ -1,4 +1,4 @@
-import { Refusal } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 import { serverAdminRole, type UserContext } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
 import type { LocalDoc } from './peer.js';
@@ -17,7 +17,7 @@ export interface DocChange {
   newEdits: boolean;
 }
 
-const forbidden = (reason: string): Refusal => new Refusal('forbidden', reason);
+const forbidden = (reason: string): RequestError => new RequestError('forbidden', reason);
 
 /** Who owns a document after the change; refuses changes to the documents of others. */
 export function checkOwner({ body, previous, deleted, user, isAdmin }: DocChange): unknown {
@@ -39,7 +39,7 @@ export function checkReplicatorDoc(change: DocChange, config: Config): void {
   try {
     parseSpec(change.body, { config, user: change.user, localNames: false });
   } catch (error) {
-    throw error instanceof Refusal ? forbidden(reasonFor(error)) : error;
+    throw error instanceof RequestError ? forbidden(reasonFor(error)) : error;
   }
 }
 
@@ -70,7 +70,7 @@ function checkUserContext({ body, user, isAdmin }: DocChange): void {
 }
 
 /** In the words that CouchDB has for it, which scripts look for: its own form of errors, in their own notation. */
-function reasonFor({ error, reason }: Refusal): string {
+function reasonFor({ error, reason }: RequestError): string {
   if (error === 'bad_rep_doc') return reason;
   if (error === 'invalid_operator') {
     const operator = reason.slice(reason.lastIndexOf(' ') + 1);

@@ -1,11 +1,11 @@
 import type { Bytes } from '../base/bytes.js';
 import type { Logger } from '../base/logger.js';
 import { nextTurn } from '../base/turns.js';
-import type { Cluster } from '../cluster/cluster.js';
-import type { Database } from '../cluster/database.js';
-import { isDesignId } from '../cluster/document-input.js';
-import { gapOf, mergeChanges } from '../cluster/changes/merge-changes.js';
-import { currentPositions, firstPositions } from '../cluster/sequence.js';
+import type { DatabaseRegistry } from '../node/database-registry.js';
+import type { Database } from '../node/database.js';
+import { isDesignId } from '../shard/doc-id.js';
+import { gapOf, mergeChanges } from '../changes/merge-changes.js';
+import { currentPositions, firstPositions } from '../node/sequence.js';
 import { formatRev } from '../revisions/rev.js';
 import { decodeChange } from '../shard/change-record.js';
 import type { LocalDoc } from './peer.js';
@@ -33,7 +33,7 @@ const namesAtOnce = 1_000;
 const allNames = { descending: false, inclusiveEnd: true, skip: 0, limit: Infinity };
 
 /**
- * Follows the replicator databases of a cluster: all documents that are there, and from then on each change. The
+ * Follows the replicator databases of this node: all documents that are there, and from then on each change. The
  * changes of a database are read one round after the other, and each round knows every document once.
  */
 export class ReplicatorWatch {
@@ -44,14 +44,14 @@ export class ReplicatorWatch {
   #closed = false;
 
   constructor(
-    private readonly cluster: Cluster,
+    private readonly registry: DatabaseRegistry,
     private readonly sink: DocSink,
     private readonly logger: Logger,
   ) {}
 
   /** Looks for the databases, and begins to follow them. */
   async start(): Promise<void> {
-    this.cluster.watch({
+    this.registry.watch({
       committed: (instance) => {
         const name = this.#names.get(instance);
         if (name !== undefined) this.#touch(name);
@@ -61,7 +61,7 @@ export class ReplicatorWatch {
       },
     });
     let count = 0;
-    for (const name of [...this.cluster.names(allNames)]) {
+    for (const name of [...this.registry.names(allNames)]) {
       if (isReplicatorName(name)) this.#touch(name);
       if (++count % namesAtOnce === 0) await nextTurn();
     }
@@ -94,14 +94,14 @@ export class ReplicatorWatch {
       try {
         await this.#read(name!);
       } catch (error) {
-        if (this.#closed || this.cluster.isClosing) return;
+        if (this.#closed || this.registry.isClosing) return;
         this.logger.error({ err: error, database: name }, 'reading replication documents failed');
       }
     }
   }
 
   async #read(name: string): Promise<void> {
-    const database = this.cluster.find(name);
+    const database = this.registry.find(name);
     const known = this.#followed.get(name);
     if (known !== undefined && database?.record.instance !== known.instance) {
       this.#followed.delete(name);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { badRequest, notFound, Refusal, Unavailable } from '../base/errors.js';
+import { badRequest, notFound, RequestError, Unavailable } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { UserContext } from '../base/user-context.js';
 import { Job } from './job.js';
@@ -43,14 +43,14 @@ export class Replicator {
     this.#docs = this.#makeDocs();
   }
 
-  /** Takes up the documents of a cluster that has been opened. */
+  /** Takes up the documents of a registry that has been opened. */
   async start(): Promise<void> {
     const { logger } = this.host;
-    this.#watch = new ReplicatorWatch(this.host.cluster(), this.#docs, logger);
+    this.#watch = new ReplicatorWatch(this.host.registry(), this.#docs, logger);
     await this.#watch.start();
   }
 
-  /** Lets go of a cluster that is about to be closed: replications of documents end, and begin again with `start`. */
+  /** Lets go of a registry that is about to be closed: replications of documents end, and begin again with `start`. */
   async pause(): Promise<void> {
     await this.#watch?.close();
     await this.#docs.close();
@@ -68,7 +68,7 @@ export class Replicator {
   }
 
   get docs(): SchedulerDocs {
-    return new SchedulerDocs(this.host.cluster(), this.#docs);
+    return new SchedulerDocs(this.host.registry(), this.#docs);
   }
 
   /** The names of all replicator databases. */
@@ -107,7 +107,7 @@ export class Replicator {
     try {
       await Promise.race([job.run?.opened, sleep(openingMs, undefined, { ref: false })]);
     } catch (error) {
-      if (error instanceof Refusal) {
+      if (error instanceof RequestError) {
         await this.scheduler.remove(job.id, error);
         throw error;
       }
@@ -132,7 +132,7 @@ export class Replicator {
       const { database, docId } = job.origin;
       throw badRequest(`The document ${docId} of ${database} asks for this replication: delete that.`);
     }
-    await this.scheduler.remove(id, new Refusal('replication_failed', 'The replication was cancelled.'));
+    await this.scheduler.remove(id, new RequestError('replication_failed', 'The replication was cancelled.'));
     return { kind: 'cancelled', id };
   }
 
@@ -149,10 +149,10 @@ export class Replicator {
   }
 
   #makeDocs(): ReplicatorDocs {
-    const { config, logger, cluster } = this.host;
+    const { config, logger, registry } = this.host;
     const identify = (spec: ReplicationSpec) => this.#identify(spec);
-    return new ReplicatorDocs({ config, logger, cluster, scheduler: this.scheduler, identify });
+    return new ReplicatorDocs({ config, logger, registry, scheduler: this.scheduler, identify });
   }
 }
 
-const closingRefusal = (): Refusal => new Unavailable('The server is closing.');
+const closingRefusal = (): RequestError => new Unavailable('The server is closing.');

@@ -1,8 +1,8 @@
 import { fromBytes, type Bytes } from '../base/bytes.js';
 import { nextTurn } from '../base/turns.js';
-import type { Cluster } from '../cluster/cluster.js';
-import type { Database } from '../cluster/database.js';
-import { isDesignId } from '../cluster/document-input.js';
+import type { DatabaseRegistry } from '../node/database-registry.js';
+import type { Database } from '../node/database.js';
+import { isDesignId } from '../shard/doc-id.js';
 import { prefixEnd } from '../storage/store.js';
 import { decodeWinner } from '../shard/doc-record.js';
 import { withoutLogin } from './endpoint.js';
@@ -39,7 +39,7 @@ const docsAtOnce = 200;
 /** What `_scheduler/docs` tells: of documents under way by what is known of their jobs, of others by what they say. */
 export class SchedulerDocs {
   constructor(
-    private readonly cluster: Cluster,
+    private readonly registry: DatabaseRegistry,
     private readonly docs: ReplicatorDocs,
   ) {}
 
@@ -48,7 +48,7 @@ export class SchedulerDocs {
     const page: DocsPage = { total_rows: 0, offset: skip, docs: [] };
     let passed = 0;
     for (const name of names) {
-      const database = isReplicatorName(name) ? this.cluster.find(name) : undefined;
+      const database = isReplicatorName(name) ? this.registry.find(name) : undefined;
       if (database === undefined) continue;
       for await (const { id, content } of liveDocs(database)) {
         page.total_rows++;
@@ -64,14 +64,14 @@ export class SchedulerDocs {
 
   /** One document; undefined where there is none. */
   get(name: string, id: Bytes): LocalDoc | undefined {
-    const database = isReplicatorName(name) ? this.cluster.find(name) : undefined;
+    const database = isReplicatorName(name) ? this.registry.find(name) : undefined;
     const found = database?.collection.winner(id);
     if (database === undefined || found === undefined || found.deleted || isDesignId(id)) return undefined;
     return this.#describe(name, fromBytes(id), database.collection.winnerBody(database.shardOf(id), found));
   }
 
   #describe(database: string, docId: string, content: Bytes): LocalDoc {
-    const { nodeName } = this.cluster;
+    const { nodeName } = this.registry;
     const entry = this.docs.get(database, docId);
     if (entry?.job !== undefined) return entry.job.describeDoc(nodeName);
     const body = readBody(content);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Refusal } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 import { anonymous } from '../base/user-context.js';
 import { Config } from '../config/config.js';
 import { addressOf, proxyAddressOf, withoutLogin, type RemoteEndpoint } from './endpoint.js';
@@ -16,7 +16,7 @@ const sourceOf = (source: unknown) => parse({ source, target: 'b' }).source as R
 function refused(body: Record<string, unknown>, error: string, reason: RegExp, localNames = true): void {
   assert.throws(
     () => parse(body, localNames),
-    (thrown) => thrown instanceof Refusal && thrown.error === error && reason.test(thrown.reason),
+    (thrown) => thrown instanceof RequestError && thrown.error === error && reason.test(thrown.reason),
     JSON.stringify(body),
   );
 }

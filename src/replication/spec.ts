@@ -1,4 +1,4 @@
-import { badRequest, Refusal } from '../base/errors.js';
+import { badRequest, RequestError } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
 import { normalizeSelector } from '../selectors/normalize.js';
@@ -159,7 +159,7 @@ function checkFilterName(name: string): void {
   if (name.startsWith('_') && name.length > 1) return;
   const [ddoc, filter, ...rest] = name.split('/');
   if (!ddoc || !filter || rest.length > 0)
-    throw new Refusal('error', 'Invalid filter. Must match `ddocname/filtername`.');
+    throw new RequestError('error', 'Invalid filter. Must match `ddocname/filtername`.');
 }
 
 function readSince(body: Body): Seq | undefined {

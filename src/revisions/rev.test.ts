@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Refusal } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 import { newRevHash } from './rev-hash.js';
 import {
   compareHashes,
@@ -58,7 +58,9 @@ void test('anything else is refused as a bad request', () => {
     assert.throws(
       () => parseRev(text),
       (error) =>
-        error instanceof Refusal && error.error === 'bad_request' && error.reason === 'Invalid rev format',
+        error instanceof RequestError &&
+        error.error === 'bad_request' &&
+        error.reason === 'Invalid rev format',
       text,
     );
   }

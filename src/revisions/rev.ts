@@ -1,4 +1,4 @@
-import { badRequest, type Refusal } from '../base/errors.js';
+import { badRequest, type RequestError } from '../base/errors.js';
 
 /**
  * A revision: its generation and its hash, written `pos-hash`.
@@ -13,7 +13,7 @@ export type Rev = { readonly pos: number; readonly hash: string };
 export const revPosMax = Number.MAX_SAFE_INTEGER;
 export const revHashBytesMax = 1_024;
 
-export const invalidRev = (): Refusal => badRequest('Invalid rev format');
+export const invalidRev = (): RequestError => badRequest('Invalid rev format');
 
 const digit0 = 0x30;
 const digit9 = 0x39;

@@ -1,5 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
-import { Refusal } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 import { TimeSlice } from '../base/turns.js';
 import { isDeeperThan } from '../json/depth.js';
 import { jsonDepthMax } from '../json/walker.js';
@@ -46,7 +46,7 @@ export async function readMapParts(
       }
       line++;
       if (counts.length !== count || counts.reduce((sum, each) => sum + each, 0) * 2 !== elements.length)
-        throw new Refusal('os_process_error', 'The rows of a map function cannot be read.');
+        throw new RequestError('os_process_error', 'The rows of a map function cannot be read.');
       let at = 0;
       for (let i = 0; i < count; i++) {
         if (counts[i] === 0) continue;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
-import { FunctionRefusal, Refusal, Unavailable } from '../base/errors.js';
+import { FunctionError, RequestError, Unavailable } from '../base/errors.js';
 import { jsonDepthMax } from '../json/walker.js';
 import { readMapParts, type EmittedDoc } from './map-text.js';
 import {
@@ -99,7 +99,7 @@ export interface ListHead {
 /**
  * Runs user functions in a sandbox, on threads of its own. `space` tells databases apart: functions of different spaces
  * share nothing. Every method refuses with `os_process_error` when a function takes too long or too much memory, with
- * `service_unavailable` when too many calls are waiting, and with the function's own failure (`FunctionRefusal`) when it
+ * `service_unavailable` when too many calls are waiting, and with the function's own failure (`FunctionError`) when it
  * cannot be compiled or is not there.
  */
 export class ScriptHost {
@@ -230,8 +230,8 @@ export class ScriptHost {
       throw error instanceof ThreadEnded ? this.#refusalOf(task.space, error) : error;
     });
     for (const note of reply.notes) this.options.log(task.space, note);
-    if (reply.type === 'failed') throw new FunctionRefusal(reply.error, reply.reason);
-    if (reply.type === 'exhausted') throw new Refusal('os_process_error', exhaustedReason);
+    if (reply.type === 'failed') throw new FunctionError(reply.error, reply.reason);
+    if (reply.type === 'exhausted') throw new RequestError('os_process_error', exhaustedReason);
     return reply;
   }
 
@@ -240,13 +240,13 @@ export class ScriptHost {
     return new Scheduler(threads, { wasm: await compileEngine(), memory_bytes, timeoutMs, lowPriority });
   }
 
-  #refusalOf(space: string, { timedOut, cause }: ThreadEnded): Refusal {
+  #refusalOf(space: string, { timedOut, cause }: ThreadEnded): RequestError {
     if (cause !== undefined) this.options.log(space, `A thread for functions broke: ${String(cause)}`);
     if (this.#closed) return new Unavailable('The server is closing.');
     const reason = timedOut
       ? `The function took longer than ${this.options.timeoutMs()} ms.`
       : 'The thread that ran the function ended.';
-    return new Refusal('os_process_error', reason);
+    return new RequestError('os_process_error', reason);
   }
 }
 

@@ -2,7 +2,7 @@
  * Paths of fields. A dot divides them, a backslash before the dot makes it a part of the name: `a\.b.c` is the member `c`
  * of the member `a.b`. A number picks an element of an array, and is a plain name for an object.
  */
-import { Refusal } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 
 /** No document is nested deeper. */
 const partsMax = 1_000;
@@ -15,7 +15,7 @@ export function parseField(field: string): string[] {
     ? field.split(plainDots).map((part) => part.replaceAll('\\', ''))
     : field.split('.');
   if (parts.includes('') || parts.length > partsMax)
-    throw new Refusal('invalid_field_name', `Invalid field name: ${field.slice(0, 200)}`);
+    throw new RequestError('invalid_field_name', `Invalid field name: ${field.slice(0, 200)}`);
   return parts;
 }
 

@@ -7,7 +7,7 @@
  *    which a document without `a` does not match. Below `$elemMatch` and its like they stay, and there a `$not` is true
  *    where the field is absent.
  */
-import { Refusal } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 import { compileRegex } from './regex/regex.js';
 import type { ConditionOperator, SelectorNode } from './node.js';
 import {
@@ -29,7 +29,10 @@ const patternsMax = 200;
 
 export function normalizeSelector(selector: unknown): SelectorNode {
   if (typeof selector !== 'object' || selector === null || Array.isArray(selector))
-    throw new Refusal('invalid_selector_json', `Selector must be a JSON object, not: ${shown(selector)}`);
+    throw new RequestError(
+      'invalid_selector_json',
+      `Selector must be a JSON object, not: ${shown(selector)}`,
+    );
   if (Object.keys(selector).length === 0) return { kind: 'everything' };
   if (partsOf(selector, valuesMax) > valuesMax)
     throw invalidSelector(`Selector has more than ${valuesMax} values.`);

@@ -1,22 +1,22 @@
-import { Refusal } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 
-export const badArgument = (operator: string, value: unknown): Refusal =>
-  new Refusal('bad_arg', `Bad argument for operator ${operator}: ${shown(value)}`);
+export const badArgument = (operator: string, value: unknown): RequestError =>
+  new RequestError('bad_arg', `Bad argument for operator ${operator}: ${shown(value)}`);
 
 /** The written interface gives it a status of its own. */
-export class BadModulus extends Refusal {
+export class BadModulus extends RequestError {
   constructor(value: unknown) {
     super('bad_arg', badArgument('$mod', value).reason);
   }
 }
 
-export const invalidOperator = (operator: string): Refusal =>
-  new Refusal('invalid_operator', `Invalid operator: ${operator}`);
+export const invalidOperator = (operator: string): RequestError =>
+  new RequestError('invalid_operator', `Invalid operator: ${operator}`);
 
-export const unsupportedOperator = (operator: string): Refusal =>
-  new Refusal('not_supported', `Unsupported operator: ${operator}`);
+export const unsupportedOperator = (operator: string): RequestError =>
+  new RequestError('not_supported', `Unsupported operator: ${operator}`);
 
-export const invalidSelector = (reason: string): Refusal => new Refusal('invalid_selector', reason);
+export const invalidSelector = (reason: string): RequestError => new RequestError('invalid_selector', reason);
 
 /** A value as the client wrote it, cut where it is long. */
 export function shown(value: unknown): string {

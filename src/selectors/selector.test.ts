@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Refusal } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 import { selectorJson } from './node.js';
 import { compileSelector } from './selector.js';
 
@@ -10,7 +10,7 @@ function refusal(selector: unknown): { error: string; reason: string } {
   try {
     compileSelector(selector);
   } catch (error) {
-    assert.ok(error instanceof Refusal);
+    assert.ok(error instanceof RequestError);
     return { error: error.error, reason: error.reason };
   }
   return assert.fail(`${JSON.stringify(selector)} was taken`);

@@ -8,27 +8,27 @@ import { checkHandlers } from '../auth/handlers.js';
 import { ensureSecret } from '../auth/session-cookies.js';
 import { setUp } from '../auth/system-databases.js';
 import { UsersGate } from '../auth/users-gate.js';
-import { Refusal } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 import { createLogger, type Logger } from '../base/logger.js';
 import { StartupError } from '../base/startup-error.js';
 import { TimerWheel } from '../base/timer-wheel.js';
 import { packageVersion } from '../base/version.js';
-import { BackgroundIndexing } from '../cluster/background-indexing.js';
-import { BatchWrites } from '../cluster/batch-writes.js';
+import { BackgroundIndexing } from '../views/background-indexing.js';
+import { BatchWrites } from '../documents/batch-writes.js';
 import { FileBlobStore } from '../blobs/file-blob-store.js';
 import { MemoryBlobStore } from '../blobs/memory-blob-store.js';
-import { checkStores } from '../cluster/check-stores.js';
-import { designDocGate } from '../cluster/check-design-doc.js';
-import { Cluster } from '../cluster/cluster.js';
-import { DataFolder } from '../cluster/data-folder.js';
-import { partitionedDesignGate, partitionSizeGate } from '../cluster/partition-info.js';
-import { sweepOrphans } from '../cluster/sweep-blobs.js';
-import { Uuids } from '../cluster/uuids.js';
-import { validationGate } from '../cluster/validate-docs.js';
+import { checkStores } from '../node/check-stores.js';
+import { designDocGate } from '../design/check-design-doc.js';
+import { DatabaseRegistry } from '../node/database-registry.js';
+import { DataFolder } from '../node/data-folder.js';
+import { partitionedDesignGate, partitionSizeGate } from '../documents/partition-info.js';
+import { sweepOrphans } from '../node/sweep-blobs.js';
+import { Uuids } from '../node/uuids.js';
+import { validationGate } from '../design/validate-docs.js';
 import { Config, type ConfigOptions } from '../config/config.js';
-import { Edge } from '../http/edge.js';
-import { HttpServer } from '../http/http-server.js';
-import { MemoryBudgets } from '../http/memory-budgets.js';
+import { ProxyAndCorsPolicy } from '../http/answer/proxy-and-cors-policy.js';
+import { HttpServer } from '../http/connection/http-server.js';
+import { MemoryBudgets } from '../http/connection/memory-budgets.js';
 import { Metrics } from '../http/metrics.js';
 import type { Services } from '../http/services.js';
 import { once, soon } from './calls.js';
@@ -148,27 +148,27 @@ async function start(
   const stopListening = config.onChange('log', 'level', (level) => logger.setLevel(level ?? 'notice'));
   await prepareConfig(config, logger);
   const scripting = new Scripting(config, logger);
-  const users = { accounts: new Accounts(config, () => services.cluster), gate: new UsersGate(config) };
-  const openCluster = (): Promise<Cluster> => openStores(config, logger, folder, scripting, users);
+  const users = { accounts: new Accounts(config, () => services.registry), gate: new UsersGate(config) };
+  const openRegistry = (): Promise<DatabaseRegistry> => openStores(config, logger, folder, scripting, users);
   const authenticator = new Authenticator(config, users.accounts, logger);
   const services: Services = {
-    ...servicesFor(config, logger, folder, () => services.cluster, scripting.host),
-    cluster: await openCluster(),
+    ...servicesFor(config, logger, folder, () => services.registry, scripting.host),
+    registry: await openRegistry(),
     authenticator,
     reload: () => reload(config, logger, () => server.reload()),
     // What is only in memory has nothing to be opened again from.
     restart: () => (folder === undefined ? services.batches.flush() : restarting.restart()),
   };
   const { batches, replicator } = services;
-  users.accounts.onChange = soon(() => services.cluster.recheckFeeds());
+  users.accounts.onChange = soon(() => services.registry.recheckFeeds());
   const server = new HttpServer(services);
-  const restarting = new Restarting(services, openCluster, server.admission);
+  const restarting = new Restarting(services, openRegistry, server.admission);
   const shutDown = async (): Promise<void> => {
     await replicator.close();
     await batches.flush();
-    await services.cluster.close();
+    await services.registry.close();
     await scripting.close();
-    for (const part of [authenticator, services.edge, users.accounts, users.gate]) part.close();
+    for (const part of [authenticator, services.policy, users.accounts, users.gate]) part.close();
     stopListening();
     folder?.release();
   };
@@ -185,7 +185,7 @@ async function start(
       await restarting.settled();
       // Replications are clients too, perhaps of this very server.
       await replicator.close();
-      services.cluster.endFeeds('server_closing');
+      services.registry.endFeeds('server_closing');
       await server.close();
       await shutDown();
     }),
@@ -197,23 +197,23 @@ function servicesFor(
   config: Config,
   logger: Logger,
   folder: DataFolder | undefined,
-  cluster: () => Cluster,
+  registry: () => DatabaseRegistry,
   scripts: Services['scripts'],
-): Omit<Services, 'cluster' | 'authenticator' | 'reload' | 'restart'> {
+): Omit<Services, 'registry' | 'authenticator' | 'reload' | 'restart'> {
   const version = packageVersion();
   const budgets = new MemoryBudgets(config);
   const uuid = folder?.uuid ?? randomId();
   const serverName = `Tuffet/${version}`;
   return {
     config,
-    batches: new BatchWrites(cluster, config, logger),
-    replicator: makeReplicator({ config, logger, cluster, scripts, serverId: uuid, userAgent: serverName }),
+    batches: new BatchWrites(registry, config, logger),
+    replicator: makeReplicator({ config, logger, registry, scripts, serverId: uuid, userAgent: serverName }),
     scripts,
     uuids: new Uuids(config),
     metrics: new Metrics(budgets),
     wheel: new TimerWheel((error) => logger.error({ err: error }, 'a timer failed')),
     logger,
-    edge: new Edge(config),
+    policy: new ProxyAndCorsPolicy(config),
     budgets,
     uuid,
     version,
@@ -247,7 +247,7 @@ async function reload(config: Config, logger: Logger, reloadServer: () => void):
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;
     logger.error({}, error.message);
-    throw new Refusal('internal_server_error', error.message);
+    throw new RequestError('internal_server_error', error.message);
   }
 }
 
@@ -257,12 +257,12 @@ async function openStores(
   folder: DataFolder | undefined,
   scripting: Scripting,
   users: { accounts: Accounts; gate: UsersGate },
-): Promise<Cluster> {
+): Promise<DatabaseRegistry> {
   if (folder !== undefined) await checkStores(folder, logger);
   const blobs =
     folder === undefined ? new MemoryBlobStore() : await FileBlobStore.open(folder.path('attachments'));
-  const cluster = new Cluster(config, logger, folder, blobs, scripting.openViews(folder));
-  cluster.saveGates.push(
+  const registry = new DatabaseRegistry(config, logger, folder, blobs, scripting.openViews(folder));
+  registry.saveGates.push(
     designGate,
     partitionedDesignGate,
     users.gate,
@@ -270,16 +270,16 @@ async function openStores(
     designDocGate(scripting.host, () => config.boolean('tuffet/more_reduces')),
     validationGate(scripting.host),
   );
-  cluster.readGates.push(users.gate);
-  guardReplications(cluster, config);
-  users.accounts.watch(cluster);
-  new BackgroundIndexing(cluster);
-  await setUp(cluster, config);
-  sweepOrphans(cluster).then(
+  registry.readGates.push(users.gate);
+  guardReplications(registry, config);
+  users.accounts.watch(registry);
+  new BackgroundIndexing(registry);
+  await setUp(registry, config);
+  sweepOrphans(registry).then(
     (removed) => removed > 0 && logger.info({ removed }, 'removed attachments that no document names'),
     (error: unknown) => logger.error({ err: error }, 'looking for attachments that no document names failed'),
   );
-  return cluster;
+  return registry;
 }
 
 const randomId = (): string => randomBytes(16).toString('hex');

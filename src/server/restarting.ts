@@ -1,5 +1,5 @@
-import type { Cluster } from '../cluster/cluster.js';
-import type { Admission } from '../http/admission.js';
+import type { DatabaseRegistry } from '../node/database-registry.js';
+import type { Admission } from '../http/connection/admission.js';
 import type { Services } from '../http/services.js';
 
 /** How long requests under way may go on before the stores are closed under them. */
@@ -13,7 +13,7 @@ export class Restarting {
 
   constructor(
     private readonly services: Services,
-    private readonly openCluster: () => Promise<Cluster>,
+    private readonly openRegistry: () => Promise<DatabaseRegistry>,
     private readonly admission: Admission,
   ) {}
 
@@ -38,11 +38,11 @@ export class Restarting {
     await services.replicator.pause();
     admission.pause();
     try {
-      services.cluster.endFeeds('server_closing');
+      services.registry.endFeeds('server_closing');
       await admission.settled(() => this.#waiting, settleMs);
       await services.batches.flush();
-      await services.cluster.close();
-      services.cluster = await this.openCluster();
+      await services.registry.close();
+      services.registry = await this.openRegistry();
     } catch (error) {
       services.logger.error({ err: error }, 'opening the data folder again failed');
       throw error;

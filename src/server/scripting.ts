@@ -1,11 +1,11 @@
 import os from 'node:os';
 import type { Logger } from '../base/logger.js';
-import type { DataFolder } from '../cluster/data-folder.js';
+import type { DataFolder } from '../node/data-folder.js';
 import type { Config } from '../config/config.js';
 import { ScriptHost } from '../script/script-host.js';
-import { MemoryBackend } from '../views/memory-backend.js';
-import { ThreadBackend } from '../views/thread-backend.js';
-import { Views } from '../views/views.js';
+import { MemoryBackend } from '../indexes/memory-backend.js';
+import { ThreadBackend } from '../indexes/thread-backend.js';
+import { Views } from '../indexes/views.js';
 
 /** The threads that run functions, those of requests and those of indexes, with the options they follow. */
 export class Scripting {

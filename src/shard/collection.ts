@@ -78,8 +78,8 @@ export class Collection {
   }
 
   /** The same for those who read one document after the other, as replications do: what they read is not remembered. */
-  docOnce(id: Bytes): DocRecord | undefined {
-    const bytes = this.store.getOnce(this.keys.live(id)) ?? this.store.getOnce(this.keys.deleted(id));
+  docUncached(id: Bytes): DocRecord | undefined {
+    const bytes = this.store.getUncached(this.keys.live(id)) ?? this.store.getUncached(this.keys.deleted(id));
     return bytes === undefined ? undefined : decodeDocRecord(bytes);
   }
 
@@ -88,9 +88,9 @@ export class Collection {
    * for; one that is just becoming the first seems to be absent until they tell of it.
    */
   treeOnce(id: Bytes): RevTree | undefined {
-    const live = this.store.getOnce(this.keys.live(id));
+    const live = this.store.getUncached(this.keys.live(id));
     if (live !== undefined) return decodeDocRecord(live).tree;
-    const deleted = this.#hasTombstones ? this.store.getOnce(this.keys.deleted(id)) : undefined;
+    const deleted = this.#hasTombstones ? this.store.getUncached(this.keys.deleted(id)) : undefined;
     return deleted === undefined ? undefined : decodeDocRecord(deleted).tree;
   }
 
@@ -117,7 +117,7 @@ export class Collection {
 
   bodyOnce(shard: number, doc: DocRecord, node: RevNode): Bytes | undefined {
     if (isInRecord(doc, node)) return doc.body;
-    return node.body === 0 ? undefined : this.store.getOnce(this.keys.body(shard, node.body));
+    return node.body === 0 ? undefined : this.store.getUncached(this.keys.body(shard, node.body));
   }
 
   local(id: Bytes): LocalRecord | undefined {

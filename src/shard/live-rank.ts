@@ -6,7 +6,7 @@ import type { LiveDelta } from './write-view.js';
 /** The store, and how to read it at a moment when it holds exactly what commits have reported. */
 export interface LiveRankSource {
   readonly store: Store;
-  quietly(work: () => void): Promise<void>;
+  runBetweenCommits(work: () => void): Promise<void>;
 }
 
 /**
@@ -92,7 +92,7 @@ export class LiveRank {
 
   async #build(): Promise<void> {
     while (this.#built < this.end) {
-      await this.source.quietly(() => this.#buildSlice());
+      await this.source.runBetweenCommits(() => this.#buildSlice());
       await nextTurn();
     }
     this.#building = undefined;

@@ -1,5 +1,5 @@
 import { TimeSlice } from '../base/turns.js';
-import { StorageRefusal } from '../base/storage-errors.js';
+import { StorageError } from '../base/storage-errors.js';
 import { GroupCommit, unfinished } from '../storage/group-commit.js';
 import { prefixEnd, type Bytes, type Store, type Write } from '../storage/store.js';
 import { apply } from './apply.js';
@@ -19,9 +19,9 @@ const carryRoundsMax = 10;
 const editsAtOnce = 1_000;
 
 /** A command was refused when some of its edits were stored already. */
-export class PartlyStored extends StorageRefusal {
+export class PartlyStored extends StorageError {
   constructor(
-    refusal: StorageRefusal,
+    refusal: StorageError,
     /** Of the edits that are stored: the first ones of the command. */
     readonly results: readonly EditResult[],
   ) {
@@ -86,7 +86,7 @@ export class Volume {
     try {
       return await this.#commits.submit(step, () => (stored = parts.shift()!));
     } catch (error) {
-      if (stored === 0 || !(error instanceof StorageRefusal)) throw error;
+      if (stored === 0 || !(error instanceof StorageError)) throw error;
       throw new PartlyStored(error, results.slice(0, stored));
     }
   }
@@ -134,8 +134,8 @@ export class Volume {
   }
 
   /** Runs `work` while the store holds exactly what readers have been told of. */
-  quietly(work: () => void): Promise<void> {
-    return this.#commits.quietly(work);
+  runBetweenCommits(work: () => void): Promise<void> {
+    return this.#commits.runBetweenCommits(work);
   }
 
   /** How many bytes of the file stand for one byte of records: the slack of pages, shared out. */
@@ -165,7 +165,7 @@ export class Volume {
         this.#changed = new Set(this.#sealed.map(({ key }) => key));
         await this.#carry(changed, next);
       }
-      await this.#commits.hold(async () => {
+      await this.#commits.runExclusive(async () => {
         await this.#carry(this.#changed!, next);
         await adopt();
         const replaced = this.#store;
@@ -199,7 +199,7 @@ export class Volume {
   }
 
   async close(): Promise<void> {
-    await this.#commits.drained();
+    await this.#commits.whenIdle();
     await this.#store.close();
   }
 }

@@ -9,7 +9,7 @@ const valueBytesMax = 8 * 1024;
  *
  * Two maps stand in for an order of use: what is read goes into the young one; when that is full it becomes the old
  * one, and what was in the old one and not asked for since is forgotten. Right only as long as every write to the store
- * goes through here, which the lock on the data folder sees to. Who goes through a whole database reads with `getOnce`,
+ * goes through here, which the lock on the data folder sees to. Who goes through a whole database reads with `getUncached`,
  * and leaves what others have use for where it is.
  */
 export class CachedStore implements Store {
@@ -31,8 +31,8 @@ export class CachedStore implements Store {
     return value;
   }
 
-  getOnce(key: Bytes): Bytes | undefined {
-    return this.#young.get(key) ?? this.#old.get(key) ?? this.store.getOnce(key);
+  getUncached(key: Bytes): Bytes | undefined {
+    return this.#young.get(key) ?? this.#old.get(key) ?? this.store.getUncached(key);
   }
 
   entries(range: Range): Iterable<Entry> {

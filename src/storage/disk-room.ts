@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { StorageRefusal } from '../base/storage-errors.js';
+import { StorageError } from '../base/storage-errors.js';
 import type { StoreSize, Write } from './store.js';
 
 /** Room that is left to others, and to what can't be reckoned beforehand. */
@@ -29,7 +29,7 @@ export class DiskRoom {
     // Free pages of the file are room as well, if not all of them can be had at once.
     const { file_bytes, used_bytes } = size();
     if (file_bytes - used_bytes >= 2 * bytes) return;
-    throw new StorageRefusal(
+    throw new StorageError(
       'insufficient_storage',
       'The disk of the server is full; nothing was stored.',
       new Error(`${this.#freeBytes} bytes are free on the disk of ${this.folder}, ${bytes} may be needed`),

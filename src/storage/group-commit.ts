@@ -85,12 +85,12 @@ export class GroupCommit {
    * Lets what has begun reach the disk, keeps everything else waiting, and runs `work` alone: the moment in which the
    * store itself is replaced.
    */
-  async hold<T>(work: () => Promise<T>): Promise<T> {
+  async runExclusive<T>(work: () => Promise<T>): Promise<T> {
     while (this.#held !== undefined) await this.#held;
     let release!: () => void;
     this.#held = new Promise((resolve) => (release = resolve));
     try {
-      await this.drained();
+      await this.whenIdle();
       return await work();
     } finally {
       this.#held = undefined;
@@ -103,7 +103,7 @@ export class GroupCommit {
    * Runs `work` at a moment when no batch is on its way to the store, so that what it reads there is exactly what
    * `onSeal` has told readers of.
    */
-  quietly(work: () => void): Promise<void> {
+  runBetweenCommits(work: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
       const run = (): void => {
         try {
@@ -119,7 +119,7 @@ export class GroupCommit {
   }
 
   /** Resolves when everything that was submitted so far is on disk; while held, everything that was run. */
-  async drained(): Promise<void> {
+  async whenIdle(): Promise<void> {
     if (this.#isIdle) return;
     await new Promise<void>((resolve) => this.#idle.push(resolve));
   }

@@ -76,7 +76,7 @@ export class LmdbStore implements Store {
     return bytes === undefined ? undefined : latin1Slice.call(bytes, 0, bytes.length);
   }
 
-  getOnce(key: Bytes): Bytes | undefined {
+  getUncached(key: Bytes): Bytes | undefined {
     return this.get(key);
   }
 

@@ -16,7 +16,7 @@ export class MemoryStore implements Store {
     return this.#values.get(key);
   }
 
-  getOnce(key: Bytes): Bytes | undefined {
+  getUncached(key: Bytes): Bytes | undefined {
     return this.get(key);
   }
 

@@ -62,7 +62,7 @@ export interface StoreSize {
 export interface Store {
   get(key: Bytes): Bytes | undefined;
   /** The same, for a value that is hardly asked for again soon: nothing remembers it. */
-  getOnce(key: Bytes): Bytes | undefined;
+  getUncached(key: Bytes): Bytes | undefined;
   entries(range: Range): Iterable<Entry>;
   keys(range: Range): Iterable<Bytes>;
   /** The same as `entries` with numbers for keys, which are read faster than texts. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MemoryBlobStore } from '../../src/blobs/memory-blob-store.js';
 import type { StoredBlob } from '../../src/blobs/blob-store.js';
-import { sweepReleased, type BlobOwner } from '../../src/cluster/sweep-blobs.js';
+import { sweepReleased, type BlobOwner } from '../../src/node/sweep-blobs.js';
 import { volumeKey } from '../../src/shard/blob-refs.js';
 import { encodeContent } from '../../src/shard/content.js';
 import { Volume } from '../../src/shard/volume.js';

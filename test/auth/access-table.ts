@@ -1,5 +1,5 @@
-import { accesses, accessOf, type Access, type Route } from '../../src/http/route.js';
-import { allDatabaseRoutes, allServerRoutes, documentRoutes } from '../../src/http/router.js';
+import { accesses, accessOf, type Access, type Route } from '../../src/http/routes/route.js';
+import { allDatabaseRoutes, allServerRoutes, documentRoutes } from '../../src/http/routes/router.js';
 
 export interface AccessRow {
   path: string;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { before, describe, test } from 'node:test';
-import type { Access } from '../../src/http/route.js';
+import type { Access } from '../../src/http/routes/route.js';
 import type { Answer, HttpClient } from '../support/http-client.js';
 import { newDb, startServer } from '../support/server.js';
 import { accessPage, accessRows, type AccessRow } from './access-table.js';

@@ -1,32 +1,38 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Bytes } from '../../src/base/bytes.js';
-import { Refusal } from '../../src/base/errors.js';
+import { RequestError } from '../../src/base/errors.js';
 import { createLogger } from '../../src/base/logger.js';
 import { anonymous } from '../../src/base/user-context.js';
 import { MemoryBlobStore } from '../../src/blobs/memory-blob-store.js';
-import { Cluster } from '../../src/cluster/cluster.js';
-import type { NamedInput } from '../../src/cluster/document-input.js';
-import { openDoc } from '../../src/cluster/open-doc.js';
-import { saveDoc, saveDocs } from '../../src/cluster/save-docs.js';
-import type { GateContext } from '../../src/cluster/save-gates.js';
+import { DatabaseRegistry } from '../../src/node/database-registry.js';
+import type { NamedInput } from '../../src/shard/document-input.js';
+import { openDoc } from '../../src/documents/open-doc.js';
+import { saveDoc, saveDocs } from '../../src/documents/save-docs.js';
+import type { GateContext } from '../../src/node/save-gate.js';
 import { Config } from '../../src/config/config.js';
 import type { Rev } from '../../src/revisions/rev.js';
 import { memoryViews } from '../support/views.js';
 
 const logger = createLogger({ level: 'none', format: 'text' });
-const cluster = new Cluster(new Config(), logger, undefined, new MemoryBlobStore(), memoryViews(logger));
-await cluster.createDatabase('guarded', { q: 2 });
-const database = cluster.database('guarded');
-after(() => cluster.close());
+const registry = new DatabaseRegistry(
+  new Config(),
+  logger,
+  undefined,
+  new MemoryBlobStore(),
+  memoryViews(logger),
+);
+await registry.createDatabase('guarded', { q: 2 });
+const database = registry.database('guarded');
+after(() => registry.close());
 
 const asked: { id: Bytes; context: GateContext }[] = [];
-cluster.saveGates.push({
+registry.saveGates.push({
   concerns: ({ name }, id) => name === 'guarded' && id !== 'free',
   check: async (_, input, context) => {
     asked.push({ id: input.id, context });
     await Promise.resolve();
-    if (input.body.includes('"bad"')) throw new Refusal('forbidden', 'no bad ones');
+    if (input.body.includes('"bad"')) throw new RequestError('forbidden', 'no bad ones');
     return { ...input, body: input.body.replace('"raw"', '"cooked"') };
   },
 });
@@ -52,13 +58,13 @@ async function askedDuring(work: () => Promise<unknown>): Promise<typeof asked> 
 
 test('a gate changes documents, and refuses one without touching the others', async () => {
   const saved = await saveDocs(
-    cluster,
+    registry,
     database,
     [input('a', '{"x":"raw"}'), input('b', '{"x":"bad"}'), input('free', '{"x":"bad"}'), input('c', '{}')],
     local,
   );
   assert.deepEqual(
-    saved.map((each) => (each instanceof Refusal ? each.error : each.pos)),
+    saved.map((each) => (each instanceof RequestError ? each.error : each.pos)),
     [1, 'forbidden', 1, 1],
   );
   assert.equal(bodyOf('a'), '{"x":"cooked"}');
@@ -67,28 +73,28 @@ test('a gate changes documents, and refuses one without touching the others', as
 });
 
 test('a conflict comes before what a gate says, and gates are not asked', async () => {
-  const rev = await saveDoc(cluster, database, input('d', '{}'), local);
+  const rev = await saveDoc(registry, database, input('d', '{}'), local);
   const stale = { pos: 1, hash: 'f'.repeat(32) };
   const questions = await askedDuring(async () => {
     for (const wrong of [input('d', '{"x":"bad"}'), input('d', '{"x":"bad"}', { rev: stale })]) {
-      await assert.rejects(saveDoc(cluster, database, wrong, local), { error: 'conflict' });
+      await assert.rejects(saveDoc(registry, database, wrong, local), { error: 'conflict' });
     }
-    await assert.rejects(saveDoc(cluster, database, input('new', '{}', { rev: stale }), local), {
+    await assert.rejects(saveDoc(registry, database, input('new', '{}', { rev: stale }), local), {
       error: 'conflict',
     });
   });
   assert.deepEqual(questions, []);
-  await assert.rejects(saveDoc(cluster, database, input('d', '{"x":"bad"}', { rev }), local), {
+  await assert.rejects(saveDoc(registry, database, input('d', '{"x":"bad"}', { rev }), local), {
     error: 'forbidden',
   });
 });
 
 test('a gate is shown the revision that is continued; a document begun anew continues none', async () => {
-  let rev: Rev = await saveDoc(cluster, database, input('e', '{"n":1}'), local);
+  let rev: Rev = await saveDoc(registry, database, input('e', '{"n":1}'), local);
   const previous: (Bytes | undefined)[] = [];
   const save = async (body: Bytes, rest: Partial<NamedInput>): Promise<void> => {
     const [question] = await askedDuring(async () => {
-      rev = await saveDoc(cluster, database, input('e', body, rest), local);
+      rev = await saveDoc(registry, database, input('e', body, rest), local);
     });
     previous.push(question!.context.previous?.content);
   };
@@ -100,7 +106,7 @@ test('a gate is shown the revision that is continued; a document begun anew cont
 
 test('local documents pass no gate', async () => {
   assert.deepEqual(
-    await askedDuring(() => saveDoc(cluster, database, input('_local/x', '{"x":"bad"}'), local)),
+    await askedDuring(() => saveDoc(registry, database, input('_local/x', '{"x":"bad"}'), local)),
     [],
   );
 });
@@ -110,14 +116,14 @@ test('of a replicated history the newest known ancestor is shown; what is there 
   const history = (...letters: string[]): Partial<NamedInput> => ({
     revisions: { start: letters.length, hashes: letters.map(hash) },
   });
-  await saveDoc(cluster, database, input('f', '{"n":1}', history('a')), replicated);
+  await saveDoc(registry, database, input('f', '{"n":1}', history('a')), replicated);
   const [question] = await askedDuring(() =>
-    saveDoc(cluster, database, input('f', '{"n":3}', history('c', 'b', 'a')), replicated),
+    saveDoc(registry, database, input('f', '{"n":3}', history('c', 'b', 'a')), replicated),
   );
   assert.equal(question!.context.previous!.content, '{"n":1}');
   const again = input('f', '{"x":"bad"}', history('c', 'b', 'a'));
-  assert.deepEqual(await askedDuring(() => saveDoc(cluster, database, again, replicated)), []);
+  assert.deepEqual(await askedDuring(() => saveDoc(registry, database, again, replicated)), []);
   assert.equal(bodyOf('f'), '{"n":3}');
   const inner = input('f', '{"x":"bad"}', history('b', 'a'));
-  await assert.rejects(saveDoc(cluster, database, inner, replicated), { error: 'forbidden' });
+  await assert.rejects(saveDoc(registry, database, inner, replicated), { error: 'forbidden' });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { Catalogue } from '../../src/cluster/catalogue.js';
+import { Catalogue } from '../../src/node/catalogue.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import { DatabaseKeys } from '../../src/shard/keys.js';
 import type { Store } from '../../src/storage/store.js';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Database } from '../../src/cluster/database.js';
-import { purgeDocs } from '../../src/cluster/purge-docs.js';
-import type { NamedInput } from '../../src/cluster/document-input.js';
-import { updateDocs } from '../../src/cluster/update-docs.js';
+import { Database } from '../../src/node/database.js';
+import { purgeDocs } from '../../src/documents/purge-docs.js';
+import type { NamedInput } from '../../src/shard/document-input.js';
+import { updateDocs } from '../../src/documents/update-docs.js';
 import type { Rev } from '../../src/revisions/rev.js';
 import { Collection } from '../../src/shard/collection.js';
 import { Volume } from '../../src/shard/volume.js';

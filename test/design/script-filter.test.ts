@@ -3,18 +3,24 @@ import { after, describe, test } from 'node:test';
 import { toBytes } from '../../src/base/bytes.js';
 import { createLogger } from '../../src/base/logger.js';
 import { MemoryBlobStore } from '../../src/blobs/memory-blob-store.js';
-import { Cluster } from '../../src/cluster/cluster.js';
-import { saveDoc } from '../../src/cluster/save-docs.js';
-import { ScriptFilter } from '../../src/cluster/script-filter.js';
+import { DatabaseRegistry } from '../../src/node/database-registry.js';
+import { saveDoc } from '../../src/documents/save-docs.js';
+import { ScriptFilter } from '../../src/design/script-filter.js';
 import { Config } from '../../src/config/config.js';
 import { newHost } from '../script/scene.js';
 import { memoryViews } from '../support/views.js';
 
 const logger = createLogger({ level: 'none', format: 'text' });
-const cluster = new Cluster(new Config(), logger, undefined, new MemoryBlobStore(), memoryViews(logger));
-after(() => cluster.close());
-await cluster.createDatabase('filtered', { q: 2 });
-const database = cluster.database('filtered');
+const registry = new DatabaseRegistry(
+  new Config(),
+  logger,
+  undefined,
+  new MemoryBlobStore(),
+  memoryViews(logger),
+);
+after(() => registry.close());
+await registry.createDatabase('filtered', { q: 2 });
+const database = registry.database('filtered');
 const { host } = newHost({ timeoutMs: () => 1_000 });
 
 async function saveDesign(name: string, ddoc: object): Promise<void> {
@@ -26,7 +32,7 @@ async function saveDesign(name: string, ddoc: object): Promise<void> {
     attachments: undefined,
     body: toBytes(JSON.stringify(ddoc)),
   };
-  await saveDoc(cluster, database, input, {
+  await saveDoc(registry, database, input, {
     user: { name: 'admin', roles: ['_admin'] },
     newEdits: true,
   });

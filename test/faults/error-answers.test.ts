@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { TuffetServer } from '../../src/server/create-server.js';
-import { FunctionRefusal, Refusal, refusalData, refusalOf } from '../../src/base/errors.js';
-import { HttpServer } from '../../src/http/http-server.js';
-import { statuses, statusOf } from '../../src/http/statuses.js';
+import { FunctionError, RequestError, refusalData, refusalOf } from '../../src/base/errors.js';
+import { HttpServer } from '../../src/http/connection/http-server.js';
+import { statuses, statusOf } from '../../src/http/answer/statuses.js';
 import { H2Client } from '../support/h2-client.js';
 import { HttpClient } from '../support/http-client.js';
 import { requestHead, sendAndHangUp, sendRaw, statusesIn } from '../support/raw-socket.js';
@@ -148,11 +148,11 @@ function brokenServices(log: (message: string) => void): object {
       text: () => '127.0.0.1',
       boolean: () => false,
     },
-    edge: { uriBytesMax: 8_000, jsonp: false, marks: true, mark: broken },
+    policy: { uriBytesMax: 8_000, jsonp: false, marks: true, mark: broken },
     logger: { error: (_: object, message: string) => log(message), logsRequests: false },
     metrics: { request: () => undefined },
     authenticator: { authenticate: broken },
-    cluster: { isClosing: false },
+    registry: { isClosing: false },
     serverName: 'test',
   };
 }
@@ -165,18 +165,18 @@ describe('Every error has a status', () => {
 
   test('also when its name is one that nobody knows', () => {
     for (const name of ['a', '', 'constructor', '__proto__', 'toString', 'hasOwnProperty']) {
-      assert.equal(statusOf(new FunctionRefusal(name, 'x')), 500);
-      assert.equal(statusOf(new Refusal(name as never, 'x')), 500);
+      assert.equal(statusOf(new FunctionError(name, 'x')), 500);
+      assert.equal(statusOf(new RequestError(name as never, 'x')), 500);
     }
-    assert.equal(statusOf(new FunctionRefusal('forbidden', 'x')), 403);
+    assert.equal(statusOf(new FunctionError('forbidden', 'x')), 403);
   });
 
   test('which it keeps on its way from one thread to another', () => {
     const sent = [
-      new Refusal('too_large', 'x'),
-      new FunctionRefusal('too_large', 'x'),
-      new FunctionRefusal('a', { b: 1 }),
-      new FunctionRefusal('forbidden', null),
+      new RequestError('too_large', 'x'),
+      new FunctionError('too_large', 'x'),
+      new FunctionError('a', { b: 1 }),
+      new FunctionError('forbidden', null),
     ];
     for (const refusal of sent) {
       const received = refusalOf(structuredClone(refusalData(refusal)));

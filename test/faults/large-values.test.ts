@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { Catalogue } from '../../src/cluster/catalogue.js';
+import { Catalogue } from '../../src/node/catalogue.js';
 import { createServer } from '../../src/server/create-server.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import { assertOk, assertRefused } from '../support/expect.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { Catalogue } from '../../src/cluster/catalogue.js';
+import { Catalogue } from '../../src/node/catalogue.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import { assertOk } from '../support/expect.js';
 import { temporaryFolder } from '../support/server.js';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
-import { shardOf } from '../../src/cluster/shard-ranges.js';
+import { shardOf } from '../../src/shard/shard-ranges.js';
 import type { FeedLine } from '../support/feed-client.js';
 import { authorization, ServerProcess } from './server-process.js';
 

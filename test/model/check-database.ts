@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ByteReader, readU16, readU48, type Bytes } from '../../src/base/bytes.js';
-import { shardOf } from '../../src/cluster/shard-ranges.js';
+import { shardOf } from '../../src/shard/shard-ranges.js';
 import { leaves, type RevNode } from '../../src/revisions/tree.js';
 import { decodeChange } from '../../src/shard/change-record.js';
 import { attachmentsOf } from '../../src/shard/content.js';

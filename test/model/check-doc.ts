@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { fromBytes, type Bytes } from '../../src/base/bytes.js';
-import { Refusal } from '../../src/base/errors.js';
-import type { Database } from '../../src/cluster/database.js';
+import { RequestError } from '../../src/base/errors.js';
+import type { Database } from '../../src/node/database.js';
 import { docText } from '../../src/shard/doc-text.js';
-import { openDoc, openRevs, type DocOptions, type OpenedDoc } from '../../src/cluster/open-doc.js';
+import { openDoc, openRevs, type DocOptions, type OpenedDoc } from '../../src/documents/open-doc.js';
 import { keyOf, type DocModel, type Fact } from './doc-model.js';
 
 /** Reads a document in every way there is and compares with the model. */
@@ -73,7 +73,7 @@ function refusal(database: Database, id: Bytes, options: DocOptions): string {
   try {
     return `found: ${openDoc(database, id, options).content}`;
   } catch (error) {
-    if (error instanceof Refusal && error.error === 'not_found') return error.reason;
+    if (error instanceof RequestError && error.error === 'not_found') return error.reason;
     throw error;
   }
 }

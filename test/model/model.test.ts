@@ -1,7 +1,7 @@
 import { test } from 'node:test';
 import { createLogger } from '../../src/base/logger.js';
 import { MemoryBlobStore } from '../../src/blobs/memory-blob-store.js';
-import { Cluster } from '../../src/cluster/cluster.js';
+import { DatabaseRegistry } from '../../src/node/database-registry.js';
 import { Config } from '../../src/config/config.js';
 import { checkDoc } from './check-doc.js';
 import { Random, seed } from './random.js';
@@ -13,9 +13,15 @@ const operations = 1_200;
 for (const round of [0, 1, 2]) {
   test(`documents live as the model says, whatever happens to them (seed ${seed}, life ${round})`, async () => {
     const logger = createLogger({ level: 'none', format: 'text' });
-    const cluster = new Cluster(new Config(), logger, undefined, new MemoryBlobStore(), memoryViews(logger));
-    await cluster.createDatabase('db', { q });
-    const world = new World(cluster, cluster.database('db'), new Random(seed + round));
+    const registry = new DatabaseRegistry(
+      new Config(),
+      logger,
+      undefined,
+      new MemoryBlobStore(),
+      memoryViews(logger),
+    );
+    await registry.createDatabase('db', { q });
+    const world = new World(registry, registry.database('db'), new Random(seed + round));
     for (let step = 0; step < operations; step++) {
       await world.step();
       world.checkCounters();
@@ -27,6 +33,6 @@ for (const round of [0, 1, 2]) {
       }
     }
     await world.checkAll();
-    await cluster.close();
+    await registry.close();
   });
 }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createLogger } from '../../src/base/logger.js';
 import { MemoryBlobStore } from '../../src/blobs/memory-blob-store.js';
-import { Cluster } from '../../src/cluster/cluster.js';
-import { DataFolder } from '../../src/cluster/data-folder.js';
-import type { Database } from '../../src/cluster/database.js';
+import { DatabaseRegistry } from '../../src/node/database-registry.js';
+import { DataFolder } from '../../src/node/data-folder.js';
+import type { Database } from '../../src/node/database.js';
 import { Config } from '../../src/config/config.js';
 import { DatabaseKeys } from '../../src/shard/keys.js';
 import { prefixEnd } from '../../src/storage/store.js';
@@ -13,16 +13,22 @@ import { checkDatabase } from './check-database.js';
 import { Random, seed } from './random.js';
 import { memoryViews } from '../support/views.js';
 
-/** A cluster on disk, where a commit takes its time. */
-function openCluster(t: TestContext): Cluster {
+/** A registry on disk, where a commit takes its time. */
+function openRegistry(t: TestContext): DatabaseRegistry {
   const folder = DataFolder.open(temporaryFolder());
   const logger = createLogger({ level: 'none', format: 'text' });
-  const cluster = new Cluster(new Config(), logger, folder, new MemoryBlobStore(), memoryViews(logger));
+  const registry = new DatabaseRegistry(
+    new Config(),
+    logger,
+    folder,
+    new MemoryBlobStore(),
+    memoryViews(logger),
+  );
   t.after(async () => {
-    await cluster.close();
+    await registry.close();
     folder.release();
   });
-  return cluster;
+  return registry;
 }
 
 function save(database: Database, ids: readonly string[]): Promise<unknown> {
@@ -34,17 +40,17 @@ function save(database: Database, ids: readonly string[]): Promise<unknown> {
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 test('a database deleted under load leaves no key behind', async (t) => {
-  const cluster = openCluster(t);
+  const registry = openRegistry(t);
   for (let round = 0; round < 15; round++) {
-    await cluster.createDatabase('db', { q: 1 });
-    const database = cluster.database('db');
+    await registry.createDatabase('db', { q: 1 });
+    const database = registry.database('db');
     const { volume } = database.collection;
     const writing = Array.from({ length: 4 }, async (_, writer) => {
       // The writes go on until the database refuses them.
       for (let i = 0; ; i++) await save(database, [`${writer}-${i}`]);
     });
     await sleep(3 + Math.random() * 5);
-    await cluster.deleteDatabase('db');
+    await registry.deleteDatabase('db');
     await Promise.allSettled(writing);
     const { range } = new DatabaseKeys(database.record.instance);
     for (let wait = 0; wait < 200 && volume.store.count(range) > 0; wait++) await sleep(10);
@@ -56,9 +62,9 @@ test('a database deleted under load leaves no key behind', async (t) => {
 for (const size of [0, 3_000, 20_000]) {
   test(`ranks made under load over ${size} documents are right afterwards (seed ${seed})`, async (t) => {
     const random = new Random(seed + size);
-    const cluster = openCluster(t);
-    await cluster.createDatabase('db', { q: 1 });
-    const database = cluster.database('db');
+    const registry = openRegistry(t);
+    await registry.createDatabase('db', { q: 1 });
+    const database = registry.database('db');
     const { keys, rank, volume } = database.collection;
     const newIds = (count: number): string[] => Array.from({ length: count }, () => `k${random.hex(12)}`);
     await save(database, newIds(size));

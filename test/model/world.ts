@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { toBytes, type Bytes } from '../../src/base/bytes.js';
-import type { Cluster } from '../../src/cluster/cluster.js';
-import { compact } from '../../src/cluster/compact.js';
-import type { Database } from '../../src/cluster/database.js';
-import { Listing } from '../../src/cluster/list-docs.js';
-import { purgeDocs } from '../../src/cluster/purge-docs.js';
-import type { NamedInput } from '../../src/cluster/document-input.js';
-import { updateDocs } from '../../src/cluster/update-docs.js';
+import type { DatabaseRegistry } from '../../src/node/database-registry.js';
+import { compact } from '../../src/node/compact.js';
+import type { Database } from '../../src/node/database.js';
+import { Listing } from '../../src/documents/list-docs.js';
+import { purgeDocs } from '../../src/documents/purge-docs.js';
+import type { NamedInput } from '../../src/shard/document-input.js';
+import { updateDocs } from '../../src/documents/update-docs.js';
 import { prefixEnd } from '../../src/storage/store.js';
 import { checkDatabase } from './check-database.js';
 import { DocModel, keyOf, type Made, type Rev } from './doc-model.js';
@@ -32,7 +32,7 @@ export class World {
   #bodies = 0;
 
   constructor(
-    readonly cluster: Cluster,
+    readonly registry: DatabaseRegistry,
     readonly database: Database,
     readonly random: Random,
   ) {}
@@ -141,7 +141,7 @@ export class World {
   }
 
   async compact(): Promise<void> {
-    await compact(this.cluster, this.database);
+    await compact(this.registry, this.database);
     for (const model of this.models.values()) model.compact();
   }
 
@@ -157,8 +157,8 @@ export class World {
   }
 
   async limit(): Promise<void> {
-    await this.cluster.setDatabase(this.database, { revs_limit: this.random.pick([1, 2, 3, 5, 1_000]) });
-    await this.cluster.setDatabase(this.database, { purged_infos_limit: this.random.pick([1, 5, 1_000]) });
+    await this.registry.setDatabase(this.database, { revs_limit: this.random.pick([1, 2, 3, 5, 1_000]) });
+    await this.registry.setDatabase(this.database, { purged_infos_limit: this.random.pick([1, 5, 1_000]) });
   }
 
   step(): Promise<void> {

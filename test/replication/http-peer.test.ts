@@ -22,7 +22,7 @@ function open(name: string, options: Record<string, unknown>): Peer {
   const unused = (): never => assert.fail();
   const host = {
     config,
-    cluster: unused,
+    registry: unused,
     makeDatabase: unused,
     userAgent: 'test',
     scripts: {} as ScriptHost,

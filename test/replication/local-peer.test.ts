@@ -1,9 +1,9 @@
 import { after, describe } from 'node:test';
 import { createLogger } from '../../src/base/logger.js';
 import { MemoryBlobStore } from '../../src/blobs/memory-blob-store.js';
-import { Cluster } from '../../src/cluster/cluster.js';
+import { DatabaseRegistry } from '../../src/node/database-registry.js';
 import { Config } from '../../src/config/config.js';
-import { makeDatabase } from '../../src/http/make-database.js';
+import { makeDatabase } from '../../src/http/request/make-database.js';
 import { makePeer } from '../../src/replication/peers.js';
 import { parseSpec } from '../../src/replication/spec.js';
 import { ScriptHost } from '../../src/script/script-host.js';
@@ -12,7 +12,7 @@ import { peerSuite } from './peer-suite.js';
 
 const logger = createLogger({ level: 'none' });
 const config = new Config({ overrides: { couchdb: { max_document_size: '10000' } } });
-const cluster = new Cluster(config, logger, undefined, new MemoryBlobStore(), memoryViews(logger));
+const registry = new DatabaseRegistry(config, logger, undefined, new MemoryBlobStore(), memoryViews(logger));
 const scripts = new ScriptHost({
   threads: 1,
   memory_bytes: 32 * 1024 * 1024,
@@ -20,7 +20,7 @@ const scripts = new ScriptHost({
   log: () => undefined,
 });
 after(async () => {
-  await cluster.close();
+  await registry.close();
   await scripts.close();
 });
 const user = { name: 'admin', roles: ['_admin'] };
@@ -32,9 +32,9 @@ describe('a database of this server', () => {
     const peer = makePeer(
       {
         config,
-        cluster: () => cluster,
+        registry: () => registry,
         scripts,
-        makeDatabase: (each, params) => makeDatabase(cluster, config, each, new Map(Object.entries(params))),
+        makeDatabase: (each, params) => makeDatabase(registry, config, each, new Map(Object.entries(params))),
         userAgent: 'test',
       },
       spec.source,

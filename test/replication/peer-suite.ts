@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'node:test';
-import { Refusal } from '../../src/base/errors.js';
+import { RequestError } from '../../src/base/errors.js';
 import { HttpRevision } from '../../src/replication/http/http-revision.js';
 import type {
   Change,
@@ -93,7 +93,10 @@ export function peerSuite(open: (name: string) => Peer): void {
 
   test('a database that is not there is refused as such, and can be made', async () => {
     const peer = open('not-there');
-    await assert.rejects(peer.open(), (error) => error instanceof Refusal && error.error === 'db_not_found');
+    await assert.rejects(
+      peer.open(),
+      (error) => error instanceof RequestError && error.error === 'db_not_found',
+    );
     await peer.create({ q: '2' });
     await peer.open();
     await peer.create({ q: '2' });

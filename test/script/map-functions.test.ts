@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { FunctionRefusal } from '../../src/base/errors.js';
+import { FunctionError } from '../../src/base/errors.js';
 import { emitted, mapped, newHost } from './scene.js';
 
 const { host, logged } = newHost();
@@ -158,7 +158,7 @@ describe('map functions', () => {
       await assert.rejects(
         emitted(host, source),
         (error) =>
-          error instanceof FunctionRefusal &&
+          error instanceof FunctionError &&
           String(error.error) === 'compilation_error' &&
           reason.test(error.reason),
         source,

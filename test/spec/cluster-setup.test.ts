@@ -82,7 +82,7 @@ describe('POST /_cluster_setup', () => {
 
   test('enable_cluster and add_node say that a server is one node', async () => {
     const admin = await startServer(bare);
-    const cluster = {
+    const registry = {
       action: 'enable_cluster',
       bind_address: '0.0.0.0',
       username: 'a',
@@ -93,7 +93,7 @@ describe('POST /_cluster_setup', () => {
       remote_current_user: 'a',
       remote_current_password: 'b',
     };
-    assertRefused(await admin.post('/_cluster_setup', cluster), 501, 'not_implemented');
+    assertRefused(await admin.post('/_cluster_setup', registry), 501, 'not_implemented');
     const node = { action: 'add_node', host: '10.0.0.2', port: 5984, username: 'a', password: 'b' };
     assertRefused(await admin.post('/_cluster_setup', node), 501, 'not_implemented');
     assertRefused(await admin.as('a:b').get('/'), 401);

@@ -46,11 +46,11 @@ describe('a cache', () => {
     const entries = Array.from({ length: 200 }, (_, n) => ({ key: `key-${n}`, value: 'x'.repeat(100) }));
     await put(cached, entries);
     cached.get('key-0');
-    for (const { key, value } of entries) assert.equal(cached.getOnce(key), value);
+    for (const { key, value } of entries) assert.equal(cached.getUncached(key), value);
     assert.equal(store.reads, entries.length);
     cached.get('key-0');
     assert.equal(store.reads, entries.length);
-    cached.getOnce('key-1');
+    cached.getUncached('key-1');
     assert.equal(store.reads, entries.length + 1);
   });
 

@@ -12,7 +12,7 @@ describe('hold', () => {
     const scene = new Scene();
     const saved = [scene.put('before')];
     let endWork!: () => void;
-    const holding = scene.commits.hold(async () => {
+    const holding = scene.commits.runExclusive(async () => {
       scene.events.push('work');
       await new Promise<void>((resolve) => (endWork = resolve));
       return 'its result';
@@ -32,7 +32,7 @@ describe('hold', () => {
 
   test('ends when its work fails', async () => {
     const scene = new Scene();
-    const holding = scene.commits.hold(() => Promise.reject(new Error('no room')));
+    const holding = scene.commits.runExclusive(() => Promise.reject(new Error('no room')));
     const saved = scene.put('a');
     await assert.rejects(holding, /no room/);
     (await scene.batch(1)).finish();
@@ -49,16 +49,16 @@ describe('hold', () => {
       working--;
       return n;
     };
-    const holds = [1, 2, 3].map((n) => scene.commits.hold(() => work(n)));
+    const holds = [1, 2, 3].map((n) => scene.commits.runExclusive(() => work(n)));
     assert.deepEqual(await Promise.all(holds), [1, 2, 3]);
   });
 });
 
-describe('quietly', () => {
+describe('runBetweenCommits', () => {
   test('runs at once when nothing is on its way to the disk', () => {
     const scene = new Scene();
     let ran = false;
-    void scene.commits.quietly(() => (ran = true));
+    void scene.commits.runBetweenCommits(() => (ran = true));
     assert.ok(ran);
   });
 
@@ -67,7 +67,7 @@ describe('quietly', () => {
     const saved = [scene.put('a')];
     const batch = await scene.batch(1);
     saved.push(scene.put('b'));
-    const quiet = scene.commits.quietly(() => {
+    const quiet = scene.commits.runBetweenCommits(() => {
       scene.events.push(`quiet with ${[...scene.store.keys({ start: 'a', end: 'z' })].join()}`);
     });
     await nextTurn();
@@ -85,7 +85,7 @@ describe('quietly', () => {
     const scene = new Scene();
     const saved = scene.put('a');
     const batch = await scene.batch(1);
-    const quiet = scene.commits.quietly(() => {
+    const quiet = scene.commits.runBetweenCommits(() => {
       throw new Error('a broken reader');
     });
     batch.finish();
@@ -97,14 +97,14 @@ describe('quietly', () => {
   });
 });
 
-describe('drained', () => {
+describe('whenIdle', () => {
   test('resolves at once when there is nothing, and otherwise with the last batch', async () => {
     const scene = new Scene();
-    await scene.commits.drained();
+    await scene.commits.whenIdle();
     const saved = [scene.put('a')];
     const first = await scene.batch(1);
     saved.push(scene.put('b'));
-    const drained = scene.commits.drained().then(() => scene.events.push('drained'));
+    const drained = scene.commits.whenIdle().then(() => scene.events.push('drained'));
     first.finish();
     const second = await scene.batch(2);
     assert.ok(!scene.events.includes('drained'));
@@ -188,7 +188,7 @@ describe('steps that take long', () => {
       return parts < 3 ? unfinished : 'all of it';
     });
     const other = scene.put('other');
-    const drained = scene.commits.drained();
+    const drained = scene.commits.whenIdle();
     let isDone = false;
     const done = Promise.all([other, drained]).then(() => (isDone = true));
     for (let finished = 0; !isDone; await nextTurn())

@@ -155,9 +155,9 @@ describe('a store that refuses a batch', () => {
     const batch = await scene.batch(1);
     const calls: string[] = [];
     const waiting = [
-      scene.commits.drained().then(() => calls.push('drained')),
-      scene.commits.quietly(() => calls.push('quiet')),
-      scene.commits.hold(() => Promise.resolve(calls.push('held'))),
+      scene.commits.whenIdle().then(() => calls.push('drained')),
+      scene.commits.runBetweenCommits(() => calls.push('quiet')),
+      scene.commits.runExclusive(() => Promise.resolve(calls.push('held'))),
     ];
     batch.fail();
     await Promise.all([lost, ...waiting]);

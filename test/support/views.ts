@@ -1,9 +1,9 @@
 import type { Logger } from '../../src/base/logger.js';
 import { ScriptHost } from '../../src/script/script-host.js';
-import { MemoryBackend } from '../../src/views/memory-backend.js';
-import { Views } from '../../src/views/views.js';
+import { MemoryBackend } from '../../src/indexes/memory-backend.js';
+import { Views } from '../../src/indexes/views.js';
 
-/** Indexes in memory, for tests that make a cluster of their own. */
+/** Indexes in memory, for tests that make a registry of their own. */
 export function memoryViews(logger: Logger): Views {
   const scripts = new ScriptHost({
     threads: 1,

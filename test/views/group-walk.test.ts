@@ -5,10 +5,10 @@ import { keyPrefix } from '../../src/json/key-prefix.js';
 import { encodeKey } from '../../src/json/order-key.js';
 import type { RandomKeys } from '../../src/json/random-keys.js';
 import { MemoryStore } from '../../src/storage/memory-store.js';
-import type { Grouping } from '../../src/views/tree/group-walk.js';
-import { NodeCache } from '../../src/views/tree/node-cache.js';
-import type { Bound, Row } from '../../src/views/tree/row.js';
-import { groupKeyText } from '../../src/views/view-reader.js';
+import type { Grouping } from '../../src/indexes/tree/group-walk.js';
+import { NodeCache } from '../../src/indexes/tree/node-cache.js';
+import type { Bound, Row } from '../../src/indexes/tree/row.js';
+import { groupKeyText } from '../../src/indexes/view-reader.js';
 import { lengths, nameOf, names, RandomRows, TreeScene } from './tree-scene.js';
 
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MemoryStore } from '../../src/storage/memory-store.js';
-import type { Emitted } from '../../src/views/doc-rows.js';
-import { IndexBatch } from '../../src/views/index-batch.js';
-import { newIndexState } from '../../src/views/index-state.js';
-import { OpenIndex } from '../../src/views/open-index.js';
-import { reducersOf } from '../../src/views/reduce/tree-reducer.js';
+import type { Emitted } from '../../src/indexes/doc-rows.js';
+import { IndexBatch } from '../../src/indexes/index-batch.js';
+import { newIndexState } from '../../src/indexes/index-state.js';
+import { OpenIndex } from '../../src/indexes/open-index.js';
+import { reducersOf } from '../../src/indexes/reduce/tree-reducer.js';
 import type { ScriptHost } from '../../src/script/script-host.js';
 
 const view = {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { encodeKey } from '../../src/json/order-key.js';
 import { MemoryStore } from '../../src/storage/memory-store.js';
-import { Inner } from '../../src/views/tree/inner.js';
-import { Leaf } from '../../src/views/tree/leaf.js';
-import { NodeCache } from '../../src/views/tree/node-cache.js';
-import { recordKey } from '../../src/views/tree/node-source.js';
-import type { Row } from '../../src/views/tree/row.js';
+import { Inner } from '../../src/indexes/tree/inner.js';
+import { Leaf } from '../../src/indexes/tree/leaf.js';
+import { NodeCache } from '../../src/indexes/tree/node-cache.js';
+import { recordKey } from '../../src/indexes/tree/node-source.js';
+import type { Row } from '../../src/indexes/tree/row.js';
 import { groupEnd, lengths, TreeScene } from './tree-scene.js';
 
 /** Ten groups of a thousand rows. */

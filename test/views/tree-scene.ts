@@ -5,17 +5,17 @@ import { keyPrefix } from '../../src/json/key-prefix.js';
 import { encodeKey } from '../../src/json/order-key.js';
 import { RandomKeys } from '../../src/json/random-keys.js';
 import { prefixEnd, type Store } from '../../src/storage/store.js';
-import { Inner } from '../../src/views/tree/inner.js';
-import { Leaf } from '../../src/views/tree/leaf.js';
-import type { NodeCache } from '../../src/views/tree/node-cache.js';
-import { recordKey } from '../../src/views/tree/node-source.js';
-import type { Piece } from '../../src/views/tree/piece.js';
-import type { Reducer } from '../../src/views/tree/reducer.js';
-import { compareRows, type Bound, type Row, type RowKey } from '../../src/views/tree/row.js';
-import { innerKind, nodeBytesMax } from '../../src/views/tree/tree-node.js';
-import { TreeReader } from '../../src/views/tree/tree-reader.js';
-import { emptyTree, type TreeState } from '../../src/views/tree/tree-state.js';
-import { TreeWriter } from '../../src/views/tree/tree-writer.js';
+import { Inner } from '../../src/indexes/tree/inner.js';
+import { Leaf } from '../../src/indexes/tree/leaf.js';
+import type { NodeCache } from '../../src/indexes/tree/node-cache.js';
+import { recordKey } from '../../src/indexes/tree/node-source.js';
+import type { Piece } from '../../src/indexes/tree/piece.js';
+import type { Reducer } from '../../src/indexes/tree/reducer.js';
+import { compareRows, type Bound, type Row, type RowKey } from '../../src/indexes/tree/row.js';
+import { innerKind, nodeBytesMax } from '../../src/indexes/tree/tree-node.js';
+import { TreeReader } from '../../src/indexes/tree/tree-reader.js';
+import { emptyTree, type TreeState } from '../../src/indexes/tree/tree-state.js';
+import { TreeWriter } from '../../src/indexes/tree/tree-writer.js';
 
 /** Adds the lengths of the values; answers at once. */
 export const lengths: Reducer = {

@@ -7,8 +7,8 @@ import { compareKeys } from '../../src/json/compare-keys.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import { MemoryStore } from '../../src/storage/memory-store.js';
 import type { Store } from '../../src/storage/store.js';
-import { NodeCache } from '../../src/views/tree/node-cache.js';
-import { compareRows, type Bound, type Row } from '../../src/views/tree/row.js';
+import { NodeCache } from '../../src/indexes/tree/node-cache.js';
+import { compareRows, type Bound, type Row } from '../../src/indexes/tree/row.js';
 import { groupEnd, nameOf, namesOf, RandomRows, TreeScene } from './tree-scene.js';
 
 const seeds = [1, 2, 1 + Math.floor(Math.random() * 1e9)];

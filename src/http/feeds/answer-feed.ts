@@ -1,15 +1,15 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { UserContext } from '../../base/user-context.js';
 import type { Bytes } from '../../base/bytes.js';
-import { ChangeHub } from '../../cluster/changes/change-hub.js';
-import { ChangeReader } from '../../cluster/changes/change-reader.js';
-import { gapOf } from '../../cluster/changes/merge-changes.js';
-import type { Database } from '../../cluster/database.js';
-import { currentPositions, type Positions } from '../../cluster/sequence.js';
+import { ChangeHub } from '../../changes/change-hub.js';
+import { ChangeReader } from '../../changes/change-reader.js';
+import { gapOf } from '../../changes/merge-changes.js';
+import type { Database } from '../../node/database.js';
+import { currentPositions, type Positions } from '../../node/sequence.js';
 import type { Exchange } from '../exchange.js';
-import { reauthenticate } from '../login.js';
-import { contentTypeFor, namesTag } from '../negotiate.js';
-import { writePiece } from '../stream.js';
+import { reauthenticate } from '../request/login.js';
+import { contentTypeFor, namesTag } from '../request/negotiate.js';
+import { writePiece } from '../answer/stream.js';
 import type { SharedView } from './changes-view.js';
 import { eventsForm, linesForm, listForm, type FeedForm } from './feed-form.js';
 import type { FeedKind, FeedRequest } from './feed-request.js';
@@ -128,10 +128,10 @@ const join = (pieces: readonly Buffer[]): Buffer =>
   pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
 
 function readerOf(exchange: Exchange, { database, view, since, request }: FeedPlan): ChangeReader {
-  const { cluster } = exchange.services;
+  const { registry } = exchange.services;
   const reader = request.descending
-    ? new ChangeReader(cluster, database, view, currentPositions(database), since)
-    : new ChangeReader(cluster, database, view, since);
+    ? new ChangeReader(registry, database, view, currentPositions(database), since)
+    : new ChangeReader(registry, database, view, since);
   // A filter may search for long without a row to write, which would tell that the client is gone.
   exchange.response.once('close', () => reader.close());
   return reader;
@@ -165,7 +165,7 @@ function follow(exchange: Exchange, plan: FeedPlan, start: Positions, limit: num
   const { services, response } = exchange;
   const { database, request, view, shareKey, checkAccess, timeoutIsIdle } = plan;
   const { kind, timeout, heartbeat } = request;
-  const hub = ChangeHub.of(services.cluster, database);
+  const hub = ChangeHub.of(services.registry, database);
   const listener = new HttpFeed(response, {
     form: formOf(kind),
     once: kind === 'longpoll',
@@ -175,8 +175,8 @@ function follow(exchange: Exchange, plan: FeedPlan, start: Positions, limit: num
     wheel: services.wheel,
     metrics: services.metrics,
     recheck: async () => checkAccess(await reauthenticate(exchange)),
-    summary: async ({ positions }, inHaste) => {
-      const quick = inHaste || !plan.countsPending;
+    summary: async ({ positions }, skipExactCount) => {
+      const quick = skipExactCount || !plan.countsPending;
       const pending = quick ? hub.pendingMost(positions) : await hub.pending(positions);
       return summaryOf(plan, hub.token(positions), pending);
     },
@@ -184,7 +184,7 @@ function follow(exchange: Exchange, plan: FeedPlan, start: Positions, limit: num
   });
   listener.begin(hub.follow({ view, start, limit, shareKey }, listener));
   // One that was asked for while the server closes sends what it has seen of it and goes.
-  if (services.cluster.feedsEnded) services.cluster.endFeeds('server_closing');
+  if (services.registry.feedsEnded) services.registry.endFeeds('server_closing');
   if (database.isGone) hub.end('database_deleted');
 }
 

@@ -1,18 +1,18 @@
-import { badRequest, Refusal } from '../../base/errors.js';
+import { badRequest, RequestError } from '../../base/errors.js';
 import {
   designFilter,
   functionFilter,
   selectorFilter,
   type ChangeFilter,
-} from '../../cluster/changes/change-filter.js';
-import type { ChangesView } from '../../cluster/changes/change-reader.js';
-import { changeRows, eventRows } from '../../cluster/changes/change-rows.js';
-import type { Database } from '../../cluster/database.js';
-import { ScriptFilter } from '../../cluster/script-filter.js';
+} from '../../changes/change-filter.js';
+import type { ChangesView } from '../../changes/change-reader.js';
+import { changeRows, eventRows } from '../../changes/change-rows.js';
+import type { Database } from '../../node/database.js';
+import { ScriptFilter } from '../../design/script-filter.js';
 import { Projection } from '../../query/projection.js';
 import { compileSelector } from '../../selectors/selector.js';
 import type { Exchange } from '../exchange.js';
-import { functionRequest } from '../function-request.js';
+import { functionRequest } from '../request/function-request.js';
 import type { FeedForm } from './feed-form.js';
 import type { ChangesRequest, FilterRequest } from './feed-request.js';
 
@@ -30,9 +30,9 @@ export function changesView(
   form: FeedForm,
 ): SharedView {
   const { allLeaves, includeDocs, conflicts, attachments, encodingInfo, seqInterval, filter } = request;
-  const { cluster, config } = exchange.services;
+  const { registry, config } = exchange.services;
   const shown = { allLeaves, includeDocs, conflicts, encodingInfo };
-  const show = cluster.showFor(database, exchange.user);
+  const show = registry.showFor(database, exchange.user);
   const rows = { ...shown, show, trim: trimOf(filter) };
   const view: ChangesView = {
     ...rows,
@@ -109,7 +109,7 @@ function filterBySelector(selector: unknown): ChangeFilter {
     return selectorFilter(compileSelector(selector));
   } catch (error) {
     // Queries have names for what is wrong with a selector; a feed has one.
-    throw error instanceof Refusal ? badRequest(error.reason) : error;
+    throw error instanceof RequestError ? badRequest(error.reason) : error;
   }
 }
 

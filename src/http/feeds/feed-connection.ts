@@ -1,12 +1,12 @@
 import type { RawData, WebSocket } from 'ws';
-import { badRequest, Refusal } from '../../base/errors.js';
-import { ChangeHub } from '../../cluster/changes/change-hub.js';
-import type { Database } from '../../cluster/database.js';
-import { parseSince, type Positions } from '../../cluster/sequence.js';
+import { badRequest, RequestError } from '../../base/errors.js';
+import { ChangeHub } from '../../changes/change-hub.js';
+import type { Database } from '../../node/database.js';
+import { parseSince, type Positions } from '../../node/sequence.js';
 import { parseJson } from '../../json/scan.js';
 import type { Exchange } from '../exchange.js';
-import { reauthenticate } from '../login.js';
-import { Query } from '../query.js';
+import { reauthenticate } from '../request/login.js';
+import { Query } from '../request/query.js';
 import { checkChangesAccess } from './changes-access.js';
 import { changesView, type SharedView } from './changes-view.js';
 import { listForm } from './feed-form.js';
@@ -44,7 +44,7 @@ export class FeedConnection {
   open(name: string | undefined, plan: SocketPlan, credit: number): void {
     const { services, id } = this.exchange;
     const { database, request, view, shareKey, since } = plan;
-    const hub = ChangeHub.of(services.cluster, database);
+    const hub = ChangeHub.of(services.registry, database);
     const feed = new SocketFeed({
       name,
       request,
@@ -53,8 +53,8 @@ export class FeedConnection {
       wheel: services.wheel,
       metrics: services.metrics,
       recheck: async () => checkChangesAccess(this.exchange, await reauthenticate(this.exchange), database),
-      summary: async ({ positions }, inHaste) => {
-        const pending = inHaste ? hub.pendingMost(positions) : await hub.pending(positions);
+      summary: async ({ positions }, skipExactCount) => {
+        const pending = skipExactCount ? hub.pendingMost(positions) : await hub.pending(positions);
         return `"last_seq":"${hub.token(positions)}","pending":${pending}`;
       },
       onEnd: () => this.#ended(name),
@@ -62,7 +62,7 @@ export class FeedConnection {
     });
     this.#feeds.set(name, feed);
     feed.begin(hub.follow({ view, start: since, limit: request.limit, shareKey }, feed));
-    if (services.cluster.feedsEnded) services.cluster.endFeeds('server_closing');
+    if (services.registry.feedsEnded) services.registry.endFeeds('server_closing');
     if (database.isGone) hub.end('database_deleted');
   }
 
@@ -78,16 +78,16 @@ export class FeedConnection {
       if (typeof message !== 'object' || message === null || Array.isArray(message)) {
         throw badRequest('Messages must be JSON objects.');
       }
-      this.#obey(message as Message);
+      this.#handleMessage(message as Message);
     } catch (error) {
-      if (!(error instanceof Refusal)) {
+      if (!(error instanceof RequestError)) {
         this.exchange.services.logger.error({ err: error, id: this.exchange.id }, 'a message failed');
       }
       this.#writer.message(errorMessage(error));
     }
   }
 
-  #obey(message: Message): void {
+  #handleMessage(message: Message): void {
     switch (message['type']) {
       case 'open':
         return this.#openByMessage(message);
@@ -120,11 +120,11 @@ export class FeedConnection {
         throw badRequest('`params` must be a JSON object.');
       }
       const credit = message['credit'] === undefined ? 0 : grantOf(message, 'credit');
-      const database = this.exchange.services.cluster.database(db);
+      const database = this.exchange.services.registry.database(db);
       checkChangesAccess(this.exchange, this.exchange.user, database);
       this.open(name, socketPlan(this.exchange, database, queryOf(params), params as Message), credit);
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof RequestError)) throw error;
       this.#writer.message(errorMessage(error, `,"feed":${JSON.stringify(name)}`));
     }
   }

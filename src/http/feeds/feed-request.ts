@@ -1,7 +1,7 @@
 import { toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
-import type { Query } from '../query.js';
-import { parseJsonText } from '../query.js';
+import type { Query } from '../request/query.js';
+import { parseJsonText } from '../request/query.js';
 
 export type FeedKind = 'normal' | 'longpoll' | 'continuous' | 'eventsource';
 

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { nextTurn } from '../../base/turns.js';
 import type { Due, TimerWheel } from '../../base/timer-wheel.js';
-import type { Piece } from '../../cluster/changes/change-reader.js';
-import type { Feed, FeedListener } from '../../cluster/changes/feed.js';
+import type { Piece } from '../../changes/change-reader.js';
+import type { Feed, FeedListener } from '../../changes/feed.js';
 import type { Metrics } from '../metrics.js';
 import type { FeedForm } from './feed-form.js';
 import { directSocket, writeChunk } from './raw-chunk.js';
@@ -20,12 +20,12 @@ export interface HttpFeedOptions {
   /** Throws where the one who listens must not any more. */
   recheck: () => Promise<void>;
   /** Gives the members with which the answer ends. */
-  summary: (feed: Feed, inHaste: boolean) => Promise<string>;
+  summary: (feed: Feed, skipExactCount: boolean) => Promise<string>;
   onError: (error: unknown) => void;
 }
 
 /** A client that takes nothing cannot be told that the server is closing. */
-const lastWordsMs = 1_000;
+const closeGraceMs = 1_000;
 
 /** A feed as the answer to a request. The client's socket tells how much it takes; nothing waits in memory beyond that. */
 export class HttpFeed implements FeedListener, Due {
@@ -98,14 +98,14 @@ export class HttpFeed implements FeedListener, Due {
   }
 
   /** Says where the feed ended, and ends the answer. */
-  #finish(inHaste = false): void {
+  #finish(skipExactCount = false): void {
     if (this.#finished) return;
     this.#stop();
-    if (inHaste)
-      setTimeout(() => this.response.writableFinished || this.response.destroy(), lastWordsMs).unref();
+    if (skipExactCount)
+      setTimeout(() => this.response.writableFinished || this.response.destroy(), closeGraceMs).unref();
     if (this.#feed.inRow) return void this.response.destroy();
     const { summary, form } = this.options;
-    summary(this.#feed, inHaste)
+    summary(this.#feed, skipExactCount)
       .then((members) => this.response.end(form.ending(members), 'latin1'))
       .catch((error: unknown) => this.failed(error));
   }

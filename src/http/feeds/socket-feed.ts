@@ -1,7 +1,7 @@
 import type { Due, TimerWheel } from '../../base/timer-wheel.js';
-import { Refusal } from '../../base/errors.js';
-import type { Piece } from '../../cluster/changes/change-reader.js';
-import type { Feed, FeedListener } from '../../cluster/changes/feed.js';
+import { RequestError } from '../../base/errors.js';
+import type { Piece } from '../../changes/change-reader.js';
+import type { Feed, FeedListener } from '../../changes/feed.js';
 import type { Metrics } from '../metrics.js';
 import type { FeedRequest } from './feed-request.js';
 import type { SocketWriter } from './socket-writer.js';
@@ -20,7 +20,7 @@ export interface SocketFeedOptions {
   /** Refuses when the one who listens must not any more. */
   recheck: () => Promise<void>;
   /** Gives the members that tell where the feed stands; in haste where nobody can wait for an exact count. */
-  summary: (feed: Feed, inHaste: boolean) => Promise<string>;
+  summary: (feed: Feed, skipExactCount: boolean) => Promise<string>;
   /** The feed is over, and all has been said. */
   onEnd: () => void;
   onError: (error: unknown) => void;
@@ -96,7 +96,7 @@ export class SocketFeed implements FeedListener, Due {
 
   failed(error: unknown): void {
     const { writer, onEnd, onError } = this.options;
-    if (!(error instanceof Refusal)) onError(error);
+    if (!(error instanceof RequestError)) onError(error);
     this.close();
     writer.message(errorMessage(error, this.#name));
     onEnd();
@@ -116,10 +116,10 @@ export class SocketFeed implements FeedListener, Due {
     return request.heartbeat;
   }
 
-  finish(reason: string, inHaste = false): void {
+  finish(reason: string, skipExactCount = false): void {
     if (this.#over) return;
     this.close();
-    this.#tell('end', `,"reason":"${reason}"`, inHaste)
+    this.#tell('end', `,"reason":"${reason}"`, skipExactCount)
       .catch((error: unknown) => this.options.onError(error))
       .finally(this.options.onEnd)
       .catch((error: unknown) => this.options.onError(error));
@@ -132,8 +132,8 @@ export class SocketFeed implements FeedListener, Due {
     this.#feed.close();
   }
 
-  async #tell(type: string, members: string, inHaste: boolean): Promise<void> {
-    const summary = await this.options.summary(this.#feed, inHaste);
+  async #tell(type: string, members: string, skipExactCount: boolean): Promise<void> {
+    const summary = await this.options.summary(this.#feed, skipExactCount);
     this.options.writer.message(`{"type":"${type}"${this.#name}${members},${summary}}`);
   }
 }
@@ -144,7 +144,7 @@ const closing = Buffer.from(']}');
 /** `members` are further ones, with a comma before them. */
 export function errorMessage(error: unknown, members = ''): string {
   const { error: name, reason } =
-    error instanceof Refusal
+    error instanceof RequestError
       ? error
       : { error: 'internal_server_error', reason: 'The server failed; its log tells more.' };
   return `{"type":"error"${members},"error":${JSON.stringify(name)},"reason":${JSON.stringify(reason)}}`;

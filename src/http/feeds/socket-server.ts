@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { Due, TimerWheel } from '../../base/timer-wheel.js';
-import { badRequest, Refusal } from '../../base/errors.js';
-import type { Edge } from '../edge.js';
-import { headerOf } from '../header.js';
+import { badRequest, RequestError } from '../../base/errors.js';
+import type { ProxyAndCorsPolicy } from '../answer/proxy-and-cors-policy.js';
+import { headerOf } from '../request/header.js';
 
 /** What clients speak here; `docs/feeds.md` describes it. */
 const protocol = 'tuffet.changes.v1';
@@ -36,15 +36,15 @@ export class SocketServer {
   });
 
   constructor(
-    private readonly edge: Edge,
+    private readonly policy: ProxyAndCorsPolicy,
     private readonly wheel: TimerWheel,
   ) {}
 
   /** Refuses pages of other origins, but those that may use the server, and clients that speak something else. */
   #check(request: IncomingMessage): void {
     const origin = headerOf(request, 'origin');
-    if (origin !== undefined && !this.#isOwn(origin, request) && !this.edge.cors?.allows(request)) {
-      throw new Refusal('forbidden', 'Pages of this origin may not open WebSockets here.');
+    if (origin !== undefined && !this.#isOwn(origin, request) && !this.policy.cors?.allows(request)) {
+      throw new RequestError('forbidden', 'Pages of this origin may not open WebSockets here.');
     }
     const offered = headerOf(request, 'sec-websocket-protocol');
     if (offered !== undefined && !offered.split(',').some((each) => each.trim() === protocol)) {
@@ -80,7 +80,7 @@ export class SocketServer {
   }
 
   #isOwn(origin: string, request: IncomingMessage): boolean {
-    return URL.canParse(origin) && new URL(origin).host === this.edge.hostOf(request);
+    return URL.canParse(origin) && new URL(origin).host === this.policy.hostOf(request);
   }
 }
 

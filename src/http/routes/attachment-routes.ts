@@ -1,27 +1,27 @@
 import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
-import { badRequest, conflict, notFound, Refusal } from '../../base/errors.js';
-import { checkAttachmentName } from '../../cluster/attachment-input.js';
-import { NewBlobs } from '../../cluster/new-blobs.js';
-import type { Database } from '../../cluster/database.js';
-import type { NamedInput } from '../../cluster/document-input.js';
+import { badRequest, conflict, notFound, RequestError } from '../../base/errors.js';
+import { checkAttachmentName } from '../../documents/attachments/attachment-input.js';
+import { NewBlobs } from '../../documents/attachments/new-blobs.js';
+import type { Database } from '../../node/database.js';
+import type { NamedInput } from '../../shard/document-input.js';
 import { quoteId, quoteRev } from '../../shard/doc-text.js';
-import { contentOf, findAttachment } from '../../cluster/read-attachment.js';
-import { saveDoc } from '../../cluster/save-docs.js';
+import { contentOf, findAttachment } from '../../documents/attachments/read-attachment.js';
+import { saveDoc } from '../../documents/save-docs.js';
 import {
   attachmentTooLarge,
   storeAttachment,
   type StoredAttachment,
-} from '../../cluster/store-attachment.js';
-import { discardUnneeded } from '../../cluster/sweep-blobs.js';
+} from '../../documents/attachments/store-attachment.js';
+import { discardUnneeded } from '../../node/sweep-blobs.js';
 import { parseRev, type Rev } from '../../revisions/rev.js';
 import { encodeContent, splitContent, type Attachment } from '../../shard/content.js';
-import { answerAttachment } from '../attachment-answer.js';
-import { bodyProblem } from '../body.js';
-import { etagOf } from '../document-answer.js';
-import { ifMatchRev, namedRev } from '../edit-request.js';
+import { answerAttachment } from '../answer/attachment-answer.js';
+import { bodyProblem } from '../request/body.js';
+import { etagOf } from '../answer/document-answer.js';
+import { ifMatchRev, namedRev } from '../request/edit-request.js';
 import type { Exchange } from '../exchange.js';
-import { encodePart, isText } from '../path.js';
-import type { Route } from '../route.js';
+import { encodePart, isText } from '../request/path.js';
+import type { Route } from './route.js';
 import { checkWritableId } from './document-routes.js';
 
 type AttachmentHandler = (
@@ -58,7 +58,7 @@ export function attachmentName(parts: readonly Bytes[]): string {
 async function getAttachment(exchange: Exchange, database: Database, id: Bytes, name: string): Promise<void> {
   const revText = exchange.query.get('rev');
   const rev = revText === undefined ? ifMatchRev(exchange) : parseRev(revText);
-  const show = exchange.services.cluster.showFor(database, exchange.user);
+  const show = exchange.services.registry.showFor(database, exchange.user);
   await answerAttachment(exchange, database, id, findAttachment(database, id, name, rev, show));
 }
 
@@ -76,12 +76,12 @@ async function putAttachment(exchange: Exchange, database: Database, id: Bytes, 
     const others = parent.attachments.filter((each) => each.name !== name);
     const input = edited(id, rev, [stored.attachment, ...others], parent.body);
     const { services, user } = exchange;
-    const saved = await saveDoc(services.cluster, database, input, { user, newEdits: true, blobs });
+    const saved = await saveDoc(services.registry, database, input, { user, newEdits: true, blobs });
     const location = `/${encodePart(toBytes(database.name))}/${encodePart(id)}/${encodePart(toBytes(name))}`;
     answerSaved(exchange, 201, id, saved, { Location: exchange.location(location) });
   } finally {
     blobs.release();
-    await discardUnneeded(exchange.services.cluster, blobs.stored);
+    await discardUnneeded(exchange.services.registry, blobs.stored);
   }
 }
 
@@ -102,7 +102,7 @@ function parentOf(database: Database, id: Bytes, rev: Rev | undefined): Parent |
     const { content } = contentOf(database, id, rev);
     return { pos: rev.pos, ...splitContent(content) };
   } catch (error) {
-    if (error instanceof Refusal && error.error === 'not_found') return 'missing_rev';
+    if (error instanceof RequestError && error.error === 'not_found') return 'missing_rev';
     throw error;
   }
 }
@@ -139,10 +139,10 @@ function answerSaved(
 }
 
 async function upload(exchange: Exchange, name: string, revpos: number): Promise<StoredAttachment> {
-  const { cluster, config } = exchange.services;
+  const { registry, config } = exchange.services;
   const encoding = (exchange.header('content-encoding') ?? 'identity').trim().toLowerCase();
   if (encoding !== 'identity' && encoding !== 'gzip') {
-    throw new Refusal('bad_content_type', 'Only gzip and identity content-encodings are supported');
+    throw new RequestError('bad_content_type', 'Only gzip and identity content-encodings are supported');
   }
   const type = headerText(exchange.header('content-type') ?? 'application/octet-stream');
   if (Number(exchange.header('content-length') ?? 0) > config.number('couchdb/max_attachment_size'))
@@ -150,7 +150,7 @@ async function upload(exchange: Exchange, name: string, revpos: number): Promise
   // The request itself must stay open for the answer, whatever becomes of the bytes.
   const bytes = exchange.request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   try {
-    return await storeAttachment(cluster, { name, type, revpos, gzip: encoding === 'gzip', bytes });
+    return await storeAttachment(registry, { name, type, revpos, gzip: encoding === 'gzip', bytes });
   } catch (error) {
     throw bodyProblem(error);
   }
@@ -190,7 +190,7 @@ async function deleteAttachment(
     exchange,
     200,
     id,
-    await saveDoc(services.cluster, database, input, { user, newEdits: true }),
+    await saveDoc(services.registry, database, input, { user, newEdits: true }),
     {},
   );
 }

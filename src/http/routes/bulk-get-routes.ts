@@ -1,10 +1,10 @@
 import { toBytes, type Bytes } from '../../base/bytes.js';
-import { badRequest, Refusal } from '../../base/errors.js';
+import { badRequest, RequestError } from '../../base/errors.js';
 import { inSlices, sliceMs } from '../../base/turns.js';
-import type { Cluster } from '../../cluster/cluster.js';
-import type { Database } from '../../cluster/database.js';
+import type { DatabaseRegistry } from '../../node/database-registry.js';
+import type { Database } from '../../node/database.js';
 import { quoteRev } from '../../shard/doc-text.js';
-import { openRevs, type DocOptions, type OpenedRev } from '../../cluster/open-doc.js';
+import { openRevs, type DocOptions, type OpenedRev } from '../../documents/open-doc.js';
 import { formatRev, parseRev, type Rev } from '../../revisions/rev.js';
 import {
   errorPart,
@@ -14,11 +14,11 @@ import {
   revPieces,
   sendParts,
   type AttachmentOptions,
-} from '../document-answer.js';
+} from '../answer/document-answer.js';
 import type { Exchange } from '../exchange.js';
 import { MultipartWriter, type OutgoingPart } from '../../base/multipart/multipart-writer.js';
-import type { DatabaseRoute } from '../route.js';
-import { begun, writePiece } from '../stream.js';
+import type { DatabaseRoute } from './route.js';
+import { begun, writePiece } from '../answer/stream.js';
 
 /** Many revisions in one request: what replicators read by. */
 export const bulkGetRoutes: readonly DatabaseRoute[] = [
@@ -34,11 +34,11 @@ async function bulkGet(exchange: Exchange, database: Database): Promise<void> {
   const { docs } = await exchange.jsonObject();
   if (!Array.isArray(docs)) throw badRequest("Missing JSON list of 'docs'.");
   const { query } = exchange;
-  const { cluster } = exchange.services;
+  const { registry } = exchange.services;
   const options = {
     latest: query.isTrue('latest'),
     revs: query.isTrue('revs'),
-    show: cluster.showFor(database, exchange.user),
+    show: registry.showFor(database, exchange.user),
   };
   const shown = {
     data: query.isTrue('attachments'),
@@ -56,7 +56,7 @@ async function bulkGet(exchange: Exchange, database: Database): Promise<void> {
     return;
   }
   exchange.jsonHead(200);
-  for await (const piece of pieces(cluster, database, docs, found, shown)) {
+  for await (const piece of pieces(registry, database, docs, found, shown)) {
     if (!(await writePiece(exchange.response, piece))) return;
   }
   exchange.endJson(']}\n');
@@ -103,7 +103,7 @@ function openEntry(database: Database, entry: unknown, options: DocOptions): Res
     const opened = openRevs(database, docid, wanted, options);
     return opened === undefined ? fail('undefined', 'not_found', 'missing') : { id, since: known, opened };
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof RequestError)) throw error;
     return fail(rev ?? (Array.isArray(since) ? since[0] : since), error.error, error.reason);
   }
 }
@@ -117,7 +117,7 @@ function readSince(since: unknown): Rev[] | undefined {
 const pieceBytes = 64 * 1024;
 
 async function* pieces(
-  cluster: Cluster,
+  registry: DatabaseRegistry,
   database: Database,
   docs: readonly unknown[],
   found: (entry: unknown) => Result,
@@ -127,7 +127,7 @@ async function* pieces(
   let separator = '';
   let until = performance.now() + sliceMs;
   for (const entry of docs) {
-    const whole = resultPieces(cluster, database, found(entry), shown);
+    const whole = resultPieces(registry, database, found(entry), shown);
     text += separator;
     separator = ',\n';
     if (typeof whole === 'string') text += whole;
@@ -148,7 +148,7 @@ async function* pieces(
 
 /** What one entry has brought: as text, or with the bytes of attachments, piece by piece. */
 function resultPieces(
-  cluster: Cluster,
+  registry: DatabaseRegistry,
   database: Database,
   { id, since, opened }: Result,
   shown: AttachmentOptions,
@@ -157,7 +157,7 @@ function resultPieces(
   if (!Array.isArray(opened)) return `${head}{"error":${toBytes(JSON.stringify(opened))}}]}`;
   const options = { ...shown, since };
   const held = heldOf(database, opened, options);
-  if (held.length > 0) return heldPieces(cluster, database, { id, opened, head, held, options });
+  if (held.length > 0) return heldPieces(registry, database, { id, opened, head, held, options });
   const items = opened.map((each) =>
     'missing' in each ? missingItem(id, each.missing) : `{"ok":${plainText(each.ok, options)}}`,
   );
@@ -174,11 +174,11 @@ interface Held {
 
 /** All attachments of an entry's revisions are held until they are sent. */
 async function* heldPieces(
-  cluster: Cluster,
+  registry: DatabaseRegistry,
   database: Database,
   { id, opened, head, held, options }: Held,
 ): AsyncGenerator<Bytes> {
-  const release = await cluster.pins.hold(database, held);
+  const release = await registry.pins.hold(database, held);
   try {
     yield head;
     for (const [i, each] of opened.entries()) {
@@ -187,7 +187,7 @@ async function* heldPieces(
         yield missingItem(id, each.missing);
         continue;
       }
-      const whole = revPieces(cluster, database, each.ok, options);
+      const whole = revPieces(registry, database, each.ok, options);
       if (typeof whole === 'string') yield `{"ok":${whole}}`;
       else yield* orError(whole, id, each.ok.rev);
     }
@@ -203,7 +203,7 @@ async function* orError(pieces: AsyncIterable<Bytes>, id: unknown, rev: Rev): As
   try {
     ahead = await begun(pieces);
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof RequestError)) throw error;
     const failure = { id, rev: formatRev(rev), error: error.error, reason: error.reason };
     return yield `{"error":${toBytes(JSON.stringify(failure))}}`;
   }
@@ -220,11 +220,11 @@ async function sendMultipart(
   shown: AttachmentOptions,
   writer: MultipartWriter,
 ): Promise<void> {
-  const { cluster } = exchange.services;
+  const { registry } = exchange.services;
   const held = results.flatMap(({ since, opened }) =>
     Array.isArray(opened) ? heldOf(database, opened, { ...shown, since, data: true }) : [],
   );
-  const release = await cluster.pins.hold(database, held);
+  const release = await registry.pins.hold(database, held);
   try {
     const parts = await inSlices(results, (result) => partsOf(exchange, database, result, shown));
     await sendParts(exchange, writer, parts.flat(), {});
@@ -247,6 +247,6 @@ function partsOf(
   return opened.map((each) =>
     'missing' in each
       ? errorPart(`{"rev":${quoteRev(each.missing)},"error":"not_found","reason":"missing"}`)
-      : revPart(exchange.services.cluster, database, each, { ...shown, since }, true),
+      : revPart(exchange.services.registry, database, each, { ...shown, since }, true),
   );
 }

@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import type { Bytes } from '../../base/bytes.js';
-import { invalidJson, notAnObject, Refusal } from '../../base/errors.js';
+import { invalidJson, notAnObject, RequestError } from '../../base/errors.js';
 import { storageRefusal } from '../../base/storage-errors.js';
 import { TimeSlice } from '../../base/turns.js';
-import type { Database } from '../../cluster/database.js';
-import { checkStubs } from '../../cluster/attach.js';
-import type { NamedInput } from '../../cluster/document-input.js';
+import type { Database } from '../../node/database.js';
+import { checkStubs } from '../../documents/attachments/attach.js';
+import type { NamedInput } from '../../shard/document-input.js';
 import { ElementSplitter } from '../../json/element-splitter.js';
 import { scanBulk } from '../../json/scan.js';
-import { bodyProblem, openBody, requireJson } from '../body.js';
+import { bodyProblem, openBody, requireJson } from '../request/body.js';
 import {
   BulkSaver,
   bulkSettings,
@@ -16,12 +16,12 @@ import {
   failedRows,
   refuseAllOrNothing,
   type BulkSettings,
-} from '../bulk-docs.js';
+} from '../request/bulk-docs.js';
 import type { Exchange } from '../exchange.js';
-import { countBody } from '../memory-budgets.js';
-import { contentTypeFor } from '../negotiate.js';
-import type { DatabaseRoute } from '../route.js';
-import { Spool } from '../spool.js';
+import { countBody } from '../connection/memory-budgets.js';
+import { contentTypeFor } from '../request/negotiate.js';
+import type { DatabaseRoute } from './route.js';
+import { Spool } from '../request/spool.js';
 
 /** Many documents in one request. */
 export const bulkRoutes: readonly DatabaseRoute[] = [
@@ -138,7 +138,8 @@ async function saveFromFile(exchange: Exchange, database: Database): Promise<voi
     const settings = settingsOf(check.end());
     for (const input of stubbed) checkStubs(database, input, settings.newEdits);
     saver.rewind();
-    if (settings.allOrNothing) throw new Refusal('expectation_failed', 'all_or_nothing is not supported');
+    if (settings.allOrNothing)
+      throw new RequestError('expectation_failed', 'all_or_nothing is not supported');
     const answer = await Spool.open(spoolFolder);
     try {
       await saveElements(body, answer, saver, settings.newEdits);
@@ -165,8 +166,8 @@ function withoutBytes(input: NamedInput): NamedInput {
 
 /** One document with all its inline attachments; what is left without them has a limit of its own. */
 const elementBytesMax = 64 * 1024 * 1024;
-const elementTooLarge = (): Refusal =>
-  new Refusal('document_too_large', 'A document of a bulk request is too large.');
+const elementTooLarge = (): RequestError =>
+  new RequestError('document_too_large', 'A document of a bulk request is too large.');
 
 function settingsOf(skeleton: Buffer): ReturnType<typeof bulkSettings> {
   if (!isUtf8(skeleton)) throw invalidJson();

@@ -1,16 +1,16 @@
 import { requireServerAdmin } from '../../auth/rights.js';
-import { notFound, Refusal } from '../../base/errors.js';
-import type { Database } from '../../cluster/database.js';
-import { firstPositions, parseSince, type Positions } from '../../cluster/sequence.js';
-import { requireJson } from '../body.js';
+import { notFound, RequestError } from '../../base/errors.js';
+import type { Database } from '../../node/database.js';
+import { firstPositions, parseSince, type Positions } from '../../node/sequence.js';
+import { requireJson } from '../request/body.js';
 import type { Exchange } from '../exchange.js';
 import { answerFeed, formOf } from '../feeds/answer-feed.js';
 import { checkChangesAccess } from '../feeds/changes-access.js';
 import { changesView, eventsView } from '../feeds/changes-view.js';
 import { FeedConnection, socketPlan } from '../feeds/feed-connection.js';
 import { changesRequest, feedRequest, wholeNumber, type FeedDefaults } from '../feeds/feed-request.js';
-import { parseJsonText, type Query } from '../query.js';
-import type { DatabaseRoute, ServerRoute } from '../route.js';
+import { parseJsonText, type Query } from '../request/query.js';
+import type { DatabaseRoute, ServerRoute } from './route.js';
 
 /** What has changed: in a database, and among databases. */
 export const changesRoutes: readonly DatabaseRoute[] = [
@@ -46,7 +46,8 @@ function selectorOf(query: Query): Record<string, unknown> | undefined {
 /** Many feeds over one WebSocket; who may follow what is looked at when a feed is opened. */
 function feeds(exchange: Exchange): void {
   const { upgrade } = exchange;
-  if (upgrade === undefined) throw new Refusal('upgrade_required', 'Feeds are opened over a WebSocket here.');
+  if (upgrade === undefined)
+    throw new RequestError('upgrade_required', 'Feeds are opened over a WebSocket here.');
   upgrade((socket) => void new FeedConnection(exchange, socket, true));
 }
 
@@ -81,7 +82,7 @@ function defaultsOf(exchange: Exchange): FeedDefaults {
 
 /** The changes of the database of events, whose documents are named after what happened. */
 async function dbUpdates(exchange: Exchange): Promise<void> {
-  const database = exchange.services.cluster.eventsDatabase();
+  const database = exchange.services.registry.eventsDatabase();
   if (database === undefined) throw notFound('Database does not exist.');
   const request = feedRequest(exchange.query, defaultsOf(exchange));
   await answerFeed(exchange, {
@@ -100,7 +101,7 @@ function anySince(database: Database, since: string): Positions {
   try {
     return parseSince(database, since);
   } catch (error) {
-    if (error instanceof Refusal) return firstPositions(database);
+    if (error instanceof RequestError) return firstPositions(database);
     throw error;
   }
 }

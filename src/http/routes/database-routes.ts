@@ -1,16 +1,16 @@
 import { fromBytes } from '../../base/bytes.js';
 import { badRequest, notAnObject, invalidJson } from '../../base/errors.js';
 import { checkSecurityChange } from '../../auth/system-databases.js';
-import { compact } from '../../cluster/compact.js';
-import type { Database } from '../../cluster/database.js';
-import { databaseInfo } from '../../cluster/database-info.js';
-import { rangeName } from '../../cluster/shard-ranges.js';
+import { compact } from '../../node/compact.js';
+import type { Database } from '../../node/database.js';
+import { databaseInfo } from '../../node/database-info.js';
+import { rangeName } from '../../shard/shard-ranges.js';
 import { parseJson } from '../../json/scan.js';
-import { requireJson } from '../body.js';
+import { requireJson } from '../request/body.js';
 import type { Exchange } from '../exchange.js';
-import { checkDatabaseName, makeDatabase } from '../make-database.js';
-import { encodePart } from '../path.js';
-import type { DatabaseRoute } from '../route.js';
+import { checkDatabaseName, makeDatabase } from '../request/make-database.js';
+import { encodePart } from '../request/path.js';
+import type { DatabaseRoute } from './route.js';
 
 /** A database as a whole: its settings, its shards, its upkeep. */
 export const databaseRoutes: readonly DatabaseRoute[] = [
@@ -41,8 +41,8 @@ export const databaseRoutes: readonly DatabaseRoute[] = [
 
 /** PUT /{db} */
 export async function createDatabase(exchange: Exchange): Promise<void> {
-  const { cluster, config } = exchange.services;
-  await makeDatabase(cluster, config, fromBytes(exchange.parts[0]!), exchange.query);
+  const { registry, config } = exchange.services;
+  await makeDatabase(registry, config, fromBytes(exchange.parts[0]!), exchange.query);
   exchange.json(201, { ok: true }, { Location: exchange.location(`/${encodePart(exchange.parts[0]!)}`) });
 }
 
@@ -56,7 +56,7 @@ export async function deleteDatabase(exchange: Exchange): Promise<void> {
   const name = fromBytes(exchange.parts[0]!);
   // Names that begin with an underscore are the server's own: such a database may just not be there.
   if (!name.startsWith('_')) checkDatabaseName(exchange.services.config, name);
-  await exchange.services.cluster.deleteDatabase(name);
+  await exchange.services.registry.deleteDatabase(name);
   exchange.json(200, { ok: true });
 }
 
@@ -77,7 +77,7 @@ async function putSecurity(exchange: Exchange, database: Database): Promise<void
   const value = await jsonBody(exchange, securityBytesMax);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
   checkSecurity(value as Record<string, unknown>);
-  await exchange.services.cluster.setDatabase(database, { security: value as Record<string, unknown> });
+  await exchange.services.registry.setDatabase(database, { security: value as Record<string, unknown> });
   exchange.json(200, { ok: true });
 }
 
@@ -108,7 +108,7 @@ function getRevsLimit(exchange: Exchange, database: Database): void {
 
 async function putRevsLimit(exchange: Exchange, database: Database): Promise<void> {
   const limit = await limitBody(exchange, '_revs_limit');
-  await exchange.services.cluster.setDatabase(database, { revs_limit: limit });
+  await exchange.services.registry.setDatabase(database, { revs_limit: limit });
   exchange.json(200, { ok: true });
 }
 
@@ -118,7 +118,7 @@ function getPurgedInfosLimit(exchange: Exchange, database: Database): void {
 
 async function putPurgedInfosLimit(exchange: Exchange, database: Database): Promise<void> {
   const limit = await limitBody(exchange, '_purged_infos_limit');
-  await exchange.services.cluster.setDatabase(database, { purged_infos_limit: limit });
+  await exchange.services.registry.setDatabase(database, { purged_infos_limit: limit });
   exchange.json(200, { ok: true });
 }
 
@@ -131,7 +131,7 @@ async function limitBody(exchange: Exchange, name: string): Promise<number> {
 }
 
 function shards(exchange: Exchange, database: Database): void {
-  const nodes = [exchange.services.cluster.nodeName];
+  const nodes = [exchange.services.registry.nodeName];
   const names = Array.from({ length: database.q }, (_, shard) => [rangeName(shard, database.q), nodes]);
   exchange.json(200, { shards: Object.fromEntries(names) as unknown });
 }
@@ -139,7 +139,7 @@ function shards(exchange: Exchange, database: Database): void {
 function shardOfDoc(exchange: Exchange, database: Database): void {
   database.checkId(exchange.parts[2]!);
   const range = rangeName(database.shardOf(exchange.parts[2]!), database.q);
-  exchange.json(200, { range, nodes: [exchange.services.cluster.nodeName] });
+  exchange.json(200, { range, nodes: [exchange.services.registry.nodeName] });
 }
 
 /** With one copy of each shard there is nothing to bring together. */
@@ -149,8 +149,8 @@ function syncShards(exchange: Exchange): void {
 
 function compactDatabase(exchange: Exchange, database: Database): void {
   requireJson(exchange.request);
-  const { cluster, logger } = exchange.services;
-  compact(cluster, database).catch((error: unknown) => {
+  const { registry, logger } = exchange.services;
+  compact(registry, database).catch((error: unknown) => {
     logger.error({ err: error, database: database.name }, 'compaction failed');
   });
   exchange.json(202, { ok: true });

@@ -1,22 +1,23 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
-import { FunctionRefusal, Refusal } from '../../base/errors.js';
-import type { Database } from '../../cluster/database.js';
-import { isLocalId, readDocument } from '../../cluster/document-input.js';
-import { openDoc, type OpenedDoc } from '../../cluster/open-doc.js';
-import { saveDoc } from '../../cluster/save-docs.js';
+import { FunctionError, RequestError } from '../../base/errors.js';
+import type { Database } from '../../node/database.js';
+import { isLocalId } from '../../shard/doc-id.js';
+import { readDocument } from '../../documents/read-document.js';
+import { openDoc, type OpenedDoc } from '../../documents/open-doc.js';
+import { saveDoc } from '../../documents/save-docs.js';
 import { scanDocument } from '../../json/scan.js';
 import { formatRev } from '../../revisions/rev.js';
 import { splitArray } from '../../script/project.js';
 import { docText } from '../../shard/doc-text.js';
-import { callFunction, functionOf, functionTag, incomplete } from '../design-call.js';
-import { inputLimits } from '../edit-request.js';
+import { callFunction, functionOf, functionTag, incomplete } from '../request/design-call.js';
+import { inputLimits } from '../request/edit-request.js';
 import type { Exchange } from '../exchange.js';
-import { answerFunction, type FunctionAnswer } from '../function-answer.js';
-import { functionBody, functionRequest } from '../function-request.js';
-import { namesTag } from '../negotiate.js';
-import { encodePart } from '../path.js';
-import type { DatabaseRoute } from '../route.js';
+import { answerFunction, type FunctionAnswer } from '../answer/function-answer.js';
+import { functionBody, functionRequest } from '../request/function-request.js';
+import { namesTag } from '../request/negotiate.js';
+import { encodePart } from '../request/path.js';
+import type { DatabaseRoute } from './route.js';
 import { checkWritableId } from './document-routes.js';
 
 /** Functions of design documents that answer requests: shows and updates. */
@@ -58,10 +59,10 @@ function documentOf(
   const id = parts.slice(5).join('/');
   if (isLocalId(id)) return { id, doc: undefined };
   try {
-    const show = services.cluster.showFor(database, user);
+    const show = services.registry.showFor(database, user);
     return { id, doc: openDoc(database, id, { revs: true, show }) };
   } catch (error) {
-    if (error instanceof Refusal && error.error === 'not_found') return { id, doc: undefined };
+    if (error instanceof RequestError && error.error === 'not_found') return { id, doc: undefined };
     throw error;
   }
 }
@@ -82,7 +83,7 @@ async function show(exchange: Exchange, database: Database): Promise<void> {
 }
 
 function refuseGet(): never {
-  throw new FunctionRefusal('method_not_allowed', 'Update functions do not allow GET');
+  throw new FunctionError('method_not_allowed', 'Update functions do not allow GET');
 }
 
 async function update(exchange: Exchange, database: Database): Promise<void> {
@@ -103,12 +104,12 @@ async function saveChanged(
   text: Bytes,
   named: Bytes | undefined,
 ): Promise<OutgoingHttpHeaders> {
-  const { cluster, metrics, uuids } = exchange.services;
+  const { registry, metrics, uuids } = exchange.services;
   const input = readDocument(scanDocument(Buffer.from(text, 'latin1')), inputLimits(exchange));
   const id = input.id ?? named ?? toBytes(uuids.next());
   if (input.id === undefined && named !== undefined) checkWritableId(exchange, named);
   database.checkId(id);
-  const saved = await saveDoc(cluster, database, { ...input, id }, { user: exchange.user, newEdits: true });
+  const saved = await saveDoc(registry, database, { ...input, id }, { user: exchange.user, newEdits: true });
   metrics.documentWrites++;
   const [shownId, rev] = [encodePart(id), toBytes(formatRev(saved))];
   return {

@@ -1,36 +1,29 @@
 import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
-import { badRequest, conflict, notFound, Refusal } from '../../base/errors.js';
+import { badRequest, conflict, notFound, RequestError } from '../../base/errors.js';
 import { checkDbAdmin } from '../../auth/rights.js';
-import type { Database } from '../../cluster/database.js';
-import {
-  checkId,
-  isDesignId,
-  isLocalId,
-  largeDocumentBytes,
-  readDocument,
-  readLargeDocument,
-  type DocumentInput,
-  type NamedInput,
-} from '../../cluster/document-input.js';
+import type { Database } from '../../node/database.js';
+import { checkId, isDesignId, isLocalId } from '../../shard/doc-id.js';
+import type { DocumentInput, NamedInput } from '../../shard/document-input.js';
+import { largeDocumentBytes, readDocument, readLargeDocument } from '../../documents/read-document.js';
 import { docText, quoteId, quoteRev } from '../../shard/doc-text.js';
-import { openDoc, openRevs, type OpenedDoc } from '../../cluster/open-doc.js';
-import { contentOf } from '../../cluster/read-attachment.js';
-import type { Show } from '../../cluster/read-gates.js';
-import { saveDoc } from '../../cluster/save-docs.js';
-import type { Follower } from '../../cluster/attach.js';
+import { openDoc, openRevs, type OpenedDoc } from '../../documents/open-doc.js';
+import { contentOf } from '../../documents/attachments/read-attachment.js';
+import type { Show } from '../../node/read-gate.js';
+import { saveDoc } from '../../documents/save-docs.js';
+import type { Follower } from '../../documents/attachments/attach.js';
 import { scanDocument } from '../../json/scan.js';
 import { parseRev, type Rev } from '../../revisions/rev.js';
 import { splitContent } from '../../shard/content.js';
-import { requireJson } from '../body.js';
-import { answerWithData, etagOf } from '../document-answer.js';
-import { inputLimits, ifMatchRev, namedRev } from '../edit-request.js';
+import { requireJson } from '../request/body.js';
+import { answerWithData, etagOf } from '../answer/document-answer.js';
+import { inputLimits, ifMatchRev, namedRev } from '../request/edit-request.js';
 import type { Exchange } from '../exchange.js';
-import { withMultipart } from '../multipart-document.js';
-import { namesTag } from '../negotiate.js';
-import { answerOpenRevs, parseOpenRevs, parseRevs } from '../open-revs-answer.js';
-import { decodeComponent, encodePart, isText } from '../path.js';
-import { parseJsonText, type Query } from '../query.js';
-import type { DatabaseHandler, Route } from '../route.js';
+import { withMultipart } from '../request/multipart-document.js';
+import { namesTag } from '../request/negotiate.js';
+import { answerOpenRevs, parseOpenRevs, parseRevs } from '../answer/open-revs-answer.js';
+import { decodeComponent, encodePart, isText } from '../request/path.js';
+import { parseJsonText, type Query } from '../request/query.js';
+import type { DatabaseHandler, Route } from './route.js';
 
 type DocumentHandler = (exchange: Exchange, database: Database, id: Bytes) => void | Promise<void>;
 
@@ -66,7 +59,7 @@ export const localDocumentRoute: typeof documentRoute = {
 function getDocument(exchange: Exchange, database: Database, id: Bytes): void | Promise<void> {
   exchange.services.metrics.documentReads++;
   const { query } = exchange;
-  const show = exchange.services.cluster.showFor(database, exchange.user);
+  const show = exchange.services.registry.showFor(database, exchange.user);
   if (isLocalId(id)) return answerDocument(exchange, openLocal(database, id, query.isTrue('revs')));
   if (query.size === 0) return answerDocument(exchange, openDoc(database, id, show ? { show } : plainRead));
   const options = { ...readOptions(query), show };
@@ -157,7 +150,7 @@ async function putInput(
 }
 
 export function checkWritableId(exchange: Exchange, id: Bytes): void {
-  if (!isText(id)) throw new Refusal('illegal_docid', 'Document id must be valid UTF-8');
+  if (!isText(id)) throw new RequestError('illegal_docid', 'Document id must be valid UTF-8');
   checkId(id, inputLimits(exchange).id_bytes_max);
 }
 
@@ -187,14 +180,14 @@ async function save(
 ): Promise<void> {
   database.checkId(input.id);
   if (isDesignId(input.id)) checkDbAdmin(exchange.user, database.security);
-  const { batches, cluster, metrics } = exchange.services;
+  const { batches, registry, metrics } = exchange.services;
   const { newEdits, follower } = options;
   if (newEdits && follower === undefined && exchange.query.get('batch') === 'ok') {
     batches.add(database, exchange.user, input);
     exchange.text(202, `{"ok":true,"id":${quoteId(input.id)}}`);
     return;
   }
-  const saved = await saveDoc(cluster, database, input, { user: exchange.user, newEdits, follower });
+  const saved = await saveDoc(registry, database, input, { user: exchange.user, newEdits, follower });
   metrics.documentWrites++;
   answerSaved(exchange, database, input.id, saved, options);
 }
@@ -215,7 +208,7 @@ function answerSaved(
 /** A deletion is an edit that leaves nothing but the mark; whatever body the request has is not looked at. */
 async function deleteDocument(exchange: Exchange, database: Database, id: Bytes): Promise<void> {
   const rev = namedRev(exchange, undefined);
-  const show = exchange.services.cluster.showFor(database, exchange.user);
+  const show = exchange.services.registry.showFor(database, exchange.user);
   checkDeletable(database, id, show);
   const input: NamedInput = {
     id,
@@ -225,14 +218,14 @@ async function deleteDocument(exchange: Exchange, database: Database, id: Bytes)
     attachments: undefined,
     body: '{}',
   };
-  const { batches, cluster, metrics } = exchange.services;
+  const { batches, registry, metrics } = exchange.services;
   if (exchange.query.get('batch') === 'ok') {
     batches.add(database, exchange.user, input);
     exchange.text(202, `{"ok":true,"id":${quoteId(id)}}`);
     return;
   }
   if (rev === undefined && !isLocalId(id)) throw conflict();
-  const saved = await saveDoc(cluster, database, input, { user: exchange.user, newEdits: true });
+  const saved = await saveDoc(registry, database, input, { user: exchange.user, newEdits: true });
   metrics.documentWrites++;
   exchange.text(200, `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(saved)}}`, { ETag: etagOf(saved) });
 }
@@ -256,7 +249,7 @@ async function copyDocument(exchange: Exchange, database: Database, id: Bytes): 
   const rev = revText === undefined ? ifMatchRev(exchange) : parseRev(revText);
   const source = isLocalId(id)
     ? { ...openLocal(database, id, false), deleted: false }
-    : contentOf(database, id, rev, exchange.services.cluster.showFor(database, exchange.user));
+    : contentOf(database, id, rev, exchange.services.registry.showFor(database, exchange.user));
   const body = isLocalId(target.id) ? splitContent(source.content).body : source.content;
   const input: NamedInput = {
     ...target,

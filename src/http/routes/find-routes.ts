@@ -1,13 +1,13 @@
-import { Refusal } from '../../base/errors.js';
+import { RequestError } from '../../base/errors.js';
 import { nextTurn } from '../../base/turns.js';
-import type { Database } from '../../cluster/database.js';
-import { DocSearch, explainQuery, readQuery, type FindContext } from '../../cluster/find-docs.js';
+import type { Database } from '../../node/database.js';
+import { DocSearch, explainQuery, readQuery, type FindContext } from '../../query/find-docs.js';
 import type { FindRequest } from '../../query/find-request.js';
 import { BadModulus } from '../../selectors/refusals.js';
 import type { Exchange } from '../exchange.js';
-import { pathPartition } from '../partition-path.js';
-import type { DatabaseRoute } from '../route.js';
-import { writePiece } from '../stream.js';
+import { pathPartition } from '../request/partition-path.js';
+import type { DatabaseRoute } from './route.js';
+import { writePiece } from '../answer/stream.js';
 
 const queryRoutes = (path: string): DatabaseRoute[] => [
   { path: `${path}/_find`, allow: 'POST', access: 'member', methods: { POST: find } },
@@ -24,7 +24,7 @@ export const findRoutes: readonly DatabaseRoute[] = [
 
 function contextOf(exchange: Exchange, database: Database): FindContext {
   const partition = pathPartition(exchange, database);
-  return { cluster: exchange.services.cluster, database, user: exchange.user, partition };
+  return { registry: exchange.services.registry, database, user: exchange.user, partition };
 }
 
 /** Undefined where it has answered by itself: a `$mod` that can't be reckoned with is 404, under the name of a 400. */
@@ -58,8 +58,8 @@ async function find(exchange: Exchange, database: Database): Promise<void> {
   await answer(exchange, search.pieces());
 }
 
-const queryTimeout = (): Refusal =>
-  new Refusal('timeout', 'The request could not be processed in a reasonable amount of time.');
+const queryTimeout = (): RequestError =>
+  new RequestError('timeout', 'The request could not be processed in a reasonable amount of time.');
 
 /** Whatever the client would take. */
 const json = 'application/json';

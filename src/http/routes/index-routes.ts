@@ -1,16 +1,16 @@
 import { fromBytes, toBytes } from '../../base/bytes.js';
 import { notFound } from '../../base/errors.js';
-import type { Database } from '../../cluster/database.js';
-import { designPrefix } from '../../cluster/document-input.js';
-import { queryIndexes } from '../../cluster/query-indexes.js';
-import { checkVisible } from '../../cluster/read-gates.js';
-import { createIndex, deleteIndex, deleteIndexes, type IndexContext } from '../../cluster/save-index.js';
+import type { Database } from '../../node/database.js';
+import { designPrefix } from '../../shard/doc-id.js';
+import { queryIndexes } from '../../query/query-indexes.js';
+import { checkVisible } from '../../node/read-gate.js';
+import { createIndex, deleteIndex, deleteIndexes, type IndexContext } from '../../query/save-index.js';
 import { readBulkDelete, readIndexRequest } from '../../query/index-request.js';
 import { indexJson } from '../../query/query-index.js';
 import type { Exchange } from '../exchange.js';
-import { positive } from '../parameters.js';
+import { positive } from '../request/parameters.js';
 import { checkWritableId } from './document-routes.js';
-import type { DatabaseRoute } from '../route.js';
+import type { DatabaseRoute } from './route.js';
 
 const deletion = { allow: 'DELETE', access: 'db_admin', methods: { DELETE: remove } } as const;
 
@@ -34,13 +34,13 @@ export const indexRoutes: readonly DatabaseRoute[] = [
 ];
 
 const contextOf = ({ services, user }: Exchange, database: Database): IndexContext => ({
-  cluster: services.cluster,
+  registry: services.registry,
   database,
   user,
 });
 
 function list(exchange: Exchange, database: Database): void {
-  checkVisible(exchange.services.cluster.showFor(database, exchange.user), designPrefix);
+  checkVisible(exchange.services.registry.showFor(database, exchange.user), designPrefix);
   const number = (name: string): number | undefined => {
     const text = exchange.query.get(name);
     return text === undefined ? undefined : positive({ text });

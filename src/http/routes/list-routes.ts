@@ -1,19 +1,19 @@
 import { fromBytes, toBytes } from '../../base/bytes.js';
-import type { Database } from '../../cluster/database.js';
-import { designOf, viewOf } from '../../cluster/design-docs.js';
-import { scriptSpace } from '../../cluster/design-functions.js';
-import { listRows } from '../../cluster/list-rows.js';
-import { viewSource, type NamedView } from '../../cluster/view-source.js';
+import type { Database } from '../../node/database.js';
+import { designOf, viewOf } from '../../design/design-docs.js';
+import { scriptSpace } from '../../design/design-functions.js';
+import { listRows } from '../../views/list-rows.js';
+import { viewSource, type NamedView } from '../../views/view-source.js';
 import type { ListHead, ListSink } from '../../script/script-host.js';
-import { functionOf, functionTag, incomplete } from '../design-call.js';
+import { functionOf, functionTag, incomplete } from '../request/design-call.js';
 import type { Exchange } from '../exchange.js';
-import { functionHead, policyOf } from '../function-answer.js';
-import { functionRequest } from '../function-request.js';
-import { namesTag } from '../negotiate.js';
-import { bodyParameters, queryParameters } from '../parameters.js';
-import type { DatabaseRoute } from '../route.js';
-import { writePiece } from '../stream.js';
-import { viewRequest } from '../view-query.js';
+import { functionHead, policyOf } from '../answer/function-answer.js';
+import { functionRequest } from '../request/function-request.js';
+import { namesTag } from '../request/negotiate.js';
+import { bodyParameters, queryParameters } from '../request/parameters.js';
+import type { DatabaseRoute } from './route.js';
+import { writePiece } from '../answer/stream.js';
+import { viewRequest } from '../request/view-query.js';
 import { viewTag } from './view-routes.js';
 
 /** List functions: the rows of a view, as a function puts them. */
@@ -43,12 +43,12 @@ async function list(exchange: Exchange, database: Database): Promise<void> {
   const named = namedView(exchange, database);
   const parameters = [...bodyParameters(body ?? {}), ...queryParameters(exchange, database)];
   const request = viewRequest(parameters, named.view, database);
-  const { cluster, scripts } = exchange.services;
-  const source = await viewSource(cluster, named, request, exchange.user);
+  const { registry, scripts } = exchange.services;
+  const source = await viewSource(registry, named, request, exchange.user);
   const etag = functionTag(exchange, found.design, viewTag(named, request, source));
   if (body === undefined && namesTag(exchange.header('if-none-match'), etag))
     return exchange.empty(304, { ETag: etag, Vary: 'Accept' });
-  const { head, rows } = listRows(cluster, source, request);
+  const { head, rows } = listRows(registry, source, request);
   const given = { head, request: functionRequest(exchange, database, body === undefined ? {} : { body }) };
   const { program } = found.design;
   // A function may go through all rows without sending anything.

@@ -1,15 +1,15 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
-import type { Database } from '../../cluster/database.js';
-import { Listing, rowsForKeys, rowsForKeysWithData, type ListingKind } from '../../cluster/list-docs.js';
-import { encodeSequence } from '../../cluster/sequence.js';
+import type { Database } from '../../node/database.js';
+import { Listing, rowsForKeys, rowsForKeysWithData, type ListingKind } from '../../documents/list-docs.js';
+import { encodeSequence } from '../../node/sequence.js';
 import type { Exchange } from '../exchange.js';
-import { listingRequest, type ListingRequest } from '../listing-query.js';
-import { bodyParameters, parseError, queryParameters, type Parameter } from '../parameters.js';
-import { namesTag } from '../negotiate.js';
-import type { Access, DatabaseHandler, DatabaseRoute } from '../route.js';
-import { writePiece, writePieces } from '../stream.js';
+import { listingRequest, type ListingRequest } from '../request/listing-query.js';
+import { bodyParameters, parseError, queryParameters, type Parameter } from '../request/parameters.js';
+import { namesTag } from '../request/negotiate.js';
+import type { Access, DatabaseHandler, DatabaseRoute } from './route.js';
+import { writePiece, writePieces } from '../answer/stream.js';
 
 const listingRoutesOf = (name: string, kind: ListingKind, access: Access): DatabaseRoute[] => [
   {
@@ -94,7 +94,7 @@ function answer(
   checkPartitionAsked(database, kind, request);
   const etag = etagOf(database);
   if (namesTag(exchange.header('if-none-match'), etag)) return exchange.empty(304, { ETag: etag });
-  request.show = exchange.services.cluster.showFor(database, exchange.user);
+  request.show = exchange.services.registry.showFor(database, exchange.user);
   const listing = new Listing(database, kind, request);
   const answerNow = (): void | Promise<void> => answerReady(exchange, database, kind, request, listing, etag);
   return needsOffset(kind, request) && !listing.isReady ? listing.ready().then(answerNow) : answerNow();
@@ -167,7 +167,7 @@ async function answerAll(
   const { response } = exchange;
   let separator = '{"results":[\n';
   for (const request of requests) {
-    request.show = exchange.services.cluster.showFor(database, exchange.user);
+    request.show = exchange.services.registry.showFor(database, exchange.user);
     const listing = new Listing(database, kind, request);
     if (needsOffset(kind, request)) await listing.ready();
     if (!(await writePiece(response, separator + openingOf(database, kind, request, listing)))) return;
@@ -207,14 +207,14 @@ const wantsData = (kind: ListingKind, { attachments, includeDocs }: ListingReque
   attachments && includeDocs && kind !== 'local';
 
 function dataRowsOf(
-  { services: { cluster } }: Exchange,
+  { services: { registry } }: Exchange,
   database: Database,
   kind: ListingKind,
   request: ListingRequest,
   listing: Listing,
 ): AsyncGenerator<Bytes> {
-  if (request.keys === undefined) return listing.piecesWithData(cluster);
-  return rowsForKeysWithData(cluster, database, kind, namedKeys(request, request.keys), request);
+  if (request.keys === undefined) return listing.piecesWithData(registry);
+  return rowsForKeysWithData(registry, database, kind, namedKeys(request, request.keys), request);
 }
 
 function namedKeys({ skip, limit, descending }: ListingRequest, keys: readonly unknown[]) {

@@ -2,10 +2,10 @@ import { fromBytes } from '../../base/bytes.js';
 import { badRequest, invalidJson, notFound } from '../../base/errors.js';
 import { setAdmin } from '../../auth/admins.js';
 import { parseJson } from '../../json/scan.js';
-import { requireJsonOrNoOrigin } from '../body.js';
+import { requireJsonOrNoOrigin } from '../request/body.js';
 import { engine } from '../../script/engine.js';
 import type { Exchange } from '../exchange.js';
-import type { ServerRoute } from '../route.js';
+import type { ServerRoute } from './route.js';
 
 /** What concerns one node: its figures and its configuration. `_local` is the node that is asked. */
 export const nodeRoutes: readonly ServerRoute[] = [
@@ -73,7 +73,7 @@ type Handler = (exchange: Exchange) => void | Promise<void>;
 function onNode(handler: Handler): Handler {
   return (exchange) => {
     const node = fromBytes(exchange.parts[1]!);
-    if (node !== '_local' && node !== exchange.services.cluster.nodeName)
+    if (node !== '_local' && node !== exchange.services.registry.nodeName)
       throw notFound(`no such node: ${node}`);
     return handler(exchange);
   };
@@ -84,7 +84,7 @@ function incomplete(): void {
 }
 
 function name(exchange: Exchange): void {
-  exchange.json(200, { name: exchange.services.cluster.nodeName });
+  exchange.json(200, { name: exchange.services.registry.nodeName });
 }
 
 function system(exchange: Exchange): void {

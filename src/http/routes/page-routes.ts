@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Exchange } from '../exchange.js';
-import type { ServerRoute } from '../route.js';
+import type { ServerRoute } from './route.js';
 
 /** The built-in page and its icon. */
 export const pageRoutes: readonly ServerRoute[] = [

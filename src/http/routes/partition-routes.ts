@@ -1,9 +1,9 @@
 import { badRequest, notFound } from '../../base/errors.js';
-import type { Database } from '../../cluster/database.js';
-import { partitionInfo, requirePartitioned } from '../../cluster/partition-info.js';
+import type { Database } from '../../node/database.js';
+import { partitionInfo, requirePartitioned } from '../../documents/partition-info.js';
 import type { Exchange } from '../exchange.js';
-import { pathPartition } from '../partition-path.js';
-import type { DatabaseRoute } from '../route.js';
+import { pathPartition } from '../request/partition-path.js';
+import type { DatabaseRoute } from './route.js';
 import { list, listByBody } from './listing-routes.js';
 
 /** What concerns one partition of a database. */

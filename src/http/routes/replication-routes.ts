@@ -1,8 +1,8 @@
 import { fromBytes, type Bytes } from '../../base/bytes.js';
-import { badRequest, notFound, Refusal } from '../../base/errors.js';
+import { badRequest, notFound, RequestError } from '../../base/errors.js';
 import { docStates } from '../../replication/scheduler-docs.js';
 import type { Exchange } from '../exchange.js';
-import type { ServerRoute } from '../route.js';
+import type { ServerRoute } from './route.js';
 
 /** Replications: begun and ended by requests, and what there is to be seen of them all. */
 export const replicationRoutes: readonly ServerRoute[] = [
@@ -24,19 +24,19 @@ async function replicate(exchange: Exchange): Promise<void> {
 
 /** GET /_scheduler/jobs */
 function jobs(exchange: Exchange): void {
-  const { replicator, cluster } = exchange.services;
+  const { replicator, registry } = exchange.services;
   const { skip, limit } = page(exchange);
   const all = replicator.scheduler.list();
-  const shown = all.slice(skip, skip + limit).map((each) => each.describe(cluster.nodeName));
+  const shown = all.slice(skip, skip + limit).map((each) => each.describe(registry.nodeName));
   exchange.json(200, { total_rows: all.length, offset: skip, jobs: shown });
 }
 
 /** GET /_scheduler/jobs/{jobid} */
 function job(exchange: Exchange): void {
-  const { replicator, cluster } = exchange.services;
+  const { replicator, registry } = exchange.services;
   const found = replicator.scheduler.get(fromBytes(exchange.parts[2]!));
   if (found === undefined) throw notFound('missing');
-  exchange.json(200, found.describe(cluster.nodeName));
+  exchange.json(200, found.describe(registry.nodeName));
 }
 
 /** GET /_scheduler/docs */
@@ -71,7 +71,7 @@ function statesOf(text: string): ReadonlySet<string> {
   const named = text.split(',').map((each) => each.trim().toLowerCase());
   const known: readonly string[] = docStates;
   if (!named.every((each) => known.includes(each)))
-    throw new Refusal('query_parse_error', `States must be one or more of [${docStates.join(',')}]`);
+    throw new RequestError('query_parse_error', `States must be one or more of [${docStates.join(',')}]`);
   return new Set(named);
 }
 
@@ -86,7 +86,7 @@ function page(exchange: Exchange): { skip: number; limit: number } {
 function wholeNumber(exchange: Exchange, name: string): number | undefined {
   const text = exchange.query.get(name);
   if (text === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(text)) throw new Refusal('query_parse_error', `${name} must be an integer`);
+  if (!/^\d{1,15}$/.test(text)) throw new RequestError('query_parse_error', `${name} must be an integer`);
   return Number(text);
 }
 

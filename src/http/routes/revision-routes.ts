@@ -1,14 +1,14 @@
 import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
 import { inSlices } from '../../base/turns.js';
-import type { Database } from '../../cluster/database.js';
-import { purgeDocs, purgedInfos } from '../../cluster/purge-docs.js';
-import { revsDiff } from '../../cluster/revs-diff.js';
+import type { Database } from '../../node/database.js';
+import { purgeDocs, purgedInfos } from '../../documents/purge-docs.js';
+import { revsDiff } from '../../documents/revs-diff.js';
 import { formatRev, type Rev } from '../../revisions/rev.js';
 import { quoteId, quoteRev } from '../../shard/doc-text.js';
 import type { Exchange } from '../exchange.js';
-import { parseRevs } from '../open-revs-answer.js';
-import type { DatabaseRoute } from '../route.js';
+import { parseRevs } from '../answer/open-revs-answer.js';
+import type { DatabaseRoute } from './route.js';
 
 /** What concerns revisions rather than documents. */
 export const revisionRoutes: readonly DatabaseRoute[] = [
@@ -40,7 +40,7 @@ function objectOf(entries: readonly (readonly [string, unknown])[]): string {
 
 async function postRevsDiff(exchange: Exchange, database: Database): Promise<void> {
   const rows: Bytes[] = [];
-  const show = exchange.services.cluster.showFor(database, exchange.user);
+  const show = exchange.services.registry.showFor(database, exchange.user);
   for (const { id, revs } of await revsById(exchange, database)) {
     const docid = toBytes(id);
     const { missing, possibleAncestors } = revsDiff(database, docid, revs, show);
@@ -56,7 +56,7 @@ const quoteRevs = (revs: readonly Rev[]): Bytes => `[${revs.map(quoteRev).join('
 
 async function missingRevs(exchange: Exchange, database: Database): Promise<void> {
   const rows: [string, unknown][] = [];
-  const show = exchange.services.cluster.showFor(database, exchange.user);
+  const show = exchange.services.registry.showFor(database, exchange.user);
   for (const { id, revs } of await revsById(exchange, database)) {
     const { missing } = revsDiff(database, toBytes(id), revs, show);
     if (missing.length > 0) rows.push([id, missing.map(formatRev)]);

@@ -1,17 +1,17 @@
 import { IncomingMessage } from 'node:http';
 import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
-import { badRequest, FunctionRefusal, notFound, Refusal } from '../../base/errors.js';
-import type { Database } from '../../cluster/database.js';
-import type { DesignDoc } from '../../cluster/design-doc-cache.js';
-import { openDesignDoc, requireJavascript } from '../../cluster/design-functions.js';
-import { callFunction } from '../design-call.js';
+import { badRequest, FunctionError, notFound, RequestError } from '../../base/errors.js';
+import type { Database } from '../../node/database.js';
+import type { DesignDoc } from '../../node/design-doc-cache.js';
+import { openDesignDoc, requireJavascript } from '../../design/design-functions.js';
+import { callFunction } from '../request/design-call.js';
 import { Exchange } from '../exchange.js';
-import { answerFunction } from '../function-answer.js';
-import { functionBody, functionRequest } from '../function-request.js';
-import { encodePart, splitPath } from '../path.js';
-import { Query } from '../query.js';
-import { applyRules } from '../rewrite-rules.js';
-import type { DatabaseRoute } from '../route.js';
+import { answerFunction } from '../answer/function-answer.js';
+import { functionBody, functionRequest } from '../request/function-request.js';
+import { encodePart, splitPath } from '../request/path.js';
+import { Query } from '../request/query.js';
+import { applyRules } from '../request/rewrite-rules.js';
+import type { DatabaseRoute } from './route.js';
 
 /** Leads one request through the routes, from the beginning. */
 export type Router = (exchange: Exchange) => void | Promise<void>;
@@ -49,7 +49,7 @@ async function rewriteRequest(exchange: Exchange, database: Database, route: Rou
   await route(rewritten(exchange, found.path, { query: found.query }));
 }
 
-const invalidPath = (): Refusal => new Refusal('rewrite_error', 'Invalid path.');
+const invalidPath = (): RequestError => new RequestError('rewrite_error', 'Invalid path.');
 
 /** What a rewrite function may change of a request. */
 interface Change {
@@ -119,8 +119,8 @@ async function rewriteByFunction(
 const methodsKnown = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'COPY']);
 
 function changeOf({ query, method, headers, body }: Readonly<Record<string, unknown>>): Change {
-  const wrong = (name: string): FunctionRefusal =>
-    new FunctionRefusal('rewrite_error', `The rewrite function gave a \`${name}\` that cannot be used.`);
+  const wrong = (name: string): FunctionError =>
+    new FunctionError('rewrite_error', `The rewrite function gave a \`${name}\` that cannot be used.`);
   if (method !== undefined && !methodsKnown.has(method as string)) throw wrong('method');
   if (body !== undefined && typeof body !== 'string') throw wrong('body');
   return {

@@ -1,15 +1,15 @@
 import { fromBytes } from '../../base/bytes.js';
-import { Refusal } from '../../base/errors.js';
-import { designPrefix } from '../../cluster/document-input.js';
-import { checkVisible } from '../../cluster/read-gates.js';
-import { designOf } from '../../cluster/design-docs.js';
-import type { DatabaseHandler, DatabaseRoute } from '../route.js';
+import { RequestError } from '../../base/errors.js';
+import { designPrefix } from '../../shard/doc-id.js';
+import { checkVisible } from '../../node/read-gate.js';
+import { designOf } from '../../design/design-docs.js';
+import type { DatabaseHandler, DatabaseRoute } from './route.js';
 
 const noSearch: DatabaseHandler = ({ parts, services, user }, database) => {
   const ddoc = parts[parts.indexOf('_design') + 1]!;
-  checkVisible(services.cluster.showFor(database, user), designPrefix + ddoc);
+  checkVisible(services.registry.showFor(database, user), designPrefix + ddoc);
   designOf(database, fromBytes(ddoc));
-  throw new Refusal('service_unavailable', 'Search is not available: this version has no text search.');
+  throw new RequestError('service_unavailable', 'Search is not available: this version has no text search.');
 };
 
 /** Text search, which is not there: without these its paths would be those of attachments. */

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { toBytes } from '../../base/bytes.js';
-import { badRequest, Refusal } from '../../base/errors.js';
-import { databaseInfo } from '../../cluster/database-info.js';
-import { requireJson } from '../body.js';
+import { badRequest, RequestError } from '../../base/errors.js';
+import { databaseInfo } from '../../node/database-info.js';
+import { requireJson } from '../request/body.js';
 import type { Exchange } from '../exchange.js';
-import { listingRequest } from '../listing-query.js';
-import { namesTag } from '../negotiate.js';
-import type { ServerRoute } from '../route.js';
+import { listingRequest } from '../request/listing-query.js';
+import { namesTag } from '../request/negotiate.js';
+import type { ServerRoute } from './route.js';
 
 /** The server as a whole: greeting, health, ids, and the list of databases. */
 export const serverRoutes: readonly ServerRoute[] = [
@@ -73,7 +73,7 @@ function listNames(exchange: Exchange): string[] {
     name,
     { text },
   ]);
-  return [...exchange.services.cluster.names(listingRequest(parameters))];
+  return [...exchange.services.registry.names(listingRequest(parameters))];
 }
 
 function tagged(exchange: Exchange, json: string): void {
@@ -83,15 +83,15 @@ function tagged(exchange: Exchange, json: string): void {
 }
 
 function dbsInfo(exchange: Exchange): void {
-  const { cluster } = exchange.services;
+  const { registry } = exchange.services;
   tagged(
     exchange,
-    JSON.stringify(listNames(exchange).map((key) => ({ key, info: databaseInfo(cluster.database(key)) }))),
+    JSON.stringify(listNames(exchange).map((key) => ({ key, info: databaseInfo(registry.database(key)) }))),
   );
 }
 
 async function dbsInfoOf(exchange: Exchange): Promise<void> {
-  const { cluster, config } = exchange.services;
+  const { registry, config } = exchange.services;
   const { keys } = await exchange.jsonObject();
   if (keys === undefined) throw badRequest('`keys` member must exist.');
   if (!Array.isArray(keys)) throw badRequest('`keys` member must be an array.');
@@ -101,27 +101,27 @@ async function dbsInfoOf(exchange: Exchange): Promise<void> {
   exchange.json(
     200,
     keys.map((key: unknown) =>
-      typeof key === 'string' && cluster.exists(key)
-        ? { key, info: databaseInfo(cluster.database(key)) }
+      typeof key === 'string' && registry.exists(key)
+        ? { key, info: databaseInfo(registry.database(key)) }
         : { key, error: 'not_found' },
     ),
   );
 }
 
 function activeTasks(exchange: Exchange): void {
-  exchange.json(200, exchange.services.cluster.tasks.list());
+  exchange.json(200, exchange.services.registry.tasks.list());
 }
 
 function membership(exchange: Exchange): void {
-  const { nodeName } = exchange.services.cluster;
+  const { nodeName } = exchange.services.registry;
   exchange.json(200, { all_nodes: [nodeName], cluster_nodes: [nodeName] });
 }
 
 /** Functions start afresh: nothing that one of them has left in memory is there any more. */
 async function reloadQueryServers(exchange: Exchange): Promise<void> {
   requireJson(exchange.request);
-  const { scripts, cluster } = exchange.services;
-  await Promise.all([scripts.renew(), cluster.views.renew()]);
+  const { scripts, registry } = exchange.services;
+  await Promise.all([scripts.renew(), registry.views.renew()]);
   exchange.json(200, { ok: true });
 }
 
@@ -129,5 +129,5 @@ async function searchAnalyze(exchange: Exchange): Promise<void> {
   const { analyzer, text } = await exchange.jsonObject();
   if (typeof analyzer !== 'string') throw badRequest('`analyzer` must be a string.');
   if (typeof text !== 'string') throw badRequest('`text` must be a string.');
-  throw new Refusal('service_unavailable', 'Search is not available: this version has no text search.');
+  throw new RequestError('service_unavailable', 'Search is not available: this version has no text search.');
 }

@@ -1,11 +1,11 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Credentials } from '../../auth/logins.js';
 import { toBytes } from '../../base/bytes.js';
-import { badRequest, invalidJson, notAnObject, Refusal } from '../../base/errors.js';
+import { badRequest, invalidJson, notAnObject, RequestError } from '../../base/errors.js';
 import { parseJson } from '../../json/scan.js';
 import type { Exchange } from '../exchange.js';
-import { addressOf, wantsPage } from '../login-request.js';
-import type { ServerRoute } from '../route.js';
+import { addressOf, wantsPage } from '../request/login-request.js';
+import type { ServerRoute } from './route.js';
 
 /** Sessions: who am I, log in, log out. */
 export const sessionRoutes: readonly ServerRoute[] = [
@@ -20,7 +20,7 @@ export const sessionRoutes: readonly ServerRoute[] = [
 function getSession(exchange: Exchange): void {
   const { user, identity, services } = exchange;
   if (user.name === null && exchange.query.isTrue('basic'))
-    throw new Refusal('unauthorized', 'Please login.');
+    throw new RequestError('unauthorized', 'Please login.');
   exchange.json(200, {
     ok: true,
     userCtx: { name: user.name, roles: user.roles },
@@ -43,7 +43,7 @@ async function logIn(exchange: Exchange): Promise<void> {
     const page = next ?? pageAfterLogin(exchange);
     answer(exchange, page === undefined ? 200 : 302, { ok: true, name: user.name, roles: user.roles }, page);
   } catch (error) {
-    if (!(error instanceof Refusal && error.error === 'unauthorized')) throw error;
+    if (!(error instanceof RequestError && error.error === 'unauthorized')) throw error;
     exchange.setCookie = authenticator.sessions.header('', exchange.secure);
     answer(exchange, fail === undefined ? 401 : 302, { error: error.error, reason: error.reason }, fail);
   }
@@ -77,7 +77,7 @@ const loginBytesMax = 64 * 1024;
 async function readLogin(exchange: Exchange): Promise<Credentials> {
   const type = exchange.header('content-type')?.split(';')[0]!.trim().toLowerCase();
   if (type !== 'application/json' && type !== 'application/x-www-form-urlencoded') {
-    throw new Refusal(
+    throw new RequestError(
       'bad_content_type',
       "Content-Type must be 'application/x-www-form-urlencoded' or 'application/json'",
     );

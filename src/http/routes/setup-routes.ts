@@ -1,11 +1,11 @@
 import { setAdmin } from '../../auth/admins.js';
 import { ensureDatabases } from '../../auth/system-databases.js';
-import { badRequest, Refusal } from '../../base/errors.js';
+import { badRequest, RequestError } from '../../base/errors.js';
 import { checkValue } from '../../config/checks.js';
 import type { Exchange } from '../exchange.js';
-import { parseJsonText } from '../query.js';
-import type { ServerRoute } from '../route.js';
-import { checkDatabaseName } from '../make-database.js';
+import { parseJsonText } from '../request/query.js';
+import type { ServerRoute } from './route.js';
+import { checkDatabaseName } from '../request/make-database.js';
 
 /** How far a server is set up, and the steps of that. A server is one node, and ready at once. */
 export const setupRoutes: readonly ServerRoute[] = [
@@ -24,7 +24,7 @@ function getState(exchange: Exchange): void {
   const text = exchange.query.get('ensure_dbs_exist');
   const names = text === undefined ? requiredDatabases : namesOf(parseJsonText(text));
   // Only those that the server itself needs: others say nothing about how far it is set up.
-  const missing = names.some((name) => name.startsWith('_') && !exchange.services.cluster.exists(name));
+  const missing = names.some((name) => name.startsWith('_') && !exchange.services.registry.exists(name));
   exchange.json(200, { state: missing ? 'single_node_disabled' : 'single_node_enabled' });
 }
 
@@ -95,20 +95,20 @@ async function enableSingleNode(exchange: Exchange, setup: Setup): Promise<void>
   if (username !== undefined) await setAdmin(config, username, password!);
   if (bind !== undefined) config.set('chttpd', 'bind_address', bind);
   if (port !== undefined) config.set('chttpd', 'port', String(port));
-  await ensureDatabases(exchange.services.cluster, config, names);
+  await ensureDatabases(exchange.services.registry, config, names);
   exchange.json(201, { ok: true });
 }
 
 async function finishCluster(exchange: Exchange, setup: Setup): Promise<void> {
-  const { cluster, config } = exchange.services;
+  const { registry, config } = exchange.services;
   const names = databasesOf(exchange, setup);
-  if (names.every((name) => cluster.exists(name))) throw badRequest('Cluster already finished');
-  await ensureDatabases(cluster, config, names);
+  if (names.every((name) => registry.exists(name))) throw badRequest('Cluster already finished');
+  await ensureDatabases(registry, config, names);
   exchange.json(201, { ok: true });
 }
 
 function refuseCluster(): Promise<void> {
-  throw new Refusal(
+  throw new RequestError(
     'not_implemented',
     'This version serves one node and joins no others; enable_single_node sets it up.',
   );

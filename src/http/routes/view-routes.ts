@@ -1,22 +1,22 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { fromBytes, type Bytes } from '../../base/bytes.js';
-import { badRequest, Refusal } from '../../base/errors.js';
-import type { Database } from '../../cluster/database.js';
-import { designOf, viewOf } from '../../cluster/design-docs.js';
-import { designPrefix } from '../../cluster/document-input.js';
-import { ViewAnswer, type ViewSource } from '../../cluster/query-view.js';
-import { checkVisible } from '../../cluster/read-gates.js';
-import { cleanUpViews, viewInfo } from '../../cluster/view-info.js';
-import { viewSource, type NamedView } from '../../cluster/view-source.js';
-import type { ViewRequest } from '../../views/view-request.js';
-import { requireJson, requireJsonOrNoOrigin } from '../body.js';
+import { badRequest, RequestError } from '../../base/errors.js';
+import type { Database } from '../../node/database.js';
+import { designOf, viewOf } from '../../design/design-docs.js';
+import { designPrefix } from '../../shard/doc-id.js';
+import { ViewAnswer, type ViewSource } from '../../views/query-view.js';
+import { checkVisible } from '../../node/read-gate.js';
+import { cleanUpViews, viewInfo } from '../../views/view-info.js';
+import { viewSource, type NamedView } from '../../views/view-source.js';
+import type { ViewRequest } from '../../indexes/view-request.js';
+import { requireJson, requireJsonOrNoOrigin } from '../request/body.js';
 import type { Exchange } from '../exchange.js';
-import { namesTag } from '../negotiate.js';
-import { bodyParameters, queryParameters } from '../parameters.js';
-import { pathPartition } from '../partition-path.js';
-import type { DatabaseRoute } from '../route.js';
-import { writePiece } from '../stream.js';
-import { viewRequest } from '../view-query.js';
+import { namesTag } from '../request/negotiate.js';
+import { bodyParameters, queryParameters } from '../request/parameters.js';
+import { pathPartition } from '../request/partition-path.js';
+import type { DatabaseRoute } from './route.js';
+import { writePiece } from '../answer/stream.js';
+import { viewRequest } from '../request/view-query.js';
 
 /** Views: queries, and the upkeep of their indexes. */
 export const viewRoutes: readonly DatabaseRoute[] = [
@@ -91,7 +91,7 @@ function requireList(value: unknown, name: string): unknown[] {
 }
 
 function answer(exchange: Exchange, named: NamedView, request: ViewRequest): void | Promise<void> {
-  const source = viewSource(exchange.services.cluster, named, request, exchange.user);
+  const source = viewSource(exchange.services.registry, named, request, exchange.user);
   return source instanceof Promise
     ? source.then((ready) => answerFrom(exchange, named, request, ready))
     : answerFrom(exchange, named, request, source);
@@ -109,7 +109,7 @@ function answerFrom(
     return exchange.empty(304, headers);
   const view = new ViewAnswer(source, request);
   const opening = view.opening();
-  const pieces = view.pieces(exchange.services.cluster);
+  const pieces = view.pieces(exchange.services.registry);
   if (Symbol.asyncIterator in pieces) return answerLater(exchange, opening, pieces, headers);
   const rows = pieces[Symbol.iterator]();
   const first = rows.next();
@@ -195,10 +195,10 @@ async function answerAll(
   let headSent = false;
   for (const request of requests) {
     if (response.closed) return;
-    const view = new ViewAnswer(await viewSource(services.cluster, named, request, exchange.user), request);
+    const view = new ViewAnswer(await viewSource(services.registry, named, request, exchange.user), request);
     text += separator + view.opening();
     separator = ',\n';
-    for await (const piece of view.pieces(services.cluster)) {
+    for await (const piece of view.pieces(services.registry)) {
       text += piece;
       // The head waits for this much, so that what goes wrong in a short answer is answered as an error.
       if (text.length < piecesBytes) continue;
@@ -215,14 +215,14 @@ async function answerAll(
 
 /** Scripts of CouchDB 1 may still ask for them. */
 function refuseTemporary(): never {
-  throw new Refusal('gone', 'Temporary views are not supported; save the view in a design document.');
+  throw new RequestError('gone', 'Temporary views are not supported; save the view in a design document.');
 }
 
 function info(exchange: Exchange, database: Database): void {
   const { services, user } = exchange;
   const ddoc = exchange.parts[2]!;
-  const answer = viewInfo(services.cluster, database, fromBytes(ddoc));
-  checkVisible(services.cluster.showFor(database, user), designPrefix + ddoc);
+  const answer = viewInfo(services.registry, database, fromBytes(ddoc));
+  checkVisible(services.registry.showFor(database, user), designPrefix + ddoc);
   exchange.json(200, answer);
 }
 
@@ -230,12 +230,12 @@ function info(exchange: Exchange, database: Database): void {
 function compactViews(exchange: Exchange, database: Database): void {
   requireJson(exchange.request);
   designOf(database, fromBytes(exchange.parts[2]!));
-  inBackground(exchange, database, exchange.services.cluster.views.reclaim());
+  inBackground(exchange, database, exchange.services.registry.views.reclaim());
 }
 
 function cleanUp(exchange: Exchange, database: Database): void {
   requireJsonOrNoOrigin(exchange.request);
-  inBackground(exchange, database, cleanUpViews(exchange.services.cluster, database));
+  inBackground(exchange, database, cleanUpViews(exchange.services.registry, database));
 }
 
 function inBackground(exchange: Exchange, database: Database, work: Promise<void>): void {

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { inspectFolder } from '../../cluster/data-folder.js';
+import { inspectFolder } from '../../node/data-folder.js';
 import { note, problem, type Finding } from './finding.js';
 import { storeFindings } from './store-findings.js';
 

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import fs from 'node:fs';
 import { StartupError } from '../../base/startup-error.js';
 import type { Config } from '../../config/config.js';
-import { secureContextOptions } from '../../http/tls-options.js';
+import { secureContextOptions } from '../../http/connection/tls-options.js';
 import { note, problem, type Finding } from './finding.js';
 
 const dayMs = 24 * 60 * 60 * 1000;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
-import { Refusal } from '../../base/errors.js';
+import { RequestError } from '../../base/errors.js';
 import type { RemoteEndpoint } from '../endpoint.js';
 import { PeerFailure } from '../peer.js';
 import { makeDispatcher, type TlsOptions } from './dispatcher.js';
@@ -74,7 +74,7 @@ export class Connection {
         problem = `was answered ${answer.statusCode}`;
         leastMs = retryAfterMs(answer);
       } catch (error) {
-        if (error instanceof Refusal || error instanceof PeerFailure) throw error;
+        if (error instanceof RequestError || error instanceof PeerFailure) throw error;
         this.options.signal.throwIfAborted();
         problem = `failed: ${messageOf(error)}`;
       }
@@ -85,7 +85,7 @@ export class Connection {
 
   /** Waits before an answer that broke off is asked for again; throws where that was tried often enough, or would not help. */
   async pause(call: Call, tries: number, error: unknown): Promise<void> {
-    if (error instanceof Refusal || error instanceof PeerFailure) throw error;
+    if (error instanceof RequestError || error instanceof PeerFailure) throw error;
     this.options.signal.throwIfAborted();
     if (tries >= this.options.retries) throw this.failure(call, `broke off: ${messageOf(error)}`);
     await sleep(waitMs(tries), undefined, { signal: this.options.signal });
@@ -104,10 +104,14 @@ export class Connection {
   }
 
   /** What an answer that is neither good nor expected stands for. */
-  unexpected(call: Pick<Call, 'method' | 'path'>, status: number, value: unknown): Refusal | PeerFailure {
+  unexpected(
+    call: Pick<Call, 'method' | 'path'>,
+    status: number,
+    value: unknown,
+  ): RequestError | PeerFailure {
     if (status === 401)
-      return new Refusal('unauthorized', `unauthorized to access or create database ${this.address}`);
-    if (status === 403) return new Refusal('forbidden', this.address);
+      return new RequestError('unauthorized', `unauthorized to access or create database ${this.address}`);
+    if (status === 403) return new RequestError('forbidden', this.address);
     const { error, reason } = (value ?? {}) as { error?: unknown; reason?: unknown };
     const said = typeof error === 'string' ? `: ${error}: ${String(reason)}` : '';
     return this.failure(call, `was answered ${status}${said.slice(0, 500)}`);

@@ -1,5 +1,5 @@
 import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
-import { Refusal } from '../../base/errors.js';
+import { RequestError } from '../../base/errors.js';
 import { formatRev, parseRev, type Rev } from '../../revisions/rev.js';
 import { quoteId, quoteRev } from '../../shard/doc-text.js';
 import type {
@@ -49,7 +49,7 @@ export class HttpPeer implements Peer {
   async open(): Promise<void> {
     const call: Call = { method: 'GET', path: '' };
     const { status, value } = await this.connection.json(call);
-    if (status === 404) throw new Refusal('db_not_found', `could not open ${this.address}`);
+    if (status === 404) throw new RequestError('db_not_found', `could not open ${this.address}`);
     const isDatabase = typeof (value as LocalDoc | undefined)?.['db_name'] === 'string';
     if (status !== 200 || !isDatabase) throw this.connection.unexpected(call, status, value);
   }
@@ -74,7 +74,7 @@ export class HttpPeer implements Peer {
     };
     const { status, value } = await this.connection.json(call);
     if (status === 400 && !refusesId(value)) return await this.#revsDiffOneByOne(changes);
-    if (status === 404) throw new Refusal('db_not_found', `could not open ${this.address}`);
+    if (status === 404) throw new RequestError('db_not_found', `could not open ${this.address}`);
     if (status !== 200 || typeof value !== 'object' || value === null)
       throw this.connection.unexpected(call, status, value);
     const answer = value as Record<string, { missing?: string[]; possible_ancestors?: string[] }>;

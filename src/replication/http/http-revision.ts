@@ -1,5 +1,6 @@
 import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
-import { readDocument, type NamedInput } from '../../cluster/document-input.js';
+import type { NamedInput } from '../../shard/document-input.js';
+import { readDocument } from '../../documents/read-document.js';
 import { parseValue, scanBulk, scanDocument, type Member, type ScannedObject } from '../../json/scan.js';
 import { formatRev, parseRev, type Rev } from '../../revisions/rev.js';
 import { PeerFailure, type CarriedAttachment, type DocRevision } from '../peer.js';

@@ -1,4 +1,4 @@
-import { Refusal } from '../../base/errors.js';
+import { RequestError } from '../../base/errors.js';
 import type { Login } from '../endpoint.js';
 
 /** What the login itself is asked with: no credentials but those in it. */
@@ -57,7 +57,7 @@ export class LoginSession {
   async #open(): Promise<void> {
     const { status, cookies, error } = await this.ask(JSON.stringify(this.login));
     if (status === 401 && error === 'unauthorized')
-      throw new Refusal('unauthorized', `The name or password for ${this.address} is incorrect.`);
+      throw new RequestError('unauthorized', `The name or password for ${this.address} is incorrect.`);
     this.#mode = status === 200 && this.#take(cookies) ? 'session' : 'basic';
   }
 

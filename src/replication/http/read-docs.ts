@@ -1,5 +1,5 @@
 import { toBytes, type Bytes } from '../../base/bytes.js';
-import { Refusal } from '../../base/errors.js';
+import { RequestError } from '../../base/errors.js';
 import { ElementSplitter } from '../../json/element-splitter.js';
 import { parseValue, scanBulk } from '../../json/scan.js';
 import { formatRev, parseRev, type Rev } from '../../revisions/rev.js';
@@ -135,7 +135,7 @@ export class DocReader {
    * Such a document fails by itself: were the whole answer refused, the replication would not get beyond it.
    */
   #unreadableRow(row: Buffer, open: Map<Bytes, Open>, error: unknown): ReadResult[] {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof RequestError)) throw error;
     const { id } = JSON.parse(row.toString()) as { id?: unknown };
     const asked = typeof id === 'string' ? open.get(toBytes(id.toWellFormed())) : undefined;
     if (asked === undefined) throw error;

@@ -1,5 +1,5 @@
 import { toBytes } from '../../base/bytes.js';
-import { badRequest, Refusal } from '../../base/errors.js';
+import { badRequest, RequestError } from '../../base/errors.js';
 import { TimeSlice } from '../../base/turns.js';
 import type { UserContext } from '../../base/user-context.js';
 import {
@@ -7,16 +7,16 @@ import {
   functionFilter,
   selectorFilter,
   type ChangeFilter,
-} from '../../cluster/changes/change-filter.js';
-import { ChangeHub } from '../../cluster/changes/change-hub.js';
-import { chooseChanges, type Choice, type Chosen } from '../../cluster/changes/choose-changes.js';
-import { gapOf, mergeChanges, type ChangeEntry } from '../../cluster/changes/merge-changes.js';
-import type { Cluster } from '../../cluster/cluster.js';
-import type { Database } from '../../cluster/database.js';
-import { databaseInfo } from '../../cluster/database-info.js';
-import { ScriptFilter } from '../../cluster/script-filter.js';
-import { currentPositions, parseSince, SequenceWriter } from '../../cluster/sequence.js';
-import { functionSecurity, functionUser } from '../../cluster/validate-docs.js';
+} from '../../changes/change-filter.js';
+import { ChangeHub } from '../../changes/change-hub.js';
+import { chooseChanges, type Choice, type Chosen } from '../../changes/choose-changes.js';
+import { gapOf, mergeChanges, type ChangeEntry } from '../../changes/merge-changes.js';
+import type { DatabaseRegistry } from '../../node/database-registry.js';
+import type { Database } from '../../node/database.js';
+import { databaseInfo } from '../../node/database-info.js';
+import { ScriptFilter } from '../../design/script-filter.js';
+import { currentPositions, parseSince, SequenceWriter } from '../../node/sequence.js';
+import { functionSecurity, functionUser } from '../../design/validate-docs.js';
 import type { ScriptHost } from '../../script/script-host.js';
 import { compileSelector } from '../../selectors/selector.js';
 import { decodeChange } from '../../shard/change-record.js';
@@ -26,7 +26,7 @@ import { seqText } from '../seq.js';
 
 /** Whose changes are read, by whom, and who runs filter functions. */
 export interface Place {
-  cluster: Cluster;
+  registry: DatabaseRegistry;
   database: Database;
   scripts: ScriptHost;
   user: UserContext;
@@ -41,7 +41,7 @@ export async function* readLocalChanges(
   request: ChangesRequest,
   signal: AbortSignal,
 ): AsyncGenerator<ChangesPage> {
-  const { cluster, database } = place;
+  const { registry, database } = place;
   const choice = choiceOf(place, request);
   const after = parseSince(database, seqText(request.since));
   const chosen = (): Chosen | Promise<Chosen> => {
@@ -66,7 +66,7 @@ export async function* readLocalChanges(
     signal.throwIfAborted();
     if (pending > 0) continue;
     if (!request.continuous) return;
-    await moreThan(cluster, database, after, signal);
+    await moreThan(registry, database, after, signal);
   }
 }
 
@@ -78,13 +78,13 @@ function changeOf({ value, revs }: ChangeEntry, winnerOnly: boolean): Change {
 /** Undefined where all changes are wanted. */
 function choiceOf(place: Place, { selection, winningRevsOnly }: ChangesRequest): Choice | undefined {
   if (selection.kind === 'all') return undefined;
-  const { cluster, database, user } = place;
+  const { registry, database, user } = place;
   return {
     filter: filterOf(place, selection),
     docIds: selection.kind === 'doc_ids' ? new Set(selection.ids.map(toBytes)) : undefined,
-    docIdsLookedUpMax: cluster.config.number('chttpd/changes_doc_ids_optimization_threshold'),
+    docIdsLookedUpMax: registry.config.number('chttpd/changes_doc_ids_optimization_threshold'),
     allLeaves: !winningRevsOnly,
-    show: cluster.showFor(database, user),
+    show: registry.showFor(database, user),
   };
 }
 
@@ -132,15 +132,16 @@ function requestOf(
 
 /** Waits until there is something behind a place. */
 async function moreThan(
-  cluster: Cluster,
+  registry: DatabaseRegistry,
   database: Database,
   after: readonly number[],
   signal: AbortSignal,
 ): Promise<void> {
   while (gapOf({ after, upTo: currentPositions(database) }) === 0) {
-    const ended = await ChangeHub.of(cluster, database).news(signal);
+    const ended = await ChangeHub.of(registry, database).news(signal);
     signal.throwIfAborted();
-    if (ended === 'database_deleted') throw new Refusal('db_not_found', `could not open ${database.name}`);
+    if (ended === 'database_deleted')
+      throw new RequestError('db_not_found', `could not open ${database.name}`);
     if (ended !== undefined) throw new Error('the server is closing');
   }
 }

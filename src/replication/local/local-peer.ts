@@ -1,15 +1,16 @@
 import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
-import { StorageRefusal } from '../../base/storage-errors.js';
-import { Refusal } from '../../base/errors.js';
+import { StorageError } from '../../base/storage-errors.js';
+import { RequestError } from '../../base/errors.js';
 import { TimeSlice } from '../../base/turns.js';
 import type { UserContext } from '../../base/user-context.js';
-import type { Follower } from '../../cluster/attach.js';
-import type { Cluster } from '../../cluster/cluster.js';
-import type { Database } from '../../cluster/database.js';
-import { checkId, type NamedInput } from '../../cluster/document-input.js';
-import { openDoc } from '../../cluster/open-doc.js';
-import { revsDiff } from '../../cluster/revs-diff.js';
-import { saveDoc, saveDocs } from '../../cluster/save-docs.js';
+import type { Follower } from '../../documents/attachments/attach.js';
+import type { DatabaseRegistry } from '../../node/database-registry.js';
+import type { Database } from '../../node/database.js';
+import { checkId } from '../../shard/doc-id.js';
+import type { NamedInput } from '../../shard/document-input.js';
+import { openDoc } from '../../documents/open-doc.js';
+import { revsDiff } from '../../documents/revs-diff.js';
+import { saveDoc, saveDocs } from '../../documents/save-docs.js';
 import { formatRev, type Rev } from '../../revisions/rev.js';
 import { find, leavesBelow, pathOf, type RevNode } from '../../revisions/tree.js';
 import type { ScriptHost } from '../../script/script-host.js';
@@ -46,7 +47,7 @@ const readBytesMax = 1024 * 1024;
 /** A database of this server, read and written without a detour. */
 export class LocalPeer implements Peer {
   constructor(
-    private readonly cluster: () => Cluster,
+    private readonly registry: () => DatabaseRegistry,
     readonly address: string,
     private readonly user: UserContext,
     private readonly tools: LocalTools,
@@ -59,16 +60,16 @@ export class LocalPeer implements Peer {
   }
 
   async create(params: Readonly<Record<string, string>>): Promise<void> {
-    if (this.cluster().exists(this.address)) return;
+    if (this.registry().exists(this.address)) return;
     await this.tools.makeDatabase(this.address, params).catch((error: unknown) => {
       // Another request was faster.
-      if (!(error instanceof Refusal && error.error === 'file_exists')) throw error;
+      if (!(error instanceof RequestError && error.error === 'file_exists')) throw error;
     });
   }
 
   changes(request: ChangesRequest): AsyncIterable<ChangesPage> {
     const { scripts } = this.tools;
-    const place = { cluster: this.cluster(), database: this.#database(), scripts, user: this.user };
+    const place = { registry: this.registry(), database: this.#database(), scripts, user: this.user };
     return readLocalChanges(place, request, this.signal);
   }
 
@@ -122,19 +123,19 @@ export class LocalPeer implements Peer {
       }
     });
     const options = { user: this.user, newEdits: false };
-    const results = await saveDocs(this.cluster(), this.#database(), inputs, options);
+    const results = await saveDocs(this.registry(), this.#database(), inputs, options);
     for (const [at, result] of results.entries())
-      if (result instanceof Refusal) failures.push(failureOf(saved[at]!, result));
+      if (result instanceof RequestError) failures.push(failureOf(saved[at]!, result));
     return failures;
   }
 
   async writeWithAttachments(doc: DocRevision): Promise<WriteFailure | undefined> {
     const options = { user: this.user, newEdits: false, follower: followerOf(doc) };
     try {
-      await saveDoc(this.cluster(), this.#database(), this.#inputOf(doc), options);
+      await saveDoc(this.registry(), this.#database(), this.#inputOf(doc), options);
       return undefined;
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof RequestError)) throw error;
       const whole = error.error === 'missing_stub' ? doc.carryingAll() : doc;
       if (whole.carried.length > doc.carried.length) return await this.writeWithAttachments(whole);
       return failureOf(doc, error);
@@ -159,7 +160,7 @@ export class LocalPeer implements Peer {
       attachments: undefined,
       body: toBytes(JSON.stringify(members)),
     };
-    await saveDoc(this.cluster(), database, input, { user: this.user, newEdits: true });
+    await saveDoc(this.registry(), database, input, { user: this.user, newEdits: true });
   }
 
   readDoc(id: string): Promise<LocalDoc | undefined> {
@@ -168,7 +169,7 @@ export class LocalPeer implements Peer {
       const text = docText(toBytes(id), rev, content, '');
       return Promise.resolve(JSON.parse(fromBytes(text)) as LocalDoc);
     } catch (error) {
-      if (error instanceof Refusal && error.error === 'not_found') return Promise.resolve(undefined);
+      if (error instanceof RequestError && error.error === 'not_found') return Promise.resolve(undefined);
       throw error;
     }
   }
@@ -185,23 +186,24 @@ export class LocalPeer implements Peer {
   /** The document as it is to be saved; refuses what a request with it would be refused for. */
   #inputOf(doc: DocRevision): NamedInput {
     const input = doc.input();
-    const { config } = this.cluster();
+    const { config } = this.registry();
     checkId(input.id, config.number('couchdb/max_document_id_length'));
     this.#database().checkId(input.id);
     if (input.body.length > config.number('couchdb/max_document_size'))
-      throw new Refusal('document_too_large', fromBytes(input.id));
+      throw new RequestError('document_too_large', fromBytes(input.id));
     return input;
   }
 
   /** Looked up each time: it may have been removed, and made anew, since. */
   #database(): Database {
-    const cluster = this.cluster();
-    if (!cluster.exists(this.address)) throw new Refusal('db_not_found', `could not open ${this.address}`);
-    return cluster.database(this.address);
+    const registry = this.registry();
+    if (!registry.exists(this.address))
+      throw new RequestError('db_not_found', `could not open ${this.address}`);
+    return registry.database(this.address);
   }
 
   *#revisions(database: Database, { id, revs, ancestors }: Missing): Generator<ReadResult> {
-    const doc = database.collection.docOnce(id);
+    const doc = database.collection.docUncached(id);
     if (doc === undefined) return yield* revs.map((rev) => gone(id, rev));
     const known = new Set(ancestors.map(formatRev));
     const seen = new Set<RevNode>();
@@ -230,7 +232,7 @@ export class LocalPeer implements Peer {
     // The newest comes first.
     const known = ancestors.size === 0 ? undefined : path.find((own) => ancestors.has(formatRev(own)));
     const knownPos = known?.pos ?? -1;
-    return new LocalRevision(this.cluster(), database, id, path, content, knownPos);
+    return new LocalRevision(this.registry(), database, id, path, content, knownPos);
   }
 
   /** Lets others run, and the replication end. */
@@ -244,7 +246,7 @@ const gone = (id: Bytes, rev: Rev): ReadResult => ({ unread: 'gone', id, rev, re
 
 function failureOf({ id, rev }: DocRevision, error: unknown): WriteFailure {
   // A full disk says nothing about the document: it is tried again with all others.
-  if (!(error instanceof Refusal) || error instanceof StorageRefusal) throw error;
+  if (!(error instanceof RequestError) || error instanceof StorageError) throw error;
   return { id, rev, error: error.error, reason: error.reason };
 }
 

@@ -1,11 +1,11 @@
 import type { Bytes } from '../../base/bytes.js';
-import { Refusal } from '../../base/errors.js';
-import type { AttachmentInput } from '../../cluster/attachment-input.js';
-import type { Cluster } from '../../cluster/cluster.js';
-import type { Database } from '../../cluster/database.js';
-import { followingText, isWanted } from '../../cluster/doc-pieces.js';
-import type { NamedInput } from '../../cluster/document-input.js';
-import { readEncoded } from '../../cluster/read-attachment.js';
+import { RequestError } from '../../base/errors.js';
+import type { AttachmentInput } from '../../shard/document-input.js';
+import type { DatabaseRegistry } from '../../node/database-registry.js';
+import type { Database } from '../../node/database.js';
+import { followingText, isWanted } from '../../documents/doc-pieces.js';
+import type { NamedInput } from '../../shard/document-input.js';
+import { readEncoded } from '../../documents/attachments/read-attachment.js';
 import type { Rev } from '../../revisions/rev.js';
 import type { RevNode } from '../../revisions/tree.js';
 import { attachmentsOf, hasAttachments, splitContent, type Attachment } from '../../shard/content.js';
@@ -17,7 +17,7 @@ export class LocalRevision implements DocRevision {
   readonly carried: readonly CarriedAttachment[];
 
   constructor(
-    private readonly cluster: Cluster,
+    private readonly registry: DatabaseRegistry,
     private readonly database: Database,
     readonly id: Bytes,
     /** The revision and its ancestors, newest first. */
@@ -66,8 +66,8 @@ export class LocalRevision implements DocRevision {
   }
 
   carryingAll(): DocRevision {
-    const { cluster, database, id, path, content } = this;
-    return new LocalRevision(cluster, database, id, path, content, -1);
+    const { registry, database, id, path, content } = this;
+    return new LocalRevision(registry, database, id, path, content, -1);
   }
 
   get #wanted() {
@@ -77,7 +77,7 @@ export class LocalRevision implements DocRevision {
   #carry(attachment: Attachment): CarriedAttachment {
     const { name, type, storedLength, gzip } = attachment;
     const open = () =>
-      readEncoded(this.cluster, this.database, this.id, attachment)
+      readEncoded(this.registry, this.database, this.id, attachment)
         .then(failing)
         .catch((error: unknown) => {
           throw failureOf(error) ?? this.#gone(name);
@@ -101,7 +101,7 @@ const noAttachments: readonly CarriedAttachment[] = [];
 
 /** Damaged bytes are a failure of this side, not a document that the other side refuses: the replication stops for it. */
 const failureOf = (error: unknown): PeerFailure | undefined =>
-  error instanceof Refusal && error.error === 'damaged_attachment'
+  error instanceof RequestError && error.error === 'damaged_attachment'
     ? new PeerFailure(error.reason)
     : undefined;
 

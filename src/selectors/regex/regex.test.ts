@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { RandomJson } from '../../json/random-json.js';
-import { Refusal } from '../../base/errors.js';
+import { RequestError } from '../../base/errors.js';
 import { Matcher } from './matcher.js';
 import { parsePattern } from './parse-pattern.js';
 import { compilePattern } from './program.js';
@@ -108,7 +108,7 @@ test('patterns that are wrong or can not be bounded are refused, with the reason
   ])
     assert.throws(
       () => compileRegex(pattern),
-      (error) => error instanceof Refusal && error.error === 'bad_arg',
+      (error) => error instanceof RequestError && error.error === 'bad_arg',
       pattern,
     );
 });

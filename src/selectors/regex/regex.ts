@@ -1,5 +1,5 @@
 import { badArgument } from '../refusals.js';
-import { Refusal } from '../../base/errors.js';
+import { RequestError } from '../../base/errors.js';
 import { PatternError } from './class-reader.js';
 import { Matcher } from './matcher.js';
 import { nativeFor } from './native.js';
@@ -17,6 +17,6 @@ export function compileRegex(text: string): (value: string) => boolean {
     return (value) => (value.length <= lengthMax ? expression.test(value) : matcher.matches(value));
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
-    throw new Refusal('bad_arg', `${badArgument('$regex', text).reason}: ${error.message}`);
+    throw new RequestError('bad_arg', `${badArgument('$regex', text).reason}: ${error.message}`);
   }
 }

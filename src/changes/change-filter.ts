@@ -1,0 +1,136 @@
+import { fromBytes, type Bytes } from '../base/bytes.js';
+import { RequestError } from '../base/errors.js';
+import { TimeSlice } from '../base/turns.js';
+import type { Rev } from '../revisions/rev.js';
+import { find, pathOf, type RevNode } from '../revisions/tree.js';
+import type { Selector } from '../selectors/selector.js';
+import { decodeChange, type ChangeRecord } from '../shard/change-record.js';
+import type { Database } from '../node/database.js';
+import { deletedMember, docText, revisionsMember } from '../shard/doc-text.js';
+import { isDesignId } from '../shard/doc-id.js';
+import type { Show } from '../node/read-gate.js';
+import type { ChangeEntry } from './merge-changes.js';
+
+/** A revision that a filter is asked about. */
+export interface Candidate {
+  readonly id: Bytes;
+  /** The document as JSON, with `_revisions` where that is wanted. Read only when it is asked for. */
+  text(options: { revisions: boolean }): Bytes;
+}
+
+/** Decides which changes a feed shows. */
+export interface ChangeFilter {
+  /** For each candidate whether it passes. */
+  test(candidates: readonly Candidate[]): boolean[] | Promise<boolean[]>;
+}
+
+/** Design documents, by their ids. */
+export const designFilter: ChangeFilter = {
+  test: (candidates) => candidates.map(({ id }) => isDesignId(id)),
+};
+
+/** Documents of a list, by their ids. */
+export function idFilter(ids: ReadonlySet<Bytes>): ChangeFilter {
+  return { test: (candidates) => candidates.map(({ id }) => ids.has(id)) };
+}
+
+/** Documents that a selector means. */
+export function selectorFilter({ matches }: Selector): ChangeFilter {
+  return {
+    test: async (candidates) => {
+      const slice = new TimeSlice();
+      const verdicts: boolean[] = [];
+      for (const candidate of candidates) {
+        if (slice.isOver) await slice.next();
+        verdicts.push(matches(JSON.parse(fromBytes(candidate.text({ revisions: false })))));
+      }
+      return verdicts;
+    },
+  };
+}
+
+/** What is handed to a function at once. */
+const handedBytesMax = 1024 * 1024;
+
+/** Documents that a function accepts, which sees their histories too. */
+export function functionFilter(accepts: (docs: readonly Bytes[]) => Promise<boolean[]>): ChangeFilter {
+  return {
+    test: async (candidates) => {
+      const verdicts: boolean[] = [];
+      let texts: Bytes[] = [];
+      let bytes = 0;
+      for (const candidate of candidates) {
+        const text = candidate.text({ revisions: true });
+        texts.push(text);
+        bytes += text.length;
+        if (bytes < handedBytesMax) continue;
+        verdicts.push(...(await accepts(texts)));
+        texts = [];
+        bytes = 0;
+      }
+      if (texts.length > 0) verdicts.push(...(await accepts(texts)));
+      return verdicts;
+    },
+  };
+}
+
+/**
+ * Puts changes before a filter. It is asked about the winner, or about each leaf where a feed shows them all; a change
+ * is shown with the revisions that pass, and not at all without any. What `show` hides is not asked about: a filter must
+ * not tell what its user may not read.
+ */
+export async function passing(
+  database: Database,
+  filter: ChangeFilter,
+  entries: readonly ChangeEntry[],
+  { allLeaves, show }: { allLeaves: boolean; show: Show | undefined },
+): Promise<ChangeEntry[]> {
+  const asked = entries.map((entry) => {
+    const record = decodeChange(entry.value);
+    const revs = allLeaves ? record.leaves : record.leaves.slice(0, 1);
+    const candidates = revs.map((rev) => new RevisionCandidate(database, entry.shard, record, rev, show));
+    return { entry, revs: revs.length, candidates: candidates.filter(({ isHidden }) => !isHidden) };
+  });
+  const verdicts = await filter.test(asked.flatMap(({ candidates }) => candidates));
+  let at = 0;
+  return asked.flatMap(({ entry, revs, candidates }) => {
+    const passed = candidates.filter(() => verdicts[at++]).map(({ rev }) => rev);
+    if (passed.length === 0) return [];
+    return [{ ...entry, revs: passed.length === revs ? undefined : passed }];
+  });
+}
+
+class RevisionCandidate implements Candidate {
+  constructor(
+    private readonly database: Database,
+    private readonly shard: number,
+    private readonly record: ChangeRecord,
+    readonly rev: Rev,
+    private readonly show: Show | undefined,
+  ) {}
+
+  get id(): Bytes {
+    return this.record.id;
+  }
+
+  get isHidden(): boolean {
+    return this.show !== undefined && this.show(this.id, this.#open().content) instanceof RequestError;
+  }
+
+  text({ revisions }: { revisions: boolean }): Bytes {
+    const { content, deleted, path } = this.#open();
+    const visible = this.show === undefined ? content : this.show(this.id, content);
+    const extra = (deleted ? deletedMember : '') + (revisions ? revisionsMember(path) : '');
+    return docText(this.id, this.rev, visible instanceof RequestError ? '{}' : visible, extra);
+  }
+
+  #open(): { content: Bytes; deleted: boolean; path: readonly RevNode[] } {
+    const doc = this.database.collection.doc(this.id);
+    const node = doc && find(doc.tree, this.rev);
+    // Purged since the change was read: what is left of it is its name.
+    if (doc === undefined || node === undefined)
+      return { content: '{}', deleted: this.record.deleted, path: [] };
+    const content = this.database.collection.body(this.shard, doc, node) ?? '{}';
+    return { content, deleted: node.deleted, path: pathOf(doc.tree, node) };
+  }
+}

@@ -1,0 +1,37 @@
+import type { Bytes } from '../base/bytes.js';
+import { TimeSlice } from '../base/turns.js';
+import { decodeWinner } from '../shard/doc-record.js';
+import type { Database } from '../node/database.js';
+import { gapOf, type ChangeEntry, type Span } from './merge-changes.js';
+
+/** Whether looking up the documents takes less than walking over the changes. */
+export function lookUpPays(ids: ReadonlySet<Bytes>, idsMax: number, span: Span): boolean {
+  return ids.size <= idsMax && ids.size < gapOf(span);
+}
+
+/** The changes of the documents, in the order in which a walk would meet them. */
+export async function findChanges(
+  database: Database,
+  ids: ReadonlySet<Bytes>,
+  { after, upTo, descending }: Span,
+): Promise<ChangeEntry[]> {
+  const { collection } = database;
+  const found: (ChangeEntry & { order: number })[] = [];
+  const slice = new TimeSlice();
+  for (const id of ids) {
+    const bytes =
+      collection.store.get(collection.keys.live(id)) ?? collection.store.get(collection.keys.deleted(id));
+    if (bytes !== undefined) {
+      const { seq } = decodeWinner(bytes);
+      const shard = database.shardOf(id);
+      const first = after[shard]!;
+      const last = upTo[shard]!;
+      const order = (descending ? last - seq : seq - first) / (last - first);
+      const value =
+        seq > first && seq <= last ? collection.store.get(collection.keys.change(shard, seq)) : undefined;
+      if (value !== undefined) found.push({ shard, seq, value, revs: undefined, order });
+    }
+    if (slice.isOver) await slice.next();
+  }
+  return found.sort((a, b) => a.order - b.order);
+}

@@ -1,0 +1,39 @@
+import type { Database } from '../node/database.js';
+import type { Positions } from '../node/sequence.js';
+
+/** So many keys are counted by walking over them; for more, the counts of a rank are asked. */
+const walkedMax = 4_096;
+
+/**
+ * How many changes lie behind a place. `passed` has, for shards that were read from their beginning, how many changes
+ * lie before it.
+ */
+export async function countPending(
+  database: Database,
+  after: Positions,
+  passed: readonly (number | undefined)[],
+): Promise<number> {
+  const { collection } = database;
+  const slow: number[] = [];
+  let count = 0;
+  for (const [shard, { seq, doc_count, doc_del_count }] of collection.states.entries()) {
+    const from = after[shard]!;
+    const before = from === 0 ? 0 : passed[shard];
+    if (from >= seq) continue;
+    // Every document has one change, its last.
+    if (before !== undefined) count += Math.max(0, doc_count + doc_del_count - before);
+    else if (seq - from <= walkedMax) count += collection.store.count(rangeOf(database, shard, from));
+    else slow.push(shard);
+  }
+  if (slow.length === 0) return count;
+  await collection.changeRank.ready();
+  for (const shard of slow) {
+    const { start, end } = rangeOf(database, shard, after[shard]!);
+    count += collection.changeRank.before(end) - collection.changeRank.before(start);
+  }
+  return count;
+}
+
+function rangeOf({ collection: { keys, states } }: Database, shard: number, after: number) {
+  return { start: keys.change(shard, after + 1), end: keys.change(shard, states[shard]!.seq + 1) };
+}

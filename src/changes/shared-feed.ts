@@ -1,0 +1,94 @@
+import { nextTurn, sliceMs } from '../base/turns.js';
+import type { Positions } from '../node/sequence.js';
+import { samePlace, type Company, type Feed } from './feed.js';
+import type { ChangeReader, Piece } from './change-reader.js';
+
+/** After a piece was handed to all, others have half the time that it took, but not more than this. */
+const restMsMax = 50;
+
+/**
+ * Feeds that show the same rows and have caught up. What a commit brings is read and written once and handed to all;
+ * whoever has no room for it goes on alone, and may come back.
+ */
+export class SharedFeed implements Company {
+  readonly #members = new Set<Feed>();
+  #running = false;
+  /** Behind all that was handed out; the reader may be ahead. */
+  #place: Positions;
+
+  constructor(
+    private readonly reader: ChangeReader,
+    private readonly current: () => Positions,
+    /** Called when the herd has caught up, or has nobody left. */
+    private readonly onRest: () => void,
+  ) {
+    this.#place = [...reader.positions];
+  }
+
+  get positions(): Positions {
+    return this.#place;
+  }
+
+  get size(): number {
+    return this.#members.size;
+  }
+
+  /** Takes a feed in if it stands where the herd does. */
+  admit(feed: Feed): boolean {
+    if (this.#running || !samePlace(feed.positions, this.#place)) return false;
+    this.#members.add(feed);
+    feed.join(this);
+    return true;
+  }
+
+  leave(feed: Feed): void {
+    this.#members.delete(feed);
+    if (this.#members.size === 0 && !this.#running) this.onRest();
+  }
+
+  /** Hands out what has come. */
+  async run(): Promise<void> {
+    if (this.#running) return;
+    this.#running = true;
+    try {
+      while (this.#members.size > 0 && (await this.#step()));
+      for (const feed of this.#members) feed.listener.caughtUp();
+    } catch (error) {
+      for (const feed of this.#members) feed.fail(error);
+    } finally {
+      this.#running = false;
+      this.onRest();
+    }
+  }
+
+  async #step(): Promise<boolean> {
+    const started = performance.now();
+    const piece = await this.reader.next(Infinity, this.current());
+    const place = [...this.reader.positions];
+    if (piece !== undefined && piece.rows > 0) await this.#hand(piece, place);
+    this.#place = place;
+    if (piece === undefined) return false;
+    await pause(Math.min(restMsMax, (performance.now() - started) / 2));
+    return true;
+  }
+
+  /** Until all have it, the herd stands before the piece: who leaves in between may see it again, and misses nothing. */
+  async #hand(piece: Piece, after: Positions): Promise<void> {
+    let until = performance.now() + sliceMs;
+    for (const feed of this.#members) {
+      const { listener } = feed;
+      const fits = listener.room >= piece.rows;
+      if (fits) listener.send(piece);
+      // Taken out by hand and not by `leave`: the herd is on its way, whoever is in it.
+      if ((!fits || listener.room <= 0) && this.#members.delete(feed)) feed.part(fits ? after : this.#place);
+      if (performance.now() < until) continue;
+      await pause(0);
+      until = performance.now() + sliceMs;
+    }
+  }
+}
+
+/** Lets others run: a turn at least, so that a herd of thousands leaves time for those who write. */
+function pause(ms: number): Promise<void> {
+  return ms < 2 ? nextTurn() : new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { notFound } from '../base/errors.js';
+import { MemberPicker } from '../json/raw-fields.js';
+import { prefixEnd } from '../storage/store.js';
+import { decodeWinner } from '../shard/doc-record.js';
+import { docText } from '../shard/doc-text.js';
+import { designViews, type DesignViews, type ViewDefinition } from '../indexes/definition.js';
+import type { Database } from '../node/database.js';
+import { designPrefix } from '../shard/doc-id.js';
+import { openDoc } from '../documents/open-doc.js';
+
+/** Design documents of a database whose views are remembered. */
+const rememberedMax = 100;
+
+/** The views of a design document as it is now; refuses where there is none. */
+export function designOf(database: Database, name: string): DesignViews {
+  const { designs } = database;
+  const { designChanges } = database.collection;
+  const known = designs.get(name);
+  if (known?.changes === designChanges) return known.views;
+  const id = designPrefix + toBytes(name);
+  const { rev, content } = openDoc(database, id, {});
+  const text = docText(id, rev, content, '');
+  // Of the content: the same revision may come back with another body once it has been purged.
+  const digest = createHash('sha256').update(text, 'latin1').digest('base64');
+  // The same object as before: what others know of its views hangs on it.
+  const views = known?.digest === digest ? known.views : designViews(parse(text), database.isPartitioned);
+  if (known === undefined && designs.size >= rememberedMax) designs.delete(designs.keys().next().value!);
+  designs.set(name, { changes: designChanges, digest, views });
+  return views;
+}
+
+export function viewOf(design: DesignViews, name: string): ViewDefinition {
+  const view = design.views.get(name);
+  if (view === undefined) throw notFound('missing_named_view');
+  return view;
+}
+
+/** The names of all design documents. */
+export function designNames(database: Database): string[] {
+  const { store, keys } = database.collection;
+  const start = keys.livePrefix + designPrefix;
+  return [...store.entries({ start, end: prefixEnd(start) })].map(({ key, value }) => {
+    const id = decodeWinner(value).longId ?? key.slice(keys.livePrefix.length);
+    return fromBytes(id.slice(designPrefix.length));
+  });
+}
+
+/** All that views depend on. */
+const viewMembers = new MemberPicker(['language', 'options', 'views', 'autoupdate']);
+
+const parse = (text: Bytes): Record<string, unknown> =>
+  JSON.parse(fromBytes(viewMembers.of(text))) as Record<string, unknown>;

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import { fromBytes, type Bytes } from '../base/bytes.js';
+import { notFound, RequestError } from '../base/errors.js';
+import { MemberPicker } from '../json/raw-fields.js';
+import { decodeWinner, type WinnerView } from '../shard/doc-record.js';
+import { docText } from '../shard/doc-text.js';
+import { prefixEnd } from '../storage/store.js';
+import { spaceOf } from '../indexes/index-job.js';
+import type { Database } from '../node/database.js';
+import type { DesignDoc, Validator } from '../node/design-doc-cache.js';
+import { designPrefix } from '../shard/doc-id.js';
+
+/** By what name the functions of a database are kept apart from those of others. */
+export const scriptSpace = ({ record }: Database): string => spaceOf(record.instance);
+
+/** The design document of that name; refuses where there is none. */
+export function openDesignDoc(database: Database, name: Bytes): DesignDoc {
+  const { collection, designDocs } = database;
+  const id = designPrefix + name;
+  const known = designDocs.get(collection, id);
+  if (known !== undefined) return known;
+  const found = collection.winner(id);
+  if (found === undefined) throw notFound('missing');
+  if (found.deleted) throw notFound('deleted');
+  const doc = designDoc(database, id, found);
+  designDocs.set(collection, doc);
+  return doc;
+}
+
+function designDoc(database: Database, id: Bytes, winner: WinnerView): DesignDoc {
+  const json = jsonOf(database, id, winner);
+  const value = JSON.parse(fromBytes(json)) as Record<string, unknown>;
+  return { id, program: { id: programId(json), json }, value };
+}
+
+function jsonOf(database: Database, id: Bytes, winner: WinnerView): Bytes {
+  const content = winner.body ?? database.collection.winnerBody(database.shardOf(id), winner);
+  return docText(id, winner, content, '');
+}
+
+/** By content: the same revision may come back with another body once it has been purged. */
+const programId = (json: Bytes): string => createHash('sha256').update(json, 'latin1').digest('base64');
+
+/** JavaScript is the one language that functions can be in; a design document that names none means it. */
+const isJavascript = ({ language }: Readonly<Record<string, unknown>>): boolean =>
+  language === undefined || language === 'javascript';
+
+export function requireJavascript(ddoc: Readonly<Record<string, unknown>>): void {
+  if (!isJavascript(ddoc)) throw unknownLanguage(String(ddoc['language']));
+}
+
+export const unknownLanguage = (language: string): RequestError =>
+  new RequestError('unknown_query_language', language);
+
+/**
+ * The design documents whose `validate_doc_update` every document has to pass, in their order. The list is the same
+ * object until one of them changes.
+ */
+export function validatorsOf(database: Database): readonly Validator[] {
+  const { designChanges } = database.collection;
+  const { validators } = database;
+  if (validators?.changes === designChanges) return validators.list;
+  const bySeq = new Map<number, Validator | undefined>();
+  const { store, keys } = database.collection;
+  const start = keys.livePrefix + designPrefix;
+  for (const { key, value } of store.entries({ start, end: prefixEnd(start) })) {
+    const winner = decodeWinner(value);
+    const id = winner.longId ?? key.slice(keys.livePrefix.length);
+    const at = database.shardOf(id) + winner.seq * database.q;
+    bySeq.set(at, validators?.bySeq.has(at) ? validators.bySeq.get(at) : validatorOf(database, id, winner));
+  }
+  const found = [...bySeq.values()].filter((each) => each !== undefined);
+  const same =
+    found.length === validators?.list.length && found.every((each, i) => each === validators.list[i]);
+  const list = same ? validators.list : found;
+  database.validators = { changes: designChanges, bySeq, list };
+  return list;
+}
+
+/** Nothing else of a design document is parsed for it: it may be large. */
+const validatorMembers = new MemberPicker(['validate_doc_update', 'language']);
+
+function validatorOf(database: Database, id: Bytes, winner: WinnerView): Validator | undefined {
+  const json = jsonOf(database, id, winner);
+  const value = JSON.parse(fromBytes(validatorMembers.of(json))) as Record<string, unknown>;
+  if (typeof value['validate_doc_update'] !== 'string') return undefined;
+  const program = { id: programId(json), json };
+  return { program, refusal: isJavascript(value) ? undefined : unknownLanguage(String(value['language'])) };
+}

@@ -1,0 +1,298 @@
+import type { Bytes } from '../base/bytes.js';
+import { RequestError } from '../base/errors.js';
+import { sliceMs } from '../base/turns.js';
+import { decodeDocRecord, decodeWinner, plainHeadBytes, plainRev } from '../shard/doc-record.js';
+import { decodeLocal } from '../shard/local-record.js';
+import { prefixEnd, type Entry } from '../storage/store.js';
+import { hasAttachments } from '../shard/content.js';
+import type { DatabaseRegistry } from '../node/database-registry.js';
+import type { Database } from '../node/database.js';
+import { docPieces } from './doc-pieces.js';
+import { designPrefix, localPrefix } from '../shard/doc-id.js';
+import { conflictsMember, docText, quotedText, quoteId, quoteRev } from '../shard/doc-text.js';
+import { keyRange, type Bounds, type KeyRange } from '../shard/key-range.js';
+import { winnerText } from './open-doc.js';
+import { partitionCounts } from './partition-info.js';
+import { partitionRange } from '../shard/partitions.js';
+import type { Show } from '../node/read-gate.js';
+
+/** Which documents a listing shows. */
+export type ListingKind = 'all' | 'design' | 'local';
+
+export interface ListQuery extends Bounds {
+  skip: number;
+  limit: number;
+  includeDocs: boolean;
+  conflicts: boolean;
+  /** With the documents: their attachments too. */
+  attachments: boolean;
+  encodingInfo: boolean;
+  /** Of all documents only those of a partition. */
+  partition?: Bytes | undefined;
+  /** Hides what the user must not see of documents. */
+  show?: Show | undefined;
+}
+
+/** Rows are handed on in pieces of about this size, or of what is found in one slice of time. */
+const pieceBytes = 64 * 1024;
+const pieceRows = 2_000;
+const rowsAtOnce = 50;
+
+/**
+ * The rows of a listing, as text, piece by piece. Each piece is read at one moment; the next goes on behind the last
+ * key, so a document saved meanwhile is seen if it lies ahead. No read is held open while the client is waited for.
+ */
+export class Listing {
+  readonly #range: KeyRange;
+  readonly #space: KeyRange;
+  readonly #prefix: Bytes;
+
+  constructor(
+    private readonly database: Database,
+    private readonly kind: ListingKind,
+    private readonly query: ListQuery,
+  ) {
+    const { keys } = database.collection;
+    this.#prefix = kind === 'local' ? keys.localPrefix : keys.livePrefix;
+    this.#space = spaceOf(this.#prefix, kind, query.partition);
+    this.#range = keyRange(this.#prefix, this.#space, query);
+  }
+
+  /** Documents that the listing could show without bounds. */
+  total(): number {
+    const { partition } = this.query;
+    if (partition !== undefined) return partitionCounts(this.database, partition).doc_count;
+    if (this.kind === 'all') return this.database.total('doc_count');
+    return this.database.collection.store.count(this.#space);
+  }
+
+  /** Resolves when `offset` can be asked. */
+  ready(): Promise<void> {
+    return this.database.collection.rank.ready();
+  }
+
+  get isReady(): boolean {
+    return this.database.collection.rank.isReady;
+  }
+
+  /** Rows before the first one shown, in the order of the listing. */
+  offset(): number {
+    const { rank } = this.database.collection;
+    const { start, end } = this.#range;
+    const space = this.#space;
+    const before = this.query.descending
+      ? rank.before(space.end) - rank.before(end)
+      : start === space.start
+        ? 0
+        : rank.before(start) - rank.before(space.start);
+    if (this.query.skip === 0) return before;
+    return before + Math.min(this.query.skip, Math.max(0, rank.before(end) - rank.before(start)));
+  }
+
+  *pieces(): Generator<Bytes> {
+    const { descending, limit } = this.query;
+    const range = { ...this.#range };
+    let skip = this.query.skip;
+    let left = limit;
+    let separator = '\n';
+    while (left > 0 && range.start < range.end) {
+      const until = performance.now() + sliceMs;
+      let text = '';
+      let rows = 0;
+      let last: Bytes | undefined;
+      const most = Math.min(left, pieceRows);
+      const found = this.database.collection.store.entries({
+        ...range,
+        reverse: descending,
+        offset: skip,
+        limit: most,
+        ...(this.query.includeDocs || this.kind === 'local' ? {} : { headBytes: plainHeadBytes }),
+      });
+      for (const entry of found) {
+        text += separator + this.#row(entry);
+        separator = ',\n';
+        last = entry.key;
+        rows++;
+        if (text.length >= pieceBytes || ((rows & 63) === 0 && performance.now() > until)) break;
+      }
+      skip = 0;
+      left -= rows;
+      if (last === undefined) return;
+      if (descending) range.end = last;
+      else range.start = last + '\0';
+      yield text;
+    }
+  }
+
+  /** The same rows with the bytes of attachments in the documents; nothing of them is held in memory for long. */
+  async *piecesWithData(registry: DatabaseRegistry): AsyncGenerator<Bytes> {
+    const wanted = { after: -1, encodingInfo: this.query.encodingInfo };
+    const range = { ...this.#range };
+    let { skip, limit: left } = this.query;
+    let separator = '\n';
+    while (left > 0 && range.start < range.end) {
+      const found = [
+        ...this.database.collection.store.entries({
+          ...range,
+          reverse: this.query.descending,
+          offset: skip,
+          limit: Math.min(left, rowsAtOnce),
+        }),
+      ];
+      if (found.length === 0) return;
+      for (const entry of found) {
+        const view = decodeWinner(entry.value);
+        const id = view.longId ?? entry.key.slice(this.#prefix.length);
+        const stored = this.database.collection.winnerBody(this.database.shardOf(id), view);
+        const content = this.query.show === undefined ? stored : this.query.show(id, stored);
+        if (content instanceof RequestError || !hasAttachments(content)) yield separator + this.#row(entry);
+        else {
+          const quoted = quoteId(id);
+          const before = `${separator}{"id":${quoted},"key":${quoted},"value":{"rev":${quoteRev(view)}},"doc":`;
+          const conflicts = this.query.conflicts && view.conflicted;
+          const extra = conflicts ? conflictsMember(decodeDocRecord(entry.value)) : '';
+          const doc = { id, rev: view, content, extra, plain: true };
+          yield* docPieces(registry, this.database, doc, wanted, before);
+          yield '}';
+        }
+        separator = ',\n';
+      }
+      const last = found.at(-1)!.key;
+      if (this.query.descending) range.end = last;
+      else range.start = last + '\0';
+      left -= found.length;
+      skip = 0;
+    }
+  }
+
+  #row({ key, value }: Entry): Bytes {
+    if (this.kind === 'local') {
+      return localRow(key.slice(this.#prefix.length), value, this.query.includeDocs);
+    }
+    if (!this.query.includeDocs) return this.#shortRow(key, value);
+    const view = decodeWinner(value);
+    const id = view.longId ?? key.slice(this.#prefix.length);
+    const quoted = quoteId(id);
+    const rev = quoteRev(view);
+    const row = `{"id":${quoted},"key":${quoted},"value":{"rev":${rev}}`;
+    if (this.query.conflicts && view.conflicted) {
+      return `${row},"doc":${winnerText(this.database, id, decodeDocRecord(value), true, this.query.show)}}`;
+    }
+    const body = view.body ?? this.database.collection.winnerBody(this.database.shardOf(id), view);
+    const shown = this.query.show === undefined ? body : this.query.show(id, body);
+    if (shown instanceof RequestError) return `${row},"doc":null}`;
+    return `${row},"doc":${quotedText(quoted, rev, shown, '', this.query.encodingInfo)}}`;
+  }
+
+  /** A row without its document: only the beginning of the record has been read. */
+  #shortRow(key: Bytes, head: Bytes): Bytes {
+    let rev = plainRev(head);
+    let id = key.slice(this.#prefix.length);
+    if (rev === undefined) {
+      const view = decodeWinner(this.database.collection.store.get(key)!);
+      rev = quoteRev(view);
+      id = view.longId ?? id;
+    }
+    const quoted = quoteId(id);
+    return `{"id":${quoted},"key":${quoted},"value":{"rev":${rev}}}`;
+  }
+}
+
+/** A key that was asked for: as JSON text, and as an id if it is a string. */
+interface NamedKey {
+  text: Bytes;
+  id: Bytes | undefined;
+}
+
+/** One row for each key that was asked for, in that order, also where there is no such document. */
+export function* rowsForKeys(
+  database: Database,
+  kind: ListingKind,
+  keys: readonly NamedKey[],
+  options: KeyOptions,
+): Generator<Bytes> {
+  let text = '';
+  let separator = '\n';
+  let until = performance.now() + sliceMs;
+  for (const { text: key, id } of keys) {
+    const row = keyRow(database, kind, key, id, options);
+    if (row !== undefined) {
+      text += separator + row;
+      separator = ',\n';
+    }
+    if (text.length < pieceBytes && performance.now() < until) continue;
+    yield text;
+    text = '';
+    until = performance.now() + sliceMs;
+  }
+  if (text !== '') yield text;
+}
+
+/** The same rows with the bytes of attachments in the documents. */
+export async function* rowsForKeysWithData(
+  registry: DatabaseRegistry,
+  database: Database,
+  kind: ListingKind,
+  keys: readonly NamedKey[],
+  options: KeyOptions & Pick<ListQuery, 'encodingInfo'>,
+): AsyncGenerator<Bytes> {
+  const wanted = { after: -1, encodingInfo: options.encodingInfo };
+  let separator = '\n';
+  for (const { text: key, id } of keys) {
+    const row = keyRow(database, kind, key, id, { ...options, includeDocs: false });
+    if (row === undefined) continue;
+    const doc = kind === 'local' || id === undefined ? undefined : database.collection.doc(id);
+    const stored = doc?.deleted === false ? database.collection.winnerBody(database.shardOf(id!), doc) : '';
+    const content = options.show === undefined ? stored : options.show(id ?? '', stored);
+    if (doc === undefined || content instanceof RequestError || !hasAttachments(content)) {
+      yield separator + keyRow(database, kind, key, id, options)!;
+    } else {
+      const extra = options.conflicts ? conflictsMember(doc) : '';
+      const opened = { id: id!, rev: doc.rev, content, extra, plain: true };
+      yield* docPieces(registry, database, opened, wanted, `${separator}${row.slice(0, -1)},"doc":`);
+      yield '}';
+    }
+    separator = ',\n';
+  }
+}
+
+type KeyOptions = Pick<ListQuery, 'includeDocs' | 'conflicts' | 'show'>;
+
+function keyRow(
+  database: Database,
+  kind: ListingKind,
+  key: Bytes,
+  id: Bytes | undefined,
+  { includeDocs, conflicts, show }: KeyOptions,
+): Bytes | undefined {
+  if (kind === 'local') {
+    if (!id?.startsWith(localPrefix)) return undefined;
+    const value = database.collection.store.get(database.collection.keys.local(id));
+    return value === undefined ? missingRow(key) : localRow(id, value, includeDocs);
+  }
+  if (kind === 'design' && !id?.startsWith(designPrefix)) return undefined;
+  const doc = id === undefined ? undefined : database.collection.doc(id);
+  if (id === undefined || doc === undefined) return missingRow(key);
+  const row = `{"id":${key},"key":${key},"value":{"rev":${quoteRev(doc.rev)}${doc.deleted ? ',"deleted":true' : ''}}`;
+  if (!includeDocs) return row + '}';
+  return `${row},"doc":${doc.deleted ? 'null' : winnerText(database, id, doc, conflicts, show)}}`;
+}
+
+const missingRow = (key: Bytes): Bytes => `{"key":${key},"error":"not_found"}`;
+
+function localRow(idOrKey: Bytes, value: Bytes, includeDocs: boolean): Bytes {
+  const { rev, longId, body } = decodeLocal(value);
+  const id = longId ?? idOrKey;
+  const quoted = quoteId(id);
+  const row = `{"id":${quoted},"key":${quoted},"value":{"rev":"0-${rev}"}`;
+  return includeDocs ? `${row},"doc":${docText(id, { pos: 0, hash: String(rev) }, body, '')}}` : row + '}';
+}
+
+function spaceOf(prefix: Bytes, kind: ListingKind, partition: Bytes | undefined): KeyRange {
+  if (partition !== undefined) {
+    const { start, end } = partitionRange(partition);
+    return { start: prefix + start, end: prefix + end };
+  }
+  if (kind !== 'design') return { start: prefix, end: prefixEnd(prefix) };
+  return { start: prefix + designPrefix, end: prefixEnd(prefix + designPrefix) };
+}

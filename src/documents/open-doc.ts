@@ -1,0 +1,148 @@
+import type { Bytes } from '../base/bytes.js';
+import { notFound, RequestError } from '../base/errors.js';
+import type { Rev } from '../revisions/rev.js';
+import { find, leaves, leavesBelow, pathOf, winner, type RevNode } from '../revisions/tree.js';
+import type { DocRecord } from '../shard/doc-record.js';
+import type { Database } from '../node/database.js';
+import {
+  conflictsMember,
+  deletedConflictsMember,
+  deletedMember,
+  docText,
+  revisionsMember,
+  revsInfoMember,
+} from '../shard/doc-text.js';
+import { shown, type Show } from '../node/read-gate.js';
+
+/** What a read may ask for beside the document itself. */
+export interface DocOptions {
+  rev?: Rev | undefined;
+  /** With `rev`: the winning revision in its place, if there is such a revision. */
+  latest?: boolean;
+  /** A deleted document too, as its tombstone. */
+  deleted?: boolean;
+  revs?: boolean;
+  revsInfo?: boolean;
+  conflicts?: boolean;
+  deletedConflicts?: boolean;
+  localSeq?: boolean;
+  /** Hides what the user must not see. */
+  show?: Show | undefined;
+}
+
+/** One revision, ready to be shown: `docText` makes it text, `docPieces` adds the bytes of attachments. */
+export interface OpenedDoc {
+  id: Bytes;
+  rev: Rev;
+  content: Bytes;
+  /** Members to be added to the document's own. */
+  extra: Bytes;
+  /** Whether the text is the document's alone: then its revision can stand for it in an ETag. */
+  plain: boolean;
+}
+
+/** One revision of a document: the winner, or the one that is asked for. */
+export function openDoc(database: Database, id: Bytes, options: DocOptions): OpenedDoc {
+  if (options.rev !== undefined) return openRev(database, id, options.rev, options);
+  if (options.revs || options.revsInfo || options.conflicts || options.deletedConflicts || options.localSeq) {
+    return openWithMeta(database, id, options);
+  }
+  const { collection } = database;
+  const found = collection.winner(id);
+  if (found === undefined) throw notFound('missing');
+  if (found.deleted && !options.deleted) throw notFound(absence(options));
+  const body = found.body ?? collection.winnerBody(database.shardOf(id), found);
+  return { id, rev: found, content: shown(options.show, id, body), extra: tombstoneMark(found), plain: true };
+}
+
+const tombstoneMark = ({ deleted }: { deleted: boolean }): Bytes => (deleted ? deletedMember : '');
+
+/** Who sees only some documents does not learn which there were. */
+const absence = ({ show }: DocOptions): string => (show === undefined ? 'deleted' : 'missing');
+
+/** The text of a document that is known to be kept, for listings; `null` where the user must not see it. */
+export function winnerText(
+  database: Database,
+  id: Bytes,
+  doc: DocRecord,
+  conflicts: boolean,
+  show: Show | undefined,
+): Bytes {
+  const content = database.collection.winnerBody(database.shardOf(id), doc);
+  const body = show === undefined ? content : show(id, content);
+  if (body instanceof RequestError) return 'null';
+  const extra = tombstoneMark(doc) + (conflicts ? conflictsMember(doc) : '');
+  return docText(id, doc.rev, body, extra);
+}
+
+function openWithMeta(database: Database, id: Bytes, options: DocOptions): OpenedDoc {
+  const doc = database.collection.doc(id);
+  if (doc === undefined) throw notFound('missing');
+  if (doc.deleted && !options.deleted) throw notFound(absence(options));
+  const best = winner(doc.tree);
+  const path = options.revs || options.revsInfo ? pathOf(doc.tree, best).slice(0, database.revsLimit) : [];
+  let meta = '';
+  if (options.revsInfo) meta += revsInfoMember(path);
+  if (options.localSeq) meta += `,"_local_seq":${doc.seq}`;
+  if (options.conflicts) meta += conflictsMember(doc);
+  if (options.deletedConflicts) meta += deletedConflictsMember(doc);
+  const extra = tombstoneMark(doc) + (options.revs ? revisionsMember(path) : '') + meta;
+  const body = database.collection.winnerBody(database.shardOf(id), doc);
+  return { id, rev: best, content: shown(options.show, id, body), extra, plain: meta === '' };
+}
+
+function openRev(database: Database, id: Bytes, rev: Rev, { latest, revs, show }: DocOptions): OpenedDoc {
+  const doc = database.collection.doc(id);
+  const named = doc && find(doc.tree, rev);
+  if (doc === undefined || named === undefined) throw notFound('missing');
+  const opened = openNode(database, id, doc, latest ? winner(doc.tree) : named, revs ?? false, show);
+  if (opened === undefined) throw notFound('missing');
+  return opened;
+}
+
+/** One revision, or undefined where its body is no longer kept. */
+function openNode(
+  database: Database,
+  id: Bytes,
+  doc: DocRecord,
+  node: RevNode,
+  revs: boolean,
+  show: Show | undefined,
+): OpenedDoc | undefined {
+  const stored = database.collection.bodyOnce(database.shardOf(id), doc, node);
+  if (stored === undefined) return undefined;
+  const content = shown(show, id, stored);
+  const path = revs ? revisionsMember(pathOf(doc.tree, node).slice(0, database.revsLimit)) : '';
+  return { id, rev: node, content, extra: tombstoneMark(node) + path, plain: true };
+}
+
+/** A revision that was asked for by name, or that it is missing. */
+export type OpenedRev = { ok: OpenedDoc } | { missing: Rev };
+
+/**
+ * Several revisions of a document, or all its leaves; with `latest` the leaves below them, each once. Undefined where there
+ * is no such document. Replicators ask so, for one document after the other, and for none of them again.
+ */
+export function openRevs(
+  database: Database,
+  id: Bytes,
+  wanted: readonly Rev[] | 'all',
+  { latest = false, revs = false, show }: DocOptions,
+): OpenedRev[] | undefined {
+  const doc = database.collection.docUncached(id);
+  if (doc === undefined) return wanted === 'all' ? undefined : wanted.map((rev) => ({ missing: rev }));
+  const open = (node: RevNode): OpenedRev => {
+    const opened = openNode(database, id, doc, node, revs, show);
+    return opened === undefined ? { missing: node } : { ok: opened };
+  };
+  if (wanted === 'all') return leaves(doc.tree).map(open);
+  const given = new Set<RevNode>();
+  return wanted.flatMap((rev): OpenedRev[] => {
+    const node = find(doc.tree, rev);
+    if (node === undefined) return [{ missing: rev }];
+    if (!latest) return [open(node)];
+    const fresh = leavesBelow(doc.tree, node).filter((leaf) => !given.has(leaf));
+    for (const leaf of fresh) given.add(leaf);
+    return fresh.map(open);
+  });
+}

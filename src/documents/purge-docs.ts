@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import type { Bytes } from '../base/bytes.js';
+import { StorageError } from '../base/storage-errors.js';
+import type { Rev } from '../revisions/rev.js';
+import { decodePurge, type PurgeRecord } from '../shard/purge-record.js';
+import type { Database } from '../node/database.js';
+
+/** Leaf revisions to be purged, by document. */
+export interface PurgeRequest {
+  id: Bytes;
+  revs: Rev[];
+}
+
+/** Purges revisions; gives those that were removed, for each document in the order of the request. */
+export async function purgeDocs(database: Database, requests: readonly PurgeRequest[]): Promise<Rev[][]> {
+  const uuid = randomUUID();
+  const byShard = new Map<number, { at: number; request: PurgeRequest }[]>();
+  for (const [at, request] of requests.entries()) {
+    const shard = database.shardOf(request.id);
+    byShard.set(shard, [...(byShard.get(shard) ?? []), { at, request }]);
+  }
+  const removed: Rev[][] = requests.map(() => []);
+  const failures: StorageError[] = [];
+  await Promise.all(
+    [...byShard].map(async ([shard, list]) => {
+      const purges = list.map(({ request }) => request);
+      const { instance } = database.record;
+      try {
+        const result = await database.submit({ type: 'purge', instance, shard, uuid, purges });
+        for (const [i, { at }] of list.entries()) removed[at] = result[i]!;
+      } catch (error) {
+        if (!(error instanceof StorageError)) throw error;
+        failures.push(error);
+      }
+    }),
+  );
+  // Where one shard could be written and another not, the answer names what is gone.
+  if (failures.length > 0 && failures.length === byShard.size) throw failures[0]!;
+  return removed;
+}
+
+/** The purges that are still remembered, the oldest of each shard first. */
+export function purgedInfos(database: Database): PurgeRecord[] {
+  const { keys, states, store } = database.collection;
+  return states.flatMap((state, shard) => {
+    const range = {
+      start: keys.purge(shard, state.purges_from),
+      end: keys.purge(shard, state.purge_seq + 1),
+    };
+    return [...store.entries(range)].map(({ value }) => decodePurge(value));
+  });
+}

@@ -1,0 +1,122 @@
+import { badRequest } from '../base/errors.js';
+import { StorageError } from '../base/storage-errors.js';
+import type { Rev } from '../revisions/rev.js';
+import type { Edit, EditResult, LocalEdit } from '../shard/commands.js';
+import { PartlyStored } from '../shard/volume.js';
+import type { NewBlobs } from './attachments/new-blobs.js';
+import type { Database } from '../node/database.js';
+import { isLocalId } from '../shard/doc-id.js';
+import type { NamedInput } from '../shard/document-input.js';
+
+/** What became of a document, or why it could not be stored while others could. */
+export type SavedEdit = EditResult | StorageError;
+
+/**
+ * Saves documents, each on its own: there is no transaction over several. Gives what became of each, in their order. The
+ * documents of a shard share a command; nearly always all reach the disk in the same commit.
+ */
+export async function updateDocs(
+  database: Database,
+  inputs: readonly NamedInput[],
+  newEdits: boolean,
+  blobs?: Pick<NewBlobs, 'small' | 'stored'>,
+): Promise<SavedEdit[]> {
+  const [only] = inputs;
+  if (inputs.length === 1 && !isLocalId(only!.id)) return await updateOne(database, only!, newEdits, blobs);
+  const edits = new Map<number, { at: number[]; edits: Edit[] }>();
+  const locals = new Map<number, { at: number[]; edits: LocalEdit[] }>();
+  const results: SavedEdit[] = new Array<SavedEdit>(inputs.length).fill(undefined);
+  for (const [at, input] of inputs.entries()) {
+    const shard = database.shardOf(input.id);
+    if (isLocalId(input.id)) {
+      const local = localEdit(input, newEdits);
+      results[at] = { pos: 0, hash: String(local.rev) };
+      let list = locals.get(shard);
+      if (list === undefined) locals.set(shard, (list = { at: [], edits: [] }));
+      list.at.push(at);
+      list.edits.push(local);
+      continue;
+    }
+    let group = edits.get(shard);
+    if (group === undefined) edits.set(shard, (group = { at: [], edits: [] }));
+    group.at.push(at);
+    group.edits.push(newEdits ? interactiveEdit(input) : replicatedEdit(input));
+  }
+  const { instance } = database.record;
+  const brought = blobs === undefined ? {} : { small_blobs: blobs.small, stored_blobs: blobs.stored };
+  const work: Promise<void>[] = [];
+  const failures: StorageError[] = [];
+  /** Commands may be committed apart from each other: what one could not store, another may have stored. */
+  const settle = async (
+    at: readonly number[],
+    submitted: Promise<EditResult[] | undefined>,
+  ): Promise<void> => {
+    try {
+      const saved = await submitted;
+      if (saved !== undefined) for (const [i, place] of at.entries()) results[place] = saved[i];
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error;
+      const stored = error instanceof PartlyStored ? error.results : [];
+      if (stored.length === 0) failures.push(error);
+      for (const [i, place] of at.entries()) results[place] = i < stored.length ? stored[i] : error;
+    }
+  };
+  const revs_limit = database.revsLimit;
+  for (const [shard, { at, edits: list }] of edits) {
+    const command = { type: 'edit', instance, shard, edits: list, revs_limit, ...brought } as const;
+    work.push(settle(at, database.submit(command)));
+  }
+  for (const [shard, { at, edits: list }] of locals)
+    work.push(settle(at, database.submit({ type: 'local', instance, shard, edits: list })));
+  await Promise.all(work);
+  if (failures.length > 0 && failures.length === work.length) throw failures[0]!;
+  return results;
+}
+
+/** The same for one document, which most writes bring. */
+function updateOne(
+  database: Database,
+  input: NamedInput,
+  newEdits: boolean,
+  blobs: Pick<NewBlobs, 'small' | 'stored'> | undefined,
+): Promise<EditResult[]> {
+  return database.submit({
+    type: 'edit',
+    instance: database.record.instance,
+    shard: database.shardOf(input.id),
+    edits: [newEdits ? interactiveEdit(input) : replicatedEdit(input)],
+    revs_limit: database.revsLimit,
+    ...(blobs && { small_blobs: blobs.small, stored_blobs: blobs.stored }),
+  });
+}
+
+/** A history given by `_revisions` names the same parent as `_rev` would; `_revisions` prevails. */
+function interactiveEdit(input: NamedInput): Edit {
+  const { id, deleted, body } = input;
+  return { id, parent: namedRev(input), path: undefined, deleted, body };
+}
+
+const namedRev = ({ rev, revisions }: NamedInput): Rev | undefined =>
+  revisions === undefined ? rev : { pos: revisions.start, hash: revisions.hashes[0]! };
+
+function replicatedEdit({ id, rev, revisions, deleted, body }: NamedInput): Edit {
+  const path = revisions ?? (rev && { start: rev.pos, hashes: [rev.hash] });
+  if (path === undefined) {
+    throw badRequest('When `new_edits: false`, the document needs `_rev` or `_revisions` specified');
+  }
+  return { id, parent: undefined, path, deleted, body };
+}
+
+/** Nothing is checked: the number follows the one that was given, and the last writer wins. */
+function localEdit(input: NamedInput, newEdits: boolean): LocalEdit {
+  const { id, deleted, body } = input;
+  if (deleted) return { id, rev: 0, body };
+  const number = localNumber(namedRev(input));
+  return { id, rev: newEdits ? number + 1 : Math.max(1, number), body };
+}
+
+function localNumber(rev: Rev | undefined): number {
+  if (rev === undefined) return 0;
+  if (rev.pos !== 0 || !/^\d{1,15}$/.test(rev.hash)) throw badRequest('Invalid rev format');
+  return Number(rev.hash);
+}

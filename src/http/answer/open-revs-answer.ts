@@ -1,0 +1,87 @@
+import type { Bytes } from '../../base/bytes.js';
+import { badRequest } from '../../base/errors.js';
+import type { Database } from '../../node/database.js';
+import { quoteRev } from '../../shard/doc-text.js';
+import type { OpenedRev } from '../../documents/open-doc.js';
+import { parseRev, type Rev } from '../../revisions/rev.js';
+import {
+  holding,
+  revPart,
+  revPieces,
+  sendParts,
+  takesMultipart,
+  type AttachmentOptions,
+} from './document-answer.js';
+import type { Exchange } from '../exchange.js';
+import { MultipartWriter } from '../../base/multipart/multipart-writer.js';
+import { parseJsonText } from '../request/query.js';
+import { writePiece } from './stream.js';
+
+/** `open_revs`: a list of revisions, or all leaves. */
+export function parseOpenRevs(text: string): Rev[] | 'all' {
+  return text === 'all' ? 'all' : parseRevs(parseJsonText(text));
+}
+
+export function parseRevs(value: unknown): Rev[] {
+  if (!Array.isArray(value)) throw badRequest('Invalid list of revisions');
+  return value.map((each) => {
+    if (typeof each !== 'string') throw badRequest('Invalid rev format');
+    return parseRev(each);
+  });
+}
+
+/** Answers with several revisions: as a JSON array, or as the parts of a multipart answer. */
+export async function answerOpenRevs(
+  exchange: Exchange,
+  database: Database,
+  opened: readonly OpenedRev[],
+  options: AttachmentOptions,
+): Promise<void> {
+  const { registry } = exchange.services;
+  const accept = exchange.header('accept') ?? '*/*';
+  if (takesMultipart(accept)) {
+    const parts = opened.map((each) => revPart(registry, database, each, options, false));
+    await holding(registry, database, opened, { ...options, data: true }, () =>
+      sendParts(exchange, new MultipartWriter('mixed'), parts, {}),
+    );
+    return;
+  }
+  await holding(registry, database, opened, options, () => answerJson(exchange, database, opened, options));
+}
+
+async function answerJson(
+  exchange: Exchange,
+  database: Database,
+  opened: readonly OpenedRev[],
+  options: AttachmentOptions,
+): Promise<void> {
+  const { registry } = exchange.services;
+  exchange.jsonHead(200);
+  const { response } = exchange;
+  if (exchange.method === 'HEAD') return void response.end();
+  let text: Bytes = '[';
+  for (const [i, each] of opened.entries()) {
+    if (i > 0) text += ',';
+    if ('missing' in each) {
+      text += `{"missing":${quoteRev(each.missing)}}`;
+      continue;
+    }
+    text += '{"ok":';
+    const whole = revPieces(registry, database, each.ok, options);
+    if (typeof whole === 'string') text += whole;
+    else
+      for await (const piece of whole) {
+        text += piece;
+        if (text.length < pieceBytes) continue;
+        if (!(await writePiece(response, text))) return;
+        text = '';
+      }
+    text += '}';
+    if (text.length < pieceBytes) continue;
+    if (!(await writePiece(response, text))) return;
+    text = '';
+  }
+  exchange.endJson(`${text}]\n`);
+}
+
+const pieceBytes = 64 * 1024;

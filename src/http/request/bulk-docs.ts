@@ -1,0 +1,113 @@
+import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
+import { badRequest, RequestError } from '../../base/errors.js';
+import { TimeSlice } from '../../base/turns.js';
+import type { Database } from '../../node/database.js';
+import type { DocumentInput, NamedInput } from '../../shard/document-input.js';
+import { largeDocumentBytes, readDocument, readLargeDocument } from '../../documents/read-document.js';
+import { quoteId, quoteRev } from '../../shard/doc-text.js';
+import { saveDocs, type Saved } from '../../documents/save-docs.js';
+import { parseValue, scanDocument, type Member, type ScannedValue } from '../../json/scan.js';
+import { inputLimits } from './edit-request.js';
+import type { Exchange } from '../exchange.js';
+import { refusalText } from '../answer/statuses.js';
+
+/** What a bulk request says beside its documents. */
+export interface BulkSettings {
+  newEdits: boolean;
+  allOrNothing: boolean;
+}
+
+/** Reads them from the members of the body. */
+export function bulkSettings(bytes: Buffer, members: readonly Member[]): BulkSettings {
+  const value = (name: string): unknown => {
+    const member = members.find((each) => each.name === name);
+    return member && parseValue(bytes, member.valueStart, member.valueEnd);
+  };
+  const newEdits = members.some(({ name }) => name === 'new_edits') ? value('new_edits') : true;
+  if (typeof newEdits !== 'boolean') throw badRequest('`new_edits` parameter must be a boolean.');
+  return { newEdits, allOrNothing: value('all_or_nothing') === true };
+}
+
+export function checkDocs(members: readonly Member[], isArray: boolean): void {
+  if (!members.some(({ name }) => name === 'docs'))
+    throw badRequest('POST body must include `docs` parameter.');
+  if (!isArray) throw badRequest('`docs` parameter must be an array.');
+}
+
+/** Turns documents as they come into saved ones and rows of the answer. */
+export class BulkSaver {
+  readonly #limits;
+  readonly #docsMax: number;
+  #count = 0;
+
+  constructor(
+    private readonly exchange: Exchange,
+    private readonly database: Database,
+  ) {
+    this.#limits = inputLimits(exchange);
+    this.#docsMax = exchange.services.config.number('tuffet/bulk_docs_max');
+  }
+
+  /** Refuses what cannot be a document, and one document too many. */
+  read(scanned: ScannedValue): NamedInput {
+    this.#countOne();
+    return this.#named(readDocument(scanned, this.#limits));
+  }
+
+  /** The same for the text of a document, which takes time if it is large. */
+  readText(bytes: Buffer): NamedInput | Promise<NamedInput> {
+    if (bytes.length <= largeDocumentBytes) return this.read(scanDocument(bytes));
+    this.#countOne();
+    return readLargeDocument(bytes, this.#limits).then((input) => this.#named(input));
+  }
+
+  #countOne(): void {
+    if (++this.#count > this.#docsMax)
+      throw new RequestError('too_large', `A bulk request may hold ${this.#docsMax} documents at most.`);
+  }
+
+  #named(input: DocumentInput): NamedInput {
+    input.id ??= toBytes(this.exchange.services.uuids.next());
+    this.database.checkId(input.id);
+    return input as NamedInput;
+  }
+
+  /** Counts documents from the beginning again: for a second pass. */
+  rewind(): void {
+    this.#count = 0;
+  }
+
+  /** Saves documents and gives a row for each, in their order. With `new_edits` off, success is silence. */
+  async save(inputs: readonly NamedInput[], newEdits: boolean): Promise<Bytes[]> {
+    const { user, services } = this.exchange;
+    const saved = await saveDocs(services.registry, this.database, inputs, { user, newEdits });
+    services.metrics.documentWrites += saved.length;
+    const rows: Bytes[] = [];
+    const slice = new TimeSlice();
+    for (const [i, { id }] of inputs.entries()) {
+      const result = saved[i]!;
+      if (newEdits || result instanceof RequestError) rows.push(rowOf(id, result));
+      if (i % 1_000 === 999 && slice.isOver) await slice.next();
+    }
+    return rows;
+  }
+}
+
+/** The rows of documents that were not saved. */
+export const failedRows = (inputs: readonly NamedInput[], refusal: RequestError): Bytes[] =>
+  inputs.map(({ id }) => rowOf(id, refusal));
+
+function rowOf(id: Bytes, saved: Saved): Bytes {
+  if (!(saved instanceof RequestError)) return `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(saved)}}`;
+  return `{"id":${quoteId(id)},${toBytes(refusalText(saved).slice(1))}`;
+}
+
+export function refuseAllOrNothing(exchange: Exchange, inputs: readonly NamedInput[]): void {
+  const rows = inputs.map(({ id }) => ({
+    id: fromBytes(id),
+    rev: '0-',
+    error: 'not_implemented',
+    reason: 'all_or_nothing is not supported',
+  }));
+  exchange.json(417, rows);
+}

@@ -1,0 +1,40 @@
+import { badRequest } from '../../base/errors.js';
+import type { InputLimits } from '../../documents/read-document.js';
+import { parseRev, type Rev } from '../../revisions/rev.js';
+import type { Exchange } from '../exchange.js';
+
+export function inputLimits({ services: { config } }: Exchange): InputLimits {
+  return {
+    document_bytes_max: config.number('couchdb/max_document_size'),
+    id_bytes_max: config.number('couchdb/max_document_id_length'),
+  };
+}
+
+/** The revision that a write names, in its body, its query or its `If-Match`; all that speak must agree. */
+export function namedRev(exchange: Exchange, inBody: Rev | undefined): Rev | undefined {
+  const queryText = exchange.query.get('rev');
+  const inQuery = queryText === undefined ? undefined : parseRev(queryText);
+  const inHeader = ifMatchRev(exchange);
+  if (inBody !== undefined && inQuery !== undefined && !same(inBody, inQuery)) {
+    throw badRequest('Document rev from request body and query string have different values');
+  }
+  const named = inBody ?? inQuery;
+  if (named !== undefined && inHeader !== undefined && !same(named, inHeader)) {
+    throw badRequest('Document rev and etag have different values');
+  }
+  return named ?? inHeader;
+}
+
+export function ifMatchRev(exchange: Exchange): Rev | undefined {
+  const header = exchange.header('if-match');
+  return header === undefined
+    ? undefined
+    : parseRev(
+        header
+          .trim()
+          .replace(/^W\//, '')
+          .replace(/^"(.*)"$/, '$1'),
+      );
+}
+
+const same = (a: Rev, b: Rev): boolean => a.pos === b.pos && a.hash === b.hash;

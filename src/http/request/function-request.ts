@@ -1,0 +1,98 @@
+import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
+import type { Database } from '../../node/database.js';
+import { databaseInfo } from '../../node/database-info.js';
+import { functionSecurity, functionUser } from '../../design/validate-docs.js';
+import type { Exchange } from '../exchange.js';
+import { Query } from './query.js';
+
+/** What a function is told of the request beside what the request itself says. */
+export interface FunctionRequestOptions {
+  /** The document's id, where the address names one. */
+  id?: Bytes | undefined;
+  /** The body as a value; functions without a body see the word `undefined`, as CouchDB has it. */
+  body?: unknown;
+  /** The parameters, where they did not come with the address. */
+  query?: Query;
+}
+
+/** The request as functions see it, as JSON. */
+export function functionRequest(
+  exchange: Exchange,
+  database: Database,
+  { id, body = 'undefined', query = exchange.query }: FunctionRequestOptions = {},
+): Bytes {
+  const { method, parts, rawPath, request, services, user } = exchange;
+  const headers = visibleHeaders(request.rawHeaders, services.config.text('chttpd_auth/x_auth_token'));
+  const path = parts.map(fromBytes);
+  const value = {
+    info: databaseInfo(database),
+    id: id === undefined ? null : fromBytes(id),
+    uuid: services.uuids.next(),
+    method,
+    requested_path: exchange.requestedParts?.map(fromBytes) ?? path,
+    path,
+    raw_path: rawPath,
+    query: Object.fromEntries(query.entries()),
+    headers,
+    body,
+    peer: exchange.sender,
+    form: formOf(exchange.header('content-type'), body),
+    cookie: cookiesOf(headers['Cookie']),
+    userCtx: functionUser(database, user),
+    secObj: functionSecurity(database),
+  };
+  return toBytes(JSON.stringify(value));
+}
+
+/** The body of a request as functions see it: its text. */
+export async function functionBody(exchange: Exchange): Promise<string> {
+  const announced =
+    exchange.header('content-length') !== undefined || exchange.header('transfer-encoding') !== undefined;
+  const bytes = await exchange.body(exchange.jsonBytesMax);
+  return announced || bytes.length > 0 ? bytes.toString() : 'undefined';
+}
+
+/**
+ * By these a client shows who it is. Functions are told who it is; what proves it is not theirs, since whoever writes
+ * them administers one database, and not the accounts of the server.
+ */
+const secretHeaders = new Set([
+  'authorization',
+  'proxy-authorization',
+  'x-auth-couchdb-token',
+  'x-auth-svc-token',
+]);
+const secretCookie = /(?:^|;\s*)AuthSession=[^;]*/gi;
+
+/** Headers under their usual spelling, however the client wrote them. */
+function visibleHeaders(rawHeaders: readonly string[], tokenHeader: string): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    const lower = name.toLowerCase();
+    if (lower.startsWith(':') || secretHeaders.has(lower) || lower === tokenHeader.toLowerCase()) continue;
+    const spelled = usualSpelling(name);
+    const raw = rawHeaders[i + 1]!;
+    const value = spelled === 'Cookie' ? raw.replace(secretCookie, '').replace(/^;\s*/, '') : raw;
+    if (spelled === 'Cookie' && value === '') continue;
+    headers[spelled] = Object.hasOwn(headers, spelled) ? `${headers[spelled]}, ${value}` : value;
+  }
+  return headers;
+}
+
+export const usualSpelling = (name: string): string =>
+  name.toLowerCase().replace(/(?:^|-)[a-z]/g, (letter) => letter.toUpperCase());
+
+function formOf(type: string | undefined, body: unknown): Record<string, string> {
+  if (typeof body !== 'string' || !type?.startsWith('application/x-www-form-urlencoded')) return {};
+  return Object.fromEntries(new Query(toBytes(body)).entries());
+}
+
+function cookiesOf(header: string | undefined): Record<string, string> {
+  const cookies: Record<string, string> = {};
+  for (const pair of header?.split(';') ?? []) {
+    const equals = pair.indexOf('=');
+    if (equals > 0) cookies[pair.slice(0, equals).trim()] = pair.slice(equals + 1).trim();
+  }
+  return cookies;
+}

@@ -1,0 +1,25 @@
+import type { Identity } from '../../auth/authenticator.js';
+import type { UserContext } from '../../base/user-context.js';
+import { RequestError } from '../../base/errors.js';
+import type { Exchange } from '../exchange.js';
+
+/** Who is asking, by the credentials of the request. Refuses wrong ones. */
+export function login(exchange: Exchange): Identity | Promise<Identity> {
+  return exchange.services.authenticator.authenticate(exchange);
+}
+
+/** Refuses anonymous users where the configuration wants none; they may log in. */
+export function checkLogin({ services: { config }, parts, method }: Exchange, user: UserContext): void {
+  if (user.name !== null || (parts[0] === '_session' && method === 'POST')) return;
+  const exceptUp = config.boolean('chttpd/require_valid_user_except_for_up');
+  if (!exceptUp && !config.boolean('chttpd/require_valid_user')) return;
+  if (exceptUp && parts[0] === '_up') return;
+  throw new RequestError('unauthorized', 'Authentication required.');
+}
+
+/** The same once more, for what lasts: an account may be gone by now, or have other rights. */
+export async function reauthenticate(exchange: Exchange): Promise<UserContext> {
+  const { user } = await login(exchange);
+  checkLogin(exchange, user);
+  return user;
+}

@@ -1,0 +1,57 @@
+import { badRequest, RequestError } from '../../base/errors.js';
+import { isSystemName, securityOfNew } from '../../auth/system-databases.js';
+import type { DatabaseRegistry } from '../../node/database-registry.js';
+import type { Config } from '../../config/config.js';
+
+const nameRule = /^[a-z][a-z0-9_$()+/-]*$/;
+const nameBytesMax = 238;
+
+export function checkDatabaseName(config: Config, name: string): void {
+  if (nameRule.test(name) && name.length <= nameBytesMax) return;
+  if (isSystemName(config, name) && nameRule.test(name.slice(1))) return;
+  throw new RequestError(
+    'illegal_database_name',
+    `Name: '${name}'. Only lowercase characters (a-z), digits (0-9), and any of the characters _, $, (, ), +, -, and / are allowed. Must begin with a letter.` +
+      (name.length > nameBytesMax ? ` A name has at most ${nameBytesMax} bytes.` : ''),
+  );
+}
+
+/** What a request, or a replication, says of a database that is to be made. */
+export interface DatabaseParameters {
+  get(name: string): string | undefined;
+}
+
+/** Makes a database. */
+export async function makeDatabase(
+  registry: DatabaseRegistry,
+  config: Config,
+  name: string,
+  parameters: DatabaseParameters,
+): Promise<void> {
+  checkDatabaseName(config, name);
+  const q = positiveInteger(parameters, 'q') ?? config.number('cluster/q');
+  positiveInteger(parameters, 'n');
+  if (q > shardsMax) throw badRequest(`The \`q\` value must not be greater than ${shardsMax}.`);
+  const partitioned = parameters.get('partitioned');
+  if (partitioned !== undefined && partitioned !== 'true' && partitioned !== 'false') {
+    throw badRequest('Invalid `partitioned` parameter');
+  }
+  if (partitioned === 'true' && isSystemName(config, name.slice(name.lastIndexOf('/') + 1)))
+    throw badRequest('Cannot partition a system database');
+  const security = securityOfNew(config, name);
+  await registry.createDatabase(name, {
+    q,
+    ...(partitioned === 'true' ? { partitioned: true, placement: 'partition' } : {}),
+    ...(security && { security }),
+  });
+}
+
+const shardsMax = 256;
+
+function positiveInteger(parameters: DatabaseParameters, name: string): number | undefined {
+  const text = parameters.get(name);
+  if (text === undefined) return undefined;
+  if (!/^[0-9]+$/.test(text) || Number(text) < 1)
+    throw badRequest(`The \`${name}\` value should be a positive integer.`);
+  return Number(text);
+}

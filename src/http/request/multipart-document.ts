@@ -1,0 +1,61 @@
+import type { Follower } from '../../documents/attachments/attach.js';
+import type { Share } from '../../base/budget.js';
+import { badRequest } from '../../base/errors.js';
+import { bodyProblem, openBody } from './body.js';
+import type { Exchange } from '../exchange.js';
+import { countBody } from '../connection/memory-budgets.js';
+import { boundaryOf, filenameOf, mayBeNamed } from '../../base/multipart/content-headers.js';
+import { readMultipart, type Part } from '../../base/multipart/multipart-reader.js';
+
+/** The document itself may have this size; the attachments behind it have a limit of their own. */
+const documentPartBytesMax = 64 * 1024 * 1024;
+
+/**
+ * A `multipart/related` body: the document first, then the attachments that it announces as following, in the order
+ * of their announcement. `save` gets the document's bytes, and a way to read each attachment when its turn comes.
+ */
+export async function withMultipart(
+  exchange: Exchange,
+  save: (document: Buffer, follower: Follower) => Promise<void>,
+): Promise<void> {
+  const source = openBody(exchange.request, exchange.bodyBytesMax);
+  const parts = readMultipart(source, boundaryOf(exchange.header('content-type')));
+  try {
+    const first = await parts.next();
+    if (first.done) throw badRequest('The multipart body has no parts.');
+    await save(await gather(first.value, exchange.bodyShare), {
+      open: async ({ name }) => {
+        const next = await parts.next();
+        if (next.done) throw badRequest(`The multipart body has no part for attachment ${name}.`);
+        const { headers } = next.value;
+        if (!mayBeNamed(headers, name)) {
+          throw badRequest(
+            `A part for attachment ${name} was expected, and one for ${filenameOf(headers)} came.`,
+          );
+        }
+        return next.value.body;
+      },
+      end: async () => {
+        if (!(await parts.next()).done)
+          throw badRequest('The multipart body has a part that the document does not name.');
+      },
+    });
+  } catch (error) {
+    throw bodyProblem(error);
+  }
+}
+
+async function gather(part: Part, share: Share): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of part.body) {
+    length += chunk.length;
+    if (length > documentPartBytesMax)
+      throw badRequest('The first part of the body is too large for a document.');
+    share.moved();
+    countBody(share, length);
+    chunks.push(Buffer.from(chunk));
+  }
+  share.settle();
+  return Buffer.concat(chunks, length);
+}

@@ -1,0 +1,74 @@
+import { fromBytes, type Bytes } from '../../base/bytes.js';
+import { badRequest, RequestError } from '../../base/errors.js';
+import type { Database } from '../../node/database.js';
+import type { Exchange } from '../exchange.js';
+import { namedPartition, pathPartition } from './partition-path.js';
+import { parseJsonText } from './query.js';
+
+/** A parameter from the query string, which is text, or from a JSON body, which is a value. */
+export type Parameter = { text: string } | { value: unknown };
+
+export const parseError = (reason: string): RequestError => new RequestError('query_parse_error', reason);
+
+export function boolean(parameter: Parameter): boolean {
+  const value = 'text' in parameter ? parameter.text : parameter.value;
+  if (typeof value === 'boolean') return value;
+  const word = typeof value === 'string' ? value.toLowerCase() : undefined;
+  if (word === 'true' || word === 'false') return word === 'true';
+  throw parseError(`Invalid boolean parameter: ${JSON.stringify(value)}`);
+}
+
+export function positive(parameter: Parameter): number {
+  const isText = 'text' in parameter;
+  const value = isText ? (/^[+-]?\d+$/.test(parameter.text) ? Number(parameter.text) : NaN) : parameter.value;
+  const shown = JSON.stringify(isText ? parameter.text : parameter.value);
+  if (typeof value !== 'number' || !Number.isInteger(value))
+    throw parseError(`Invalid value for integer: ${shown}`);
+  if (value < 0) throw parseError(`Invalid value for positive integer: ${shown}`);
+  return value;
+}
+
+export const json = (parameter: Parameter): unknown =>
+  'text' in parameter ? parseJsonText(parameter.text) : parameter.value;
+
+export function text(parameter: Parameter): string {
+  const value = 'text' in parameter ? parameter.text : parameter.value;
+  if (typeof value !== 'string') throw parseError('A document id must be a string.');
+  return value;
+}
+
+export function partitionName(parameter: Parameter): Bytes {
+  const value = 'text' in parameter ? parameter.text : parameter.value;
+  if (typeof value !== 'string') throw parseError('`partition` must be a string.');
+  return namedPartition(value);
+}
+
+export function list(parameter: Parameter, member = '`keys` body member'): readonly unknown[] {
+  const value = json(parameter);
+  if (Array.isArray(value)) return checkKeyCount(value);
+  throw badRequest(`${'text' in parameter ? '`keys` parameter' : member} must be an array.`);
+}
+
+/** Keys of one query. */
+const keysMax = 250_000;
+
+export function checkKeyCount(keys: readonly unknown[]): readonly unknown[] {
+  if (keys.length > keysMax) throw new RequestError('too_large', `A query may have ${keysMax} keys at most.`);
+  return keys;
+}
+
+export function choice(parameter: Parameter, name: string, choices: readonly string[]): void {
+  const value = 'text' in parameter ? parameter.text : String(parameter.value);
+  if (!choices.includes(value)) throw parseError(`Invalid value for \`${name}\`.`);
+}
+
+/** Of the query string, and the partition that the path names. */
+export function* queryParameters(exchange: Exchange, database: Database): Generator<[string, Parameter]> {
+  for (const [name, text] of exchange.query.entries()) yield [name, { text }];
+  const partition = pathPartition(exchange, database);
+  if (partition !== undefined) yield ['partition', { text: fromBytes(partition) }];
+}
+
+export function* bodyParameters(body: Record<string, unknown>): Generator<[string, Parameter]> {
+  for (const [name, value] of Object.entries(body)) yield [name, { value }];
+}

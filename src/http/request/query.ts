@@ -1,0 +1,66 @@
+import { fromBytes } from '../../base/bytes.js';
+import { invalidJson } from '../../base/errors.js';
+import { parseJson } from '../../json/scan.js';
+import { decodeComponent } from './path.js';
+
+/** The parameters of a request; of one given twice, the last counts. */
+export class Query {
+  readonly #values = new Map<string, string>();
+
+  constructor(text: string) {
+    for (const pair of text === '' ? [] : text.split('&')) {
+      if (pair === '') continue;
+      const equals = pair.indexOf('=');
+      const name = equals < 0 ? pair : pair.slice(0, equals);
+      const value = equals < 0 ? '' : pair.slice(equals + 1);
+      this.#values.set(textOf(name), textOf(value));
+    }
+  }
+
+  /** The same with names in lower case, for those who take them in any. */
+  lowerCased(): Query {
+    const query = new Query('');
+    for (const [name, value] of this.#values) query.#values.set(name.toLowerCase(), value);
+    return query;
+  }
+
+  get size(): number {
+    return this.#values.size;
+  }
+
+  has(name: string): boolean {
+    return this.#values.has(name);
+  }
+
+  get(name: string): string | undefined {
+    return this.#values.get(name);
+  }
+
+  entries(): Iterable<[string, string]> {
+    return this.#values;
+  }
+
+  /** Anything but `true` is no: how reads of documents take their switches. */
+  isTrue(name: string): boolean {
+    return this.#values.get(name) === 'true';
+  }
+}
+
+/** Nearly every name, and most values, are what they look like. */
+const textOf = (component: string): string =>
+  plain.test(component) ? component : fromBytes(decodeComponent(component));
+
+const plain = /^[!-$&-*,-~]*$/;
+
+export const emptyQuery = new Query('');
+
+const plainString = /^"[\w .:/@-]*"$/;
+const plainNumber = /^-?(?:0|[1-9]\d{0,14})$/;
+
+/** A parameter that holds JSON; nearly always a string without anything special, or a whole number. */
+export function parseJsonText(text: string): unknown {
+  if (text === '') throw invalidJson();
+  if (plainString.test(text)) return text.slice(1, -1);
+  if (plainNumber.test(text)) return Number(text);
+  return parseJson(Buffer.from(text));
+}

@@ -1,0 +1,34 @@
+import { RequestError } from '../../base/errors.js';
+
+/** Bytes `start` up to, not including, `end`. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+
+/** So many ranges bring the whole: nobody needs them, and serving them is dear. */
+const rangesMax = 9;
+
+/**
+ * What a `Range` header asks for; undefined where it asks for the whole, or is not understood, which is the same.
+ * Refuses what lies behind the end.
+ */
+export function parseRanges(header: string | undefined, length: number): ByteRange[] | undefined {
+  const list = /^bytes=(.*)$/.exec(header ?? '')?.[1];
+  if (list === undefined) return undefined;
+  const ranges: ByteRange[] = [];
+  for (const each of list.split(',')) {
+    const [, first = '', last = ''] = /^\s*(\d*)-(\d*)\s*$/.exec(each) ?? [];
+    if (first === '' && last === '') return undefined;
+    const start = first === '' ? Math.max(0, length - Number(last)) : Number(first);
+    const end = first === '' || last === '' ? length : Math.min(length, Number(last) + 1);
+    if (first !== '' && last !== '' && Number(last) < Number(first)) return undefined;
+    if (start >= length || start >= end)
+      throw new RequestError('requested_range_not_satisfiable', 'Requested range not satisfiable');
+    ranges.push({ start, end });
+  }
+  if (ranges.length > rangesMax) return undefined;
+  const [only] = ranges;
+  const isWhole = ranges.length === 1 && only!.start === 0 && only!.end === length && /^\s*0-\s*$/.test(list);
+  return isWhole ? undefined : ranges;
+}

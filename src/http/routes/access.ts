@@ -1,0 +1,68 @@
+import { RequestError } from '../../base/errors.js';
+import {
+  checkDbAdmin,
+  checkMaintenance,
+  checkMember,
+  isServerAdmin,
+  requireServerAdmin,
+} from '../../auth/rights.js';
+import { checkListing, checkLocal } from '../../auth/system-databases.js';
+import type { Database } from '../../node/database.js';
+import type { Exchange } from '../exchange.js';
+import type { Access } from './route.js';
+
+type Check<Subject extends unknown[]> = (exchange: Exchange, ...subject: Subject) => void;
+
+const serverAdmins: Check<unknown[]> = ({ user }) => requireServerAdmin(user);
+const everybody: Check<unknown[]> = () => {};
+
+const serverChecks: Readonly<Record<Access, Check<[]>>> = {
+  public: everybody,
+  server_admin: serverAdmins,
+  // CouchDB lets every user replicate, and has words for the others, which clients know.
+  replicate: ({ user }) => {
+    if (user.name === null && user.roles.length === 0)
+      throw new RequestError('unauthorized', 'You are not an authenticated user');
+    requireServerAdmin(user);
+  },
+  all_dbs: (exchange) => {
+    if (exchange.services.config.boolean('chttpd/admin_only_all_dbs')) serverAdmins(exchange);
+  },
+  metrics: ({ user }) => {
+    if (isServerAdmin(user) || user.roles.includes('_metrics')) return;
+    throw new RequestError('unauthorized', 'You are not a server admin or read-only metrics user');
+  },
+  // These belong to databases; on a route without one there is nobody else whom they could mean.
+  member: serverAdmins,
+  listing: serverAdmins,
+  local: serverAdmins,
+  local_listing: serverAdmins,
+  db_admin: serverAdmins,
+  maintenance: serverAdmins,
+};
+
+const databaseChecks: Readonly<Record<Access, Check<[Database]>>> = {
+  ...serverChecks,
+  member: ({ user }, { security }) => checkMember(user, security),
+  listing: ({ user, services }, database) => checkListing(services.config, user, database),
+  local: ({ user, services }, database) => checkLocal(services.config, user, database),
+  local_listing: ({ user, services }, database) => {
+    checkListing(services.config, user, database);
+    checkLocal(services.config, user, database);
+  },
+  db_admin: ({ user }, { security }) => {
+    checkMember(user, security);
+    checkDbAdmin(user, security);
+  },
+  maintenance: ({ user }, { security }) => checkMaintenance(user, security),
+};
+
+/** Refuses who may not call a route of the server as a whole. */
+export function checkServerAccess(access: Access, exchange: Exchange): void {
+  serverChecks[access](exchange);
+}
+
+/** Refuses who may not call a route of a database. */
+export function checkDatabaseAccess(access: Access, exchange: Exchange, database: Database): void {
+  databaseChecks[access](exchange, database);
+}

@@ -1,0 +1,31 @@
+import { fail } from '../answer/error-answer.js';
+import type { Exchange } from '../exchange.js';
+import { NoRoom } from '../connection/memory-budgets.js';
+import { route } from './router.js';
+
+/** Has a request answered by the handler of its route, or by an error. */
+export function runRoute(exchange: Exchange): void {
+  const failed = (error: unknown): void => {
+    if (isRepeatable(exchange, error)) return void runAgain(exchange, error);
+    fail(exchange, error);
+    exchange.finished();
+  };
+  try {
+    const work = route(exchange);
+    if (work instanceof Promise) work.then(() => exchange.finished(), failed);
+    else exchange.finished();
+  } catch (error) {
+    failed(error);
+  }
+}
+
+/** Whether a request only reads, and its answer found no room in the memory. */
+const isRepeatable = ({ method, response }: Exchange, error: unknown): error is NoRoom =>
+  error instanceof NoRoom && method === 'GET' && !response.headersSent;
+
+/** Makes the answer once more when there is room for it; until then nothing is held for it. */
+async function runAgain(exchange: Exchange, refusal: NoRoom): Promise<void> {
+  if ((await refusal.share.grow(refusal.bytes)) && !exchange.response.destroyed) return runRoute(exchange);
+  fail(exchange, refusal);
+  exchange.finished();
+}

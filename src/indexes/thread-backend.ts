@@ -1,0 +1,250 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { RequestError, refusalOf, Unavailable } from '../base/errors.js';
+import { StorageError } from '../base/storage-errors.js';
+import { LmdbStore } from '../storage/lmdb-store.js';
+import { syncFolder } from '../storage/sync-folder.js';
+import type { Documents, IndexBackend } from './index-backend.js';
+import type { FailedView, IndexJob, OnProgress } from './index-job.js';
+import type { Reply, Request, ThreadSettings } from './thread-messages.js';
+
+/** The store is copied when it could give back this much, and this share of its size. */
+const reclaimBytesMin = 8 * 1024 * 1024;
+const reclaimShareMin = 0.4;
+
+interface Waiting {
+  resolve: (failed: readonly FailedView[]) => void;
+  reject: (error: Error) => void;
+  onProgress: OnProgress | undefined;
+}
+
+export interface ThreadBackendOptions extends Omit<ThreadSettings, 'folder'> {
+  log: (space: string, message: string) => void;
+}
+
+/**
+ * Indexes in a store of their own, filled by a thread of their own. Thread and store are there from the first view on;
+ * a server without views has neither. This thread reads the store, that one writes it.
+ *
+ * The store lies in a numbered folder below `folder`. It never shrinks; where that is worth it, a compact copy takes its
+ * place under the next number, while the filling (not the reading) of indexes waits.
+ */
+export class ThreadBackend implements IndexBackend {
+  #store: LmdbStore | undefined;
+  #worker: Worker | undefined;
+  readonly #waiting = new Map<number, Waiting>();
+  #requests = 0;
+  /** Set while the store is being replaced: requests wait for it. */
+  #replacing: Promise<void> | undefined;
+  /** Who waits for the thread to be idle. */
+  #idle: (() => void)[] = [];
+  #closed = false;
+
+  constructor(
+    private readonly folder: string,
+    private readonly options: ThreadBackendOptions,
+  ) {}
+
+  get store(): LmdbStore {
+    return (this.#store ??= new LmdbStore(this.#current()));
+  }
+
+  async update(job: IndexJob, { folder }: Documents, onProgress: OnProgress): Promise<readonly FailedView[]> {
+    const asked = this.#ask({ type: 'update', job, documents: folder! }, onProgress);
+    const failed = await asked.catch((error: unknown) => {
+      throw error instanceof RequestError && error.error === 'insufficient_storage'
+        ? indexNotUpdated(error)
+        : error;
+    });
+    this.#store?.refresh();
+    return failed;
+  }
+
+  async keepOnly(instance: number, signatures: readonly string[]): Promise<void> {
+    if (this.#isUsed()) await this.#ask({ type: 'keep_only', instance, signatures });
+  }
+
+  async drop(instance: number): Promise<void> {
+    if (this.#isUsed()) await this.#ask({ type: 'drop', instance });
+  }
+
+  async discard(number: number, root: number): Promise<void> {
+    await this.#ask({ type: 'discard', number, root });
+    this.#store?.refresh();
+  }
+
+  async released(folder: string): Promise<void> {
+    if (this.#worker !== undefined) await this.#ask({ type: 'released', folder });
+  }
+
+  restart(): Promise<void> {
+    return this.#stop();
+  }
+
+  async renew(): Promise<void> {
+    if (this.#worker !== undefined) await this.#ask({ type: 'renew' });
+  }
+
+  set settings(settings: Pick<ThreadSettings, 'timeout_ms' | 'reduce_limit'>) {
+    Object.assign(this.options, settings);
+    this.#worker?.postMessage({ type: 'settings', settings, id: ++this.#requests });
+  }
+
+  /** Waits for a moment in which nothing is asked of the thread; of several who ask for the same, one does it. */
+  async reclaim(): Promise<void> {
+    while (this.#waiting.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    if (this.#replacing === undefined && !this.#closed && this.#isWorthwhile()) {
+      this.#replacing = this.#replaceStore().finally(() => {
+        this.#replacing = undefined;
+      });
+    }
+    await this.#replacing;
+  }
+
+  #isWorthwhile(): boolean {
+    if (!this.#isUsed()) return false;
+    const { file_bytes, used_bytes } = this.store.size();
+    const free = file_bytes - used_bytes;
+    return free >= reclaimBytesMin && free >= reclaimShareMin * file_bytes;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    // What could not be copied is not copied.
+    await this.#replacing?.catch(() => {});
+    await this.#stop();
+    await this.#store?.close();
+    this.#store = undefined;
+  }
+
+  /** Whether there has ever been an index. */
+  #isUsed(): boolean {
+    return this.#store !== undefined || fs.existsSync(this.folder);
+  }
+
+  async #replaceStore(): Promise<void> {
+    await this.#stop();
+    const old = this.#current();
+    const next = path.join(this.folder, String(Number(path.basename(old)) + 1));
+    const copy = `${next}.copy`;
+    await fs.promises.rm(copy, { recursive: true, force: true });
+    try {
+      await fs.promises.mkdir(copy, { recursive: true });
+      await this.store.copyTo(copy);
+      syncFolder(copy);
+      await fs.promises.rename(copy, next);
+    } catch (error) {
+      // A full disk is the likeliest reason: what was copied must not go on taking room.
+      await fs.promises.rm(copy, { recursive: true, force: true });
+      throw error;
+    }
+    const replaced = this.#store;
+    this.#store = undefined;
+    await replaced?.close();
+    await fs.promises.rm(old, { recursive: true, force: true });
+  }
+
+  /** The folder with the highest number counts; whatever else is there was left by a copy that was broken off. */
+  #current(): string {
+    fs.mkdirSync(this.folder, { recursive: true });
+    const names = fs.readdirSync(this.folder);
+    const number = Math.max(1, ...names.filter((name) => /^\d+$/.test(name)).map(Number));
+    for (const name of names) {
+      if (name !== String(number)) fs.rmSync(path.join(this.folder, name), { recursive: true, force: true });
+    }
+    return path.join(this.folder, String(number));
+  }
+
+  async #ask(request: Request, onProgress?: OnProgress): Promise<readonly FailedView[]> {
+    while (this.#replacing !== undefined) await this.#replacing.catch(() => {});
+    if (this.#closed) throw new Unavailable('The server is being stopped.');
+    return await this.#send(this.#start(), request, onProgress);
+  }
+
+  #send(worker: Worker, request: Request, onProgress?: OnProgress): Promise<readonly FailedView[]> {
+    return new Promise((resolve, reject) => {
+      const id = ++this.#requests;
+      this.#waiting.set(id, { resolve, reject, onProgress });
+      worker.postMessage({ ...request, id });
+    });
+  }
+
+  #start(): Worker {
+    if (this.#worker !== undefined) return this.#worker;
+    // The folder must be there, and of the right number, before the thread opens it.
+    void this.store;
+    const { threads, memory_bytes, timeout_ms, reduce_limit } = this.options;
+    const settings: ThreadSettings = {
+      folder: this.#current(),
+      threads,
+      memory_bytes,
+      timeout_ms,
+      reduce_limit,
+    };
+    const worker = new Worker(new URL('./index-thread.js', import.meta.url), { workerData: settings });
+    worker.unref();
+    worker.on('message', (reply: Reply) => this.#hear(worker, reply));
+    worker.on('error', (error: unknown) => this.#lost(worker, error as Error));
+    worker.on('exit', () => this.#lost(worker, new Error('the index thread ended')));
+    this.#worker = worker;
+    return worker;
+  }
+
+  #hear(worker: Worker, reply: Reply): void {
+    if (reply.type === 'log') return this.options.log(reply.space, reply.message);
+    if (reply.type === 'release') return void this.#release(worker);
+    if (reply.type === 'reopened') return this.#resume(worker);
+    const waiting = this.#waiting.get(reply.id);
+    if (reply.type === 'progress') return waiting?.onProgress?.(reply.done, reply.total);
+    this.#waiting.delete(reply.id);
+    if (reply.type === 'done') waiting?.resolve(reply.failed);
+    else if (reply.type === 'refused') waiting?.reject(refusalOf(reply.refusal));
+    else waiting?.reject(new Error(reply.message));
+    this.#tellIdle();
+  }
+
+  #tellIdle(): void {
+    if (this.#waiting.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  #resume(worker: Worker): void {
+    this.#store?.resume();
+    worker.postMessage({ type: 'store_resumed', id: ++this.#requests });
+  }
+
+  /** A message of a thread that has ended meanwhile may still come: it would never give the store back. */
+  async #release(worker: Worker): Promise<void> {
+    if (worker !== this.#worker) return;
+    await this.#store?.suspend();
+    if (worker !== this.#worker) return this.#store?.resume();
+    worker.postMessage({ type: 'store_released', id: ++this.#requests });
+  }
+
+  /** Whoever waits is told; the next request starts a new thread. */
+  #lost(worker: Worker, error: Error): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    for (const { reject } of this.#waiting.values()) reject(error);
+    this.#waiting.clear();
+    this.#store?.resume();
+    this.#tellIdle();
+  }
+
+  async #stop(): Promise<void> {
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    await this.#send(worker, { type: 'close' }).catch(() => {});
+    this.#worker = undefined;
+    await worker.terminate();
+    // It may have asked for the store to be let go of, and cannot give it back any more.
+    this.#store?.resume();
+  }
+}
+
+const indexNotUpdated = (cause: unknown): StorageError =>
+  new StorageError(
+    'insufficient_storage',
+    'The disk of the server is full: the index could not be updated. With update=false it is read as it is.',
+    cause,
+  );

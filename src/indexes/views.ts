@@ -1,0 +1,276 @@
+import type { Bytes } from '../base/bytes.js';
+import { refusalOf, type RequestError } from '../base/errors.js';
+import type { Logger } from '../base/logger.js';
+import type { ScriptHost } from '../script/script-host.js';
+import type { ShardState } from '../shard/shard-state.js';
+import type { Store } from '../storage/store.js';
+import type { DesignViews, ViewDefinition } from './definition.js';
+import type { Documents, IndexBackend } from './index-backend.js';
+import { IndexKeys, numberOf } from './index-keys.js';
+import { spaceOf, type OnProgress } from './index-job.js';
+import { indexNumber } from './index-register.js';
+import { decodeIndexState, isCurrent } from './index-state.js';
+import { queryReduce, type QueryReduce } from './reduce/query-reduce.js';
+import { NodeCache } from './tree/node-cache.js';
+import { ViewReader } from './view-reader.js';
+
+/** How often an index is brought up to date for one query before that is given up. */
+const attemptsMax = 100;
+
+/** A database, as far as its indexes need to know it. */
+export interface Indexed {
+  instance: number;
+  q: number;
+  /** The shards' counters as of the last commit. */
+  states: readonly ShardState[];
+  documents: () => Documents;
+}
+
+/** A view's index as it was found last; it is that still as long as its state is. */
+interface Opened {
+  instance: number;
+  store: Store;
+  number: number;
+  stateKey: Bytes;
+  state: Bytes;
+  reader: ViewReader;
+}
+
+interface Updating {
+  /** Those who wait. */
+  clients: number;
+  current: Promise<Failures>;
+  /** For those who came too late for the current one. */
+  next: Promise<Failures> | undefined;
+}
+
+/** Why views of a design document could not be brought up to date, by their signatures. */
+export type Failures = ReadonlyMap<string, RequestError>;
+
+/** Begins an update and hears of its progress; gives what to call at its end. */
+export type OnUpdate = (total: number) => { progress: OnProgress; end: () => void };
+
+/** The indexes of all databases, for readers. */
+export class Views {
+  readonly #cache: NodeCache;
+  readonly #updating = new Map<string, Updating>();
+  #opened = new WeakMap<ViewDefinition, Opened>();
+  #reclaiming = 0;
+  /** Numbers of damaged indexes that are being removed. */
+  readonly #discarding = new Set<number>();
+  /** Views whose functions have exceeded their limits too often, by database and signature. */
+  readonly #stopped = new Map<string, RequestError>();
+
+  constructor(
+    private readonly backend: IndexBackend,
+    private readonly scripts: ScriptHost,
+    cacheBytes: number,
+    private readonly logger: Logger,
+  ) {
+    this.#cache = new NodeCache(cacheBytes);
+    this.#cache.onDamage = (prefix, root) => this.#discard(numberOf(prefix), root);
+  }
+
+  /** What the index of a view has, which may be nothing yet. */
+  reader({ instance }: Indexed, view: ViewDefinition): ViewReader | undefined {
+    const { store } = this.backend;
+    const before = this.#opened.get(view);
+    if (before?.instance === instance && before.store === store) {
+      const state = store.get(before.stateKey);
+      if (state === before.state) return before.reader;
+      if (state !== undefined) return this.#open({ ...before, state }, view);
+    }
+    const number = indexNumber(store, instance, view.signature);
+    if (number === undefined) return undefined;
+    const stateKey = new IndexKeys(number).state;
+    const state = store.get(stateKey);
+    return state === undefined ? undefined : this.#open({ instance, store, number, stateKey, state }, view);
+  }
+
+  #open(index: Omit<Opened, 'reader'>, view: ViewDefinition): ViewReader {
+    const { store, number, state } = index;
+    try {
+      const reader = new ViewReader(store, number, view, decodeIndexState(state), this.#cache);
+      this.#opened.set(view, { ...index, reader });
+      return reader;
+    } catch (error) {
+      this.#discard(number, 0);
+      throw error;
+    }
+  }
+
+  /** Has an index removed that was found damaged: the next who asks for it has it built anew. */
+  #discard(number: number, root: number): void {
+    if (this.#discarding.has(number)) return;
+    this.#discarding.add(number);
+    this.logger.error({ index: number }, 'an index is damaged; it is discarded and built anew');
+    this.backend
+      .discard(number, root)
+      .catch((error: unknown) => this.logger.error({ err: error }, 'a damaged index could not be discarded'))
+      .finally(() => {
+        this.#discarding.delete(number);
+        this.#forget();
+      });
+  }
+
+  /** Indexes come and go with updates and removals: which number a view has must be looked up again then. */
+  #forget(): void {
+    this.#opened = new WeakMap();
+  }
+
+  /** Whether all indexes of a design document have all that is committed now. */
+  isFresh(indexed: Indexed, design: DesignViews): boolean {
+    return [...design.views.values()].every((view) => {
+      if (this.#stopped.has(stoppedKey(indexed.instance, view.signature))) return true;
+      const reader = this.reader(indexed, view);
+      return reader !== undefined && isCurrent(reader.state, indexed.states);
+    });
+  }
+
+  /** The index of a view with all that is committed now. */
+  freshReader(
+    indexed: Indexed,
+    design: DesignViews,
+    view: ViewDefinition,
+    onUpdate: OnUpdate,
+  ): ViewReader | Promise<ViewReader> {
+    const reader = this.reader(indexed, view);
+    if (reader !== undefined && isCurrent(reader.state, indexed.states)) return reader;
+    const stopped = this.#stopped.get(stoppedKey(indexed.instance, view.signature));
+    if (stopped !== undefined) throw stopped;
+    return this.#wait({ ...indexed, states: [...indexed.states] }, design, view, onUpdate);
+  }
+
+  async #wait(
+    indexed: Indexed,
+    design: DesignViews,
+    view: ViewDefinition,
+    onUpdate: OnUpdate,
+  ): Promise<ViewReader> {
+    for (let attempt = 0; attempt < attemptsMax; attempt++) {
+      const failure = (await this.update(indexed, design, onUpdate)).get(view.signature);
+      if (failure !== undefined) throw failure;
+      const reader = this.reader(indexed, view);
+      if (reader !== undefined && isCurrent(reader.state, indexed.states)) return reader;
+    }
+    throw new Error('an index could not be brought up to date');
+  }
+
+  /** Brings the indexes of a design document up to date with what is committed now. Those who ask for the same share it. */
+  update(indexed: Indexed, design: DesignViews, onUpdate: OnUpdate): Promise<Failures> {
+    const key = `${indexed.instance}/${design.signature}`;
+    const running = this.#updating.get(key);
+    if (running !== undefined) {
+      running.clients++;
+      return (running.next ??= running.current
+        .catch(() => {})
+        .then(() => this.update(indexed, design, onUpdate)));
+    }
+    const current = this.#run(indexed, design, onUpdate).finally(() => this.#updating.delete(key));
+    this.#updating.set(key, { clients: 1, current, next: undefined });
+    return current;
+  }
+
+  async #run(indexed: Indexed, design: DesignViews, onUpdate: OnUpdate): Promise<Failures> {
+    const { instance, q, documents } = indexed;
+    const { lib, localSeq, includeDesign } = design;
+    const failures = new Map<string, RequestError>();
+    const views = [...design.views.values()].filter(({ signature }) => {
+      const stopped = this.#stopped.get(stoppedKey(instance, signature));
+      if (stopped !== undefined) failures.set(signature, stopped);
+      return stopped === undefined;
+    });
+    if (views.length === 0) return failures;
+    const job = { instance, q, views, lib, localSeq, includeDesign };
+    let shown: ReturnType<OnUpdate> | undefined;
+    try {
+      const failed = await this.backend.update(job, documents(), (done, total) =>
+        (shown ??= onUpdate(total)).progress(done, total),
+      );
+      for (const { signature, refusal, isStopped } of failed) {
+        failures.set(signature, refusalOf(refusal));
+        if (isStopped) this.#stopped.set(stoppedKey(instance, signature), refusalOf(refusal));
+      }
+      return failures;
+    } finally {
+      this.#forget();
+      shown?.end();
+    }
+  }
+
+  isUpdating({ instance }: Indexed, design: DesignViews): boolean {
+    return this.#updating.has(`${instance}/${design.signature}`);
+  }
+
+  waiting({ instance }: Indexed, design: DesignViews): number {
+    return this.#updating.get(`${instance}/${design.signature}`)?.clients ?? 0;
+  }
+
+  get isReclaiming(): boolean {
+    return this.#reclaiming > 0;
+  }
+
+  /** Lets an update run without anybody waiting for it. */
+  updateLater(indexed: Indexed, design: DesignViews, onUpdate: OnUpdate): void {
+    const failing = this.update(indexed, design, onUpdate).then(throwFirst);
+    failing.catch((error: unknown) => {
+      this.logger.warn(
+        { err: error, instance: indexed.instance },
+        'an index could not be brought up to date',
+      );
+    });
+  }
+
+  reduce({ instance }: Indexed, source: string): QueryReduce {
+    return queryReduce(source, this.scripts, spaceOf(instance));
+  }
+
+  /** Removes the indexes of views that no design document has any more. */
+  async keepOnly(instance: number, designs: readonly DesignViews[]): Promise<void> {
+    const signatures = designs.flatMap(({ views }) => [...views.values()].map(({ signature }) => signature));
+    await this.backend.keepOnly(instance, signatures).finally(() => this.#forget());
+    await this.reclaim();
+  }
+
+  async drop(instance: number): Promise<void> {
+    for (const key of this.#stopped.keys())
+      if (key.startsWith(stoppedKey(instance, ''))) this.#stopped.delete(key);
+    await this.backend.drop(instance).finally(() => this.#forget());
+    await this.reclaim();
+  }
+
+  released(folder: string): Promise<void> {
+    return this.backend.released(folder);
+  }
+
+  /** Ends the thread that fills indexes; the next update begins another. */
+  restart(): Promise<void> {
+    return this.backend.restart();
+  }
+
+  /** What functions have left in memory while they filled indexes is forgotten. */
+  renew(): Promise<void> {
+    this.#stopped.clear();
+    return this.backend.renew();
+  }
+
+  async reclaim(): Promise<void> {
+    this.#reclaiming++;
+    try {
+      await this.backend.reclaim();
+    } finally {
+      this.#reclaiming--;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.backend.close();
+  }
+}
+
+const stoppedKey = (instance: number, signature: string): string => `${instance}/${signature}`;
+
+/** For those who are not after a certain view. */
+export function throwFirst(failures: Failures): void {
+  for (const failure of failures.values()) throw failure;
+}

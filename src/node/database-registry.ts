@@ -1,0 +1,272 @@
+import { randomBytes } from 'node:crypto';
+import { notFound, RequestError } from '../base/errors.js';
+import type { Logger } from '../base/logger.js';
+import type { UserContext } from '../base/user-context.js';
+import type { Config } from '../config/config.js';
+import type { BlobStore } from '../blobs/blob-store.js';
+import { volumeKey } from '../shard/blob-refs.js';
+import { Collection } from '../shard/collection.js';
+import { DatabaseKeys } from '../shard/keys.js';
+import type { Volume } from '../shard/volume.js';
+import type { Touched } from '../shard/write-view.js';
+import { LmdbStore } from '../storage/lmdb-store.js';
+import { MemoryStore } from '../storage/memory-store.js';
+import type { Documents } from '../indexes/index-backend.js';
+import type { Indexed, Views } from '../indexes/views.js';
+import { AttachmentPins } from './attachment-pins.js';
+import { Catalogue, type DatabaseRecord, type Erasure, type NamesQuery } from './catalogue.js';
+import type { DataFolder } from './data-folder.js';
+import { Database, type EndReason } from './database.js';
+import { DesignDocCache } from './design-doc-cache.js';
+import { DbEvents, eventsDatabase, type EventTarget } from './db-events.js';
+import { OpenDatabases } from './open-databases.js';
+import { showFor, type ReadGate, type Show } from './read-gate.js';
+import type { SaveGate } from './save-gate.js';
+import { sweepReleased } from './sweep-blobs.js';
+import { TaskList } from './task-list.js';
+import { Volumes } from './volumes.js';
+
+/** Databases kept open; the rest are opened again from the catalogue when they are asked for. */
+const openDatabasesMax = 1_000;
+/** Keys of a removed database erased in one commit: few, so that writers hardly notice. */
+const eraseKeysMax = 2_000;
+
+/** Who is told of changes, after they are on disk. */
+export interface Watcher {
+  /** Documents of a database, by its instance number, have changed. */
+  committed(instance: number): void;
+  /** A database was made or removed, or its settings have changed. */
+  catalogued(name: string): void;
+  /** Nothing will come any more. */
+  closing?(): void;
+}
+
+/** All databases of this node. */
+export class DatabaseRegistry implements EventTarget {
+  readonly tasks = new TaskList();
+  readonly nodeName = 'tuffet@127.0.0.1';
+  /** What documents pass before they are saved, in this order. */
+  readonly saveGates: SaveGate[] = [];
+  /** What stands between documents and who reads them. */
+  readonly readGates: ReadGate[] = [];
+  readonly #catalogue: Catalogue;
+  readonly #volumes: Volumes;
+  readonly #open = new OpenDatabases(openDatabasesMax);
+  readonly #erasing = new Set<Promise<void>>();
+  readonly #events = new DbEvents(this);
+  readonly #watchers: Watcher[] = [];
+  readonly #designDocs = new DesignDocCache();
+  /** What answers under way have promised. */
+  readonly pins: AttachmentPins;
+  #closing = false;
+  #feedsEnded = false;
+
+  constructor(
+    readonly config: Config,
+    readonly logger: Logger,
+    folder: DataFolder | undefined,
+    /** The bytes of attachments. */
+    readonly blobs: BlobStore,
+    readonly views: Views,
+  ) {
+    this.pins = new AttachmentPins(blobs);
+    const store = folder === undefined ? new MemoryStore() : new LmdbStore(folder.path('catalogue'));
+    this.#catalogue = new Catalogue(store, (name) => this.#changed(name));
+    this.#volumes = new Volumes(
+      folder?.path('documents'),
+      this.#catalogue,
+      (touched) => this.#publish(touched),
+      config.number('tuffet/record_cache_bytes'),
+      (replaced) => views.released(replaced),
+      () => views.restart(),
+    );
+    for (const erasure of this.#catalogue.erasures()) this.#erase(erasure);
+  }
+
+  /** The database of that name; refuses where there is none. */
+  database(name: string): Database {
+    const found = this.find(name);
+    if (found === undefined) throw notFound('Database does not exist.');
+    return found;
+  }
+
+  find(name: string): Database | undefined {
+    const open = this.#open.get(name);
+    if (open !== undefined) return open;
+    const record = this.#catalogue.get(name);
+    return record && this.#open.open(record.instance, () => this.#makeDatabase(name, record));
+  }
+
+  /** The name of a database that is open, or was a moment ago. */
+  nameOf(instance: number): string | undefined {
+    return this.#open.nameOf(instance);
+  }
+
+  /** Tells of every change from now on. */
+  watch(watcher: Watcher): void {
+    this.#watchers.push(watcher);
+  }
+
+  /** What a user may see of the documents of a database; undefined where nothing is hidden. */
+  showFor(database: Database, user: UserContext): Show | undefined {
+    return showFor(this.readGates, database, user);
+  }
+
+  volumes(): Volume[] {
+    return this.#volumes.all();
+  }
+
+  /** Whether some kept revision names the blob. */
+  needsBlob(blob: string): boolean {
+    return this.#volumes.all().some(({ store }) => store.get(volumeKey(blob)) !== undefined);
+  }
+
+  get isClosing(): boolean {
+    return this.#closing;
+  }
+
+  get isNew(): boolean {
+    return this.#catalogue.isNew;
+  }
+
+  exists(name: string): boolean {
+    return this.#open.get(name) !== undefined || this.#catalogue.get(name) !== undefined;
+  }
+
+  names(query: NamesQuery): Iterable<string> {
+    return this.#catalogue.names(query);
+  }
+
+  async createDatabase(
+    name: string,
+    settings: Pick<DatabaseRecord, 'q' | 'partitioned' | 'placement' | 'security'>,
+  ): Promise<void> {
+    if (this.exists(name))
+      throw new RequestError('file_exists', 'The database could not be created, the file already exists.');
+    const slot = await this.#volumes.slotForNew();
+    await this.#catalogue.create(name, { ...settings, slot, uuid: randomBytes(4).toString('hex') });
+    this.#events.note('created', name);
+  }
+
+  async deleteDatabase(name: string): Promise<void> {
+    const database = this.database(name);
+    const erasure = await this.#catalogue.remove(name);
+    database.markGone();
+    this.#erase(erasure);
+    this.#events.note('deleted', name);
+  }
+
+  eventsDatabase(): Database | undefined {
+    return this.exists(eventsDatabase) ? this.database(eventsDatabase) : undefined;
+  }
+
+  get eventDelayMs(): number {
+    return this.config.number('global_changes/max_write_delay');
+  }
+
+  /** Whether no feed may begin any more. */
+  get feedsEnded(): boolean {
+    return this.#feedsEnded;
+  }
+
+  /** Ends the feeds of all databases. */
+  endFeeds(reason: EndReason): void {
+    this.#feedsEnded = true;
+    for (const { followers } of this.#open.all()) followers?.end(reason);
+  }
+
+  /** What users may do has changed: feeds are looked at again. */
+  recheckFeeds(): void {
+    for (const { followers } of this.#open.all()) followers?.recheck();
+  }
+
+  async setDatabase(database: Database, settings: Parameters<Catalogue['set']>[2]): Promise<void> {
+    await this.#catalogue.set(database.name, database.record.instance, settings);
+  }
+
+  /** Gives back the disk space that a database's volume no longer needs. */
+  async reclaim(database: Database): Promise<void> {
+    await this.#volumes.reclaim(database.record.slot);
+  }
+
+  /** A database as its indexes know it. */
+  indexed({ record, collection }: Database): Indexed {
+    const { instance, q, slot } = record;
+    const documents = (): Documents => ({ store: collection.store, folder: this.#volumes.folderOf(slot) });
+    return { instance, q, states: collection.states, documents };
+  }
+
+  async close(): Promise<void> {
+    this.endFeeds('server_closing');
+    for (const watcher of this.#watchers) watcher.closing?.();
+    await this.#events.close();
+    this.#closing = true;
+    await this.views.close();
+    await Promise.allSettled(this.#erasing);
+    await this.#volumes.close();
+    await this.#catalogue.close();
+    await this.blobs.close();
+  }
+
+  #makeDatabase(name: string, record: DatabaseRecord): Database {
+    return new Database(name, record, this.#collectionOf(record), this.#designDocs);
+  }
+
+  #collectionOf({ slot, instance, q }: DatabaseRecord): Collection {
+    return new Collection(this.#volumes.get(slot), instance, q);
+  }
+
+  /** The catalogue has something new on a name. */
+  #changed(name: string): void {
+    for (const watcher of this.#watchers) watcher.catalogued(name);
+    const database = this.#open.byName(name);
+    if (database === undefined) return;
+    const record = this.#catalogue.get(name);
+    if (record !== undefined && record.instance === database.record.instance) {
+      database.record = record;
+      database.followers?.recheck();
+    } else {
+      database.markGone();
+      this.#open.remove(database);
+    }
+  }
+
+  #publish(touched: readonly Touched[]): void {
+    for (const each of touched) {
+      for (const watcher of this.#watchers) watcher.committed(each.instance);
+      const database = this.#open.byInstance(each.instance);
+      const name = this.nameOf(each.instance);
+      try {
+        const changed = database === undefined || database.collection.publish(each);
+        if (changed) database?.followers?.wake();
+        if (changed && name !== undefined) this.#events.note('updated', name);
+      } catch (error) {
+        // What is written is written; only what is remembered of it in memory is in doubt, and is made anew.
+        this.logger.error({ err: error, database: database?.name }, 'publishing a commit to readers failed');
+        database?.followers?.end('server_closing');
+        database?.replaceCollection(this.#collectionOf(database.record));
+      }
+    }
+  }
+
+  #erase(erasure: Erasure): void {
+    const work = this.#eraseAll(erasure).catch((error: unknown) => {
+      this.logger.error(
+        { err: error, instance: erasure.instance },
+        'removing a deleted database failed; it is tried again at the next start',
+      );
+    });
+    this.#erasing.add(work);
+    void work.finally(() => this.#erasing.delete(work));
+  }
+
+  async #eraseAll({ instance, slot }: Erasure): Promise<void> {
+    const keys = new DatabaseKeys(instance);
+    while (!this.#closing && (await this.#volumes.get(slot).erase(keys, eraseKeysMax)));
+    if (this.#closing) return;
+    await this.views.drop(instance);
+    await this.#catalogue.erased(instance);
+    await sweepReleased(this);
+    await this.#volumes.reclaim(slot);
+  }
+}

@@ -1,0 +1,141 @@
+import { notFound } from '../base/errors.js';
+import type { Bytes } from '../base/bytes.js';
+import type { Collection } from '../shard/collection.js';
+import type { Command, ResultOf } from '../shard/commands.js';
+import type { ShardState } from '../shard/shard-state.js';
+import type { DesignViews } from '../indexes/definition.js';
+import type { DatabaseRecord } from './catalogue.js';
+import { DesignDocCache, type Validators } from './design-doc-cache.js';
+import { isLocalId } from '../shard/doc-id.js';
+import { checkPartitionedId } from '../shard/partitions.js';
+import { shardOf } from '../shard/shard-ranges.js';
+import { partitionOf } from '../shard/partition-counts.js';
+
+const defaultRevsLimit = 1_000;
+const defaultPurgedInfosLimit = 1_000;
+
+const noSecurity = Object.freeze({});
+
+/** Those who follow the changes of a database. */
+export interface Followers {
+  /** There is something new on disk. */
+  wake(): void;
+  /** Lets everybody go. */
+  end(reason: EndReason): void;
+  /** Rights may have changed. */
+  recheck(): void;
+}
+
+/** Why a feed is over before its listener wanted it to be. */
+export type EndReason = 'database_deleted' | 'server_closing';
+
+/** An open database: what the catalogue says of it, and the way to its documents. */
+export class Database {
+  #gone = false;
+  #collection: Collection;
+  /** Set as long as there are any. */
+  followers: Followers | undefined;
+  /** Compactions under way. */
+  compacting = 0;
+  /** Views of design documents, by name. */
+  readonly designs = new Map<string, { changes: number; digest: string; views: DesignViews }>();
+  /** The validation functions, as of a count of changes of design documents. */
+  validators: Validators | undefined;
+  /** Set while documents are judged that would otherwise never be: see `save-gates.ts`. */
+  #judging: Promise<void> | undefined;
+
+  constructor(
+    readonly name: string,
+    public record: DatabaseRecord,
+    collection: Collection,
+    /** Shared by the databases of a node. */
+    readonly designDocs = new DesignDocCache(),
+  ) {
+    this.#collection = collection;
+  }
+
+  get collection(): Collection {
+    return this.#collection;
+  }
+
+  /** Begins anew with what is on disk. */
+  replaceCollection(collection: Collection): void {
+    collection.designChanges = this.#collection.designChanges + 1;
+    this.#collection = collection;
+  }
+
+  get q(): number {
+    return this.record.q;
+  }
+
+  /** One that was never set reads as empty. */
+  get security(): Readonly<Record<string, unknown>> {
+    return this.record.security ?? noSecurity;
+  }
+
+  get revsLimit(): number {
+    return this.record.revs_limit ?? defaultRevsLimit;
+  }
+
+  get purgedInfosLimit(): number {
+    return this.record.purged_infos_limit ?? defaultPurgedInfosLimit;
+  }
+
+  get isPartitioned(): boolean {
+    return this.record.placement === 'partition';
+  }
+
+  /** Design documents have no partition; local ones are placed by the whole id too. */
+  shardOf(id: Bytes): number {
+    const partition = this.isPartitioned && !isLocalId(id) ? partitionOf(id) : undefined;
+    return shardOf(partition ?? id, this.record.q);
+  }
+
+  /** Refuses an id that no document of this database can have. */
+  checkId(id: Bytes): void {
+    if (this.isPartitioned) checkPartitionedId(id);
+  }
+
+  /** One of the shards' counters, added up. */
+  total(counter: keyof ShardState): number {
+    let total = 0;
+    for (const state of this.collection.states) total += state[counter];
+    return total;
+  }
+
+  submit<C extends Command>(given: C): Promise<ResultOf<C>> {
+    const command: C = this.isPartitioned ? { ...given, partitioned: true } : given;
+    // Nothing may be written behind the erasure of a database that is gone.
+    if (this.#gone) return Promise.reject(notFound('Database does not exist.'));
+    return this.collection.volume.submit(command);
+  }
+
+  /** Runs work during which no change of a design document begins; one after the other. */
+  async judge<T>(work: () => Promise<T>): Promise<T> {
+    const result = (this.#judging ?? Promise.resolve()).then(work);
+    const ended = result.then(
+      () => {},
+      () => {},
+    );
+    this.#judging = ended;
+    void ended.then(() => {
+      if (this.#judging === ended) this.#judging = undefined;
+    });
+    return await result;
+  }
+
+  /** What a change of a design document has to wait for. */
+  get judging(): Promise<void> | undefined {
+    return this.#judging;
+  }
+
+  /** Whether it was deleted; its name may mean another by now. */
+  get isGone(): boolean {
+    return this.#gone;
+  }
+
+  markGone(): void {
+    this.#gone = true;
+    this.followers?.end('database_deleted');
+  }
+}

@@ -1,0 +1,53 @@
+import type { Bytes } from '../base/bytes.js';
+import type { RequestError } from '../base/errors.js';
+import type { UserContext } from '../base/user-context.js';
+import type { Rev } from '../revisions/rev.js';
+import type { NamedInput } from '../shard/document-input.js';
+import type { Database } from './database.js';
+
+/**
+ * Somebody with a say in what is saved: rights, rules of the users database, validation functions. A gate is asked
+ * before the command is made, since it may take its time and commands must not depend on anything outside them.
+ */
+export interface SaveGate {
+  /** Whether it has a say in a document; asked for each, so it has to be quick. Never asked for local documents. */
+  concerns(database: Database, id: Bytes): boolean;
+  /** Whether it is asked to admit local documents. Nothing else is asked about them. */
+  concernsLocal?(database: Database): boolean;
+  /** A refusal for who may not even learn whether the document is in conflict. Asked before it is looked up. */
+  admit?(database: Database, input: NamedInput, user: UserContext): RequestError | undefined;
+  /**
+   * Gives the document as it is to be saved, changed or not, or throws a `RequestError` for it. Never asked for a document
+   * that is in conflict, nor for a replicated revision that is there already. Attachments are in their place by now:
+   * `input.body` is the content with them (`shard/content.ts`).
+   */
+  check?(database: Database, input: NamedInput, context: GateContext): NamedInput | Promise<NamedInput>;
+  /** The same for documents of one request together, where that is cheaper: refusals stand in the result. */
+  checkAll?(
+    database: Database,
+    docs: readonly GatedDoc[],
+    user: UserContext,
+  ): Promise<(NamedInput | RequestError)[]>;
+  /** Something that is different when the gate may judge these documents differently; they pass again then. */
+  stamp?(database: Database, inputs: readonly NamedInput[]): unknown;
+}
+
+/** A document on its way, and the revision that it continues. */
+export interface GatedDoc {
+  input: NamedInput;
+  previous: PreviousRev | undefined;
+}
+
+export interface GateContext {
+  user: UserContext;
+  newEdits: boolean;
+  /** The revision that the document continues. None for a new document, nor for one begun anew on a deleted one. */
+  previous: PreviousRev | undefined;
+}
+
+export interface PreviousRev {
+  rev: Rev;
+  deleted: boolean;
+  /** Its text and attachments, see `shard/content.ts`. */
+  content: Bytes;
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { RequestError } from '../base/errors.js';
+import type { Database } from './database.js';
+import { encodeSequence, parseSince, SequenceWriter } from './sequence.js';
+
+/** As much of a database as sequences look at. */
+function database(states: { seq: number; epoch?: number }[], uuid = '0123abcd'): Database {
+  const whole = states.map(({ seq, epoch = 1 }) => ({ seq, epoch }));
+  return {
+    q: states.length,
+    record: { q: states.length, uuid, instance: 1, slot: 0 },
+    collection: { states: whole },
+    total: () => whole.reduce((sum, { seq }) => sum + seq, 0),
+  } as unknown as Database;
+}
+
+const seqs = (...given: number[]): { seq: number }[] => given.map((seq) => ({ seq }));
+const wide = 2 ** 24;
+
+describe('a sequence', () => {
+  for (const [name, states] of Object.entries({
+    'of one shard': seqs(7),
+    'of several': seqs(1, 0, 300, 70_000),
+    'that is wide': seqs(5, wide, 2 ** 40),
+    'just below the limit': seqs(wide - 1, 3),
+    'of 256 shards': Array.from({ length: 256 }, (_, shard) => ({ seq: shard * 1_000 })),
+    'with epochs that differ': [{ seq: 4, epoch: 3 }, { seq: 5 }, { seq: 6, epoch: 1_000 }],
+    'with a late epoch': seqs(1, 2, 3).map((each) => ({ ...each, epoch: 200 })),
+  })) {
+    test(`${name} is read as it was written`, () => {
+      const db = database(states);
+      const token = encodeSequence(db);
+      assert.match(token, /^\d+-g1[A-Za-z0-9_-]{12,}$/);
+      assert.equal(parseInt(token), db.total('seq'));
+      const positions = states.map(({ seq }) => seq);
+      assert.deepEqual(parseSince(db, token), positions);
+      assert.deepEqual(parseSince(db, `"${token}"`), positions);
+      const [number, opaque] = token.split(/-(.*)/) as [string, string];
+      assert.deepEqual(parseSince(db, `[${number},"${opaque}"]`), positions);
+    });
+  }
+
+  test('written step by step is the same as written at once', () => {
+    const random = Array.from({ length: 500 }, () => ({
+      shard: Math.floor(Math.random() * 5),
+      seq: Math.floor(Math.random() ** 8 * 2 ** 30),
+    }));
+    const now = [0, 0, 0, 0, 0];
+    const writer = new SequenceWriter(database(seqs(2 ** 31, 2 ** 31, 2 ** 31, 2 ** 31, 2 ** 31)), now);
+    let isWide = false;
+    for (const { shard, seq } of random) {
+      writer.move(shard, seq);
+      now[shard] = seq;
+      isWide ||= seq >= wide;
+      const db = database(now.map((each) => ({ seq: each })));
+      assert.deepEqual(parseSince(db, writer.token()), now);
+      const { total, left, moving, right } = writer;
+      assert.equal(`${total}${left}${moving}${right}`, `${writer.token()}","id":"`);
+    }
+    assert.ok(isWide);
+  });
+});
+
+describe('a sequence from elsewhere is read from the beginning', () => {
+  const token = encodeSequence(database(seqs(5, 6)));
+
+  test('when the database is another one', () => {
+    assert.deepEqual(parseSince(database(seqs(9, 9), 'ffffffff'), token), [0, 0]);
+  });
+
+  test('in a shard that was put back, and in no other', () => {
+    assert.deepEqual(parseSince(database([{ seq: 9, epoch: 2 }, { seq: 9 }]), token), [0, 6]);
+    assert.deepEqual(parseSince(database(seqs(9, 3)), token), [5, 0]);
+  });
+
+  test('when it is damaged', () => {
+    const db = database(seqs(9, 9));
+    for (let length = token.indexOf('g1') + 2; length < token.length - 1; length++) {
+      const cut = parseSince(db, token.slice(0, length));
+      assert.ok(cut[0]! <= 5 && cut[1]! <= 6, token.slice(0, length));
+    }
+  });
+
+  test('but is refused when it is no sequence at all', () => {
+    for (const text of ['', 'abc', '-1', '5-', '5-g2AAAA', '5-g1 ', '{}', '[1]', '1e3', 'NOW']) {
+      assert.throws(() => parseSince(database(seqs(9)), text), RequestError, text);
+    }
+  });
+});
+
+test('shards that were split go on from the sequence of their source', () => {
+  const token = encodeSequence(database(seqs(5, 6)));
+  assert.deepEqual(parseSince(database(seqs(9, 9, 9, 9)), token), [5, 5, 6, 6]);
+  const odd = encodeSequence(database(seqs(5, 6, 7)));
+  // None of these lies within one of those.
+  assert.deepEqual(parseSince(database(seqs(9, 9)), odd), [0, 0]);
+});
+
+test('a number means at least so much of each shard as the others cannot account for', () => {
+  const db = database(seqs(10, 10));
+  assert.deepEqual(parseSince(db, '20'), [10, 10]);
+  assert.deepEqual(parseSince(db, '15'), [5, 5]);
+  assert.deepEqual(parseSince(db, '10'), [0, 0]);
+  assert.deepEqual(parseSince(db, '21'), [0, 0]);
+  assert.deepEqual(parseSince(db, '0'), [0, 0]);
+  assert.deepEqual(parseSince(db, 'now'), [10, 10]);
+});

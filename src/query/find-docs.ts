@@ -1,0 +1,199 @@
+import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { badRequest, RequestError } from '../base/errors.js';
+import type { UserContext } from '../base/user-context.js';
+import { encodeBookmark, noBookmark } from './bookmark.js';
+import type { Choice } from './choose-index.js';
+import { Cursor, type CursorStats } from './cursor.js';
+import { explain } from './explain.js';
+import { readFindRequest, type FindRequest } from './find-request.js';
+import { Seen, type IndexReader, type IndexRow } from './index-reader.js';
+import type { DocSource, Visible } from './matching.js';
+import { chooseFor, planQuery, type Plan, type Scope } from './plan.js';
+import { PrimaryReader } from './primary-reader.js';
+import { ViewIndexReader } from './view-index-reader.js';
+import { GroupCollector } from './group-collector.js';
+import { PageCollector } from './page-collector.js';
+import { warnings } from './warnings.js';
+import type { DatabaseRegistry } from '../node/database-registry.js';
+import type { Database } from '../node/database.js';
+import { designOf, viewOf } from '../design/design-docs.js';
+import { designPrefix } from '../shard/doc-id.js';
+import { checkPartition, partitionRange } from '../shard/partitions.js';
+import { checkVisible } from '../node/read-gate.js';
+import { queryIndexes } from './query-indexes.js';
+import type { ViewSource } from '../views/query-view.js';
+import { viewSource } from '../views/view-source.js';
+import type { Position } from '../indexes/index-state.js';
+import { partitionKey } from '../indexes/key-order.js';
+
+export interface FindContext {
+  registry: DatabaseRegistry;
+  database: Database;
+  user: UserContext;
+  /** The partition that the path names. */
+  partition: Bytes | undefined;
+}
+
+/** Reads the body of a query, and holds it against the database. */
+export function readQuery(context: FindContext, body: Record<string, unknown>): FindRequest {
+  const { registry, database, partition } = context;
+  const request = readFindRequest(body, registry.config.number('mango/default_limit'));
+  const named = request.partition === undefined ? undefined : toBytes(request.partition.toWellFormed());
+  if (named !== undefined) {
+    if (!database.isPartitioned) throw badRequest('partition specified on non-partitioned db');
+    checkPartition(named);
+    if (partition !== undefined && named !== partition)
+      throw badRequest('Conflicting value for `partition` in the body');
+  }
+  if (partition !== undefined) request.partition ??= fromBytes(partition);
+  return request;
+}
+
+function scopeOf(database: Database): Scope {
+  return { indexes: queryIndexes(database), isPartitioned: database.isPartitioned };
+}
+
+/** What `_explain` answers. */
+export function explainQuery(context: FindContext, request: FindRequest): Record<string, unknown> {
+  const { registry, database, user } = context;
+  const { isPartitioned } = database;
+  const choice = chooseFor(request, scopeOf(database));
+  const ddoc = choice.index?.ddoc;
+  if (typeof ddoc === 'string') checkVisible(registry.showFor(database, user), toBytes(ddoc));
+  return explain(request, choice, { dbname: database.name, isPartitioned });
+}
+
+/** A query under way: its answer as text, piece by piece. */
+export class DocSearch {
+  readonly #plan: Plan;
+  readonly #choice: Choice;
+  readonly #started = performance.now();
+  /** Undefined while the documents themselves are read. */
+  #view: ViewSource | undefined;
+  #first = true;
+
+  constructor(
+    private readonly context: FindContext,
+    private readonly request: FindRequest,
+  ) {
+    const { plan, choice } = planQuery(request, scopeOf(context.database));
+    this.#plan = plan;
+    this.#choice = choice;
+  }
+
+  /** Gives a promise where what is to be read is not there yet. */
+  ready(): void | Promise<void> {
+    const { ddoc, name, type } = this.#plan.index;
+    if (type === 'special') return;
+    const { registry, database, user } = this.context;
+    const design = designOf(database, ddoc!.slice(designPrefix.length));
+    const named = { database, ddoc: ddoc!.slice(designPrefix.length), design, view: viewOf(design, name) };
+    const update = this.request.update ? 'true' : 'false';
+    const view = viewSource(registry, named, { update }, user);
+    if (!(view instanceof Promise)) this.#view = view;
+    else return view.then((source) => void (this.#view = source));
+  }
+
+  /**
+   * The answer, a turn each, in which nothing may have been found; its end is what the last turn gives back. Whoever doesn't
+   * want the rest any more leaves it.
+   */
+  *pieces(): Generator<Bytes, Bytes> {
+    const { aggregate } = this.request;
+    const cursor = new Cursor(this.#source(), () => this.#reader(), this.#plan, this.request);
+    if (aggregate !== undefined) {
+      const groups = new GroupCollector(aggregate);
+      for (const turns = cursor.run(groups); !turns.next().done;) yield '';
+      return `{"groups":${groups.text()}${this.#ending(cursor.stats, groups.matched, groups.matched)}}`;
+    }
+    const count = this.#countRows();
+    const page = new PageCollector({ ...this.request, count: this.request.count && count === undefined });
+    let opening = '{"docs":[';
+    for (const turns = cursor.run(page); !turns.next().done; opening = '') yield opening + page.drain();
+    const { returned, matched, last } = page;
+    const bookmark = this.#bookmark(last);
+    return `${opening}${page.drain()}\n],\n"bookmark":${bookmark}${this.#ending(cursor.stats, returned, count ?? matched)}}`;
+  }
+
+  /** How many documents match, where that can be told without looking at them. */
+  #countRows(): number | undefined {
+    if (!this.request.count || !this.#plan.exact || this.#source().visible !== undefined) return undefined;
+    const reader = this.#reader();
+    return reader.count && this.#plan.ranges.reduce((sum, range) => sum + reader.count!(range), 0);
+  }
+
+  /** As JSON. */
+  #bookmark(last: IndexRow | undefined): Bytes {
+    if (last === undefined) return toBytes(JSON.stringify(this.request.bookmarkText ?? noBookmark));
+    return `"${encodeBookmark(this.#plan.index, last.id, last.keyText)}"`;
+  }
+
+  /** What stands behind the documents or groups. */
+  #ending(stats: CursorStats, returned: number, matched: number): Bytes {
+    const { request } = this;
+    const { index } = this.#plan;
+    const { isNamed } = this.#choice;
+    const ratioMax = this.context.registry.config.number('mango/index_scan_warning_threshold');
+    const sentences = warnings(request, { index, isNamed, stats, returned }, ratioMax);
+    const members = {
+      ...(request.count ? { count: matched } : {}),
+      ...(request.executionStats ? { execution_stats: this.#stats(stats, returned) } : {}),
+      ...(sentences.length > 0 ? { warning: sentences.join('\n') } : {}),
+    };
+    const text = toBytes(JSON.stringify(members)).slice(1, -1);
+    return text === '' ? '' : `,\n${text}`;
+  }
+
+  #stats(stats: CursorStats, returned: number): Record<string, number> {
+    // There is one copy of each document: to ask for more of them is to look at the same.
+    const isQuorum = this.request.r > 1;
+    return {
+      total_keys_examined: this.#plan.index.type === 'special' ? 0 : stats.keys,
+      total_docs_examined: isQuorum ? 0 : stats.docs,
+      total_quorum_docs_examined: isQuorum ? stats.docs : 0,
+      results_returned: returned,
+      execution_time_ms: Math.round((performance.now() - this.#started) * 1000) / 1000,
+    };
+  }
+
+  #source(): DocSource {
+    const { registry, database, user } = this.context;
+    const show = registry.showFor(database, user);
+    const visible: Visible | undefined =
+      show &&
+      ((id, content) => {
+        const shown = show(id, content);
+        return shown instanceof RequestError ? undefined : shown;
+      });
+    return { collection: database.collection, shardOf: (id) => database.shardOf(id), visible };
+  }
+
+  #reader(): IndexReader {
+    const { partition } = this.request;
+    const named = partition === undefined ? undefined : toBytes(partition.toWellFormed());
+    if (this.#view === undefined) {
+      const range = named === undefined ? undefined : partitionRange(named);
+      return new PrimaryReader(this.context.database.collection, range);
+    }
+    // At first it is what was waited for; later the index may be another.
+    const reader = this.#first ? this.#view.reader : this.#view.again();
+    this.#first = false;
+    if (reader === undefined) return noRows;
+    return new ViewIndexReader(reader, named && partitionKey(named), this.#seen(reader.state.positions));
+  }
+
+  /**
+   * An index may be ahead of what is known of a commit on this side, or from before the shards were put back to an earlier
+   * state: then its rows tell nothing of the documents here.
+   */
+  #seen(positions: readonly Position[]): Seen | undefined {
+    const { states } = this.context.database.collection;
+    const isOther = positions.some(
+      ({ seq, epoch }, shard) => seq > states[shard]!.seq || (seq > 0 && epoch !== states[shard]!.epoch),
+    );
+    return isOther ? undefined : new Seen(positions.map(({ seq }) => seq));
+  }
+}
+
+/** An index that nobody has filled yet. */
+const noRows: IndexReader = { rows: () => [] };

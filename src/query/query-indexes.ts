@@ -1,0 +1,53 @@
+import { fromBytes } from '../base/bytes.js';
+import { MemberPicker } from '../json/raw-fields.js';
+import { indexesOf, primaryIndex, type QueryIndex } from './query-index.js';
+import { splitContent } from '../shard/content.js';
+import { decodeWinner } from '../shard/doc-record.js';
+import { prefixEnd } from '../storage/store.js';
+import type { Database } from '../node/database.js';
+import { designPrefix } from '../shard/doc-id.js';
+
+interface OfDesign {
+  /** The sequence of its last change, which is never given again; a purged revision may come back with another body. */
+  seq: number;
+  indexes: readonly QueryIndex[];
+}
+
+interface Remembered {
+  /** The count of changes of design documents at that time. */
+  changes: number;
+  /** By id: each is parsed once after each of its changes. */
+  designs: ReadonlyMap<string, OfDesign>;
+  indexes: readonly QueryIndex[];
+}
+
+/** All that is looked at of a design document. */
+const indexMembers = new MemberPicker(['language', 'views', 'options']);
+
+/** What was read of design documents. */
+const remembered = new WeakMap<Database, Remembered>();
+
+/** All indexes that queries of a database can choose from, as of now. */
+export function queryIndexes(database: Database): readonly QueryIndex[] {
+  const { store, keys, designChanges: changes } = database.collection;
+  const before = remembered.get(database);
+  if (before?.changes === changes) return before.indexes;
+  const now = new Map<string, OfDesign>();
+  const start = keys.livePrefix + designPrefix;
+  for (const { key, value } of store.entries({ start, end: prefixEnd(start) })) {
+    const winner = decodeWinner(value);
+    const id = winner.longId ?? key.slice(keys.livePrefix.length);
+    const known = before?.designs.get(id);
+    if (known?.seq === winner.seq) {
+      now.set(id, known);
+      continue;
+    }
+    const { body } = splitContent(database.collection.winnerBody(database.shardOf(id), winner));
+    const doc = JSON.parse(fromBytes(indexMembers.of(body))) as Record<string, unknown>;
+    const indexes = indexesOf(fromBytes(id), doc, database.isPartitioned);
+    now.set(id, { seq: winner.seq, indexes });
+  }
+  const indexes = [primaryIndex, ...[...now.values()].flatMap((design) => design.indexes)];
+  remembered.set(database, { changes, designs: now, indexes });
+  return indexes;
+}

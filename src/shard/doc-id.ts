@@ -1,0 +1,18 @@
+import type { Bytes } from '../base/bytes.js';
+import { RequestError } from '../base/errors.js';
+
+export const designPrefix = '_design/';
+export const localPrefix = '_local/';
+export const isDesignId = (id: Bytes): boolean => id.startsWith(designPrefix);
+export const isLocalId = (id: Bytes): boolean => id.startsWith(localPrefix);
+
+export function checkId(id: Bytes, bytesMax: number): void {
+  if (id === '') throw new RequestError('illegal_docid', 'Document id must not be empty');
+  if (id.length > bytesMax) throw new RequestError('illegal_docid', 'Document id is too long');
+  if (!id.startsWith('_')) return;
+  if (id.length > designPrefix.length && isDesignId(id)) return;
+  if (id.length > localPrefix.length && isLocalId(id)) return;
+  if (id === designPrefix || id === localPrefix)
+    throw new RequestError('illegal_docid', 'Illegal document id `' + id + '`');
+  throw new RequestError('illegal_docid', 'Only reserved document ids may start with underscore.');
+}

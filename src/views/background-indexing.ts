@@ -1,0 +1,200 @@
+import { RequestError } from '../base/errors.js';
+import { TimerWheel, type Due } from '../base/timer-wheel.js';
+import { viewLanguages, type DesignViews } from '../indexes/definition.js';
+import { throwFirst } from '../indexes/views.js';
+import type { DatabaseRegistry } from '../node/database-registry.js';
+import type { Database } from '../node/database.js';
+import { designNames, designOf } from '../design/design-docs.js';
+import { taskOf } from './view-source.js';
+
+/** Databases whose indexes are filled at the same time: one that is slow does not hold up all others. */
+const runningMax = 2;
+/** Databases that wait; what changes beyond them is indexed after its next change, or when it is queried. */
+const waitingMax = 100_000;
+/** After a failure, the next attempt waits this long at least; after each further one twice as long, up to the last. */
+const retryMs = 5_000;
+const retryMsMax = 600_000;
+/** Design documents whose failures are remembered. */
+const failuresMax = 1_000;
+
+interface Failure {
+  count: number;
+  /** No attempt before this, by `performance.now()`. */
+  until: number;
+}
+
+/**
+ * Brings the indexes of databases up to date after they have changed, if `[tuffet] background_indexing` is on. Nobody
+ * waits for it: a change puts its database on the list, where each is at most once, and a while later its indexes are
+ * filled, those of one design document after the other. A database that has had no change is not on the list.
+ *
+ * What fails is tried again after the next change of the database only, and not at once even then.
+ */
+export class BackgroundIndexing {
+  readonly #listed = new Map<number, Listed>();
+  /** Those whose time has come, in this order. */
+  readonly #ready = new Set<Listed>();
+  readonly #wheel = new TimerWheel((error) => this.registry.logger.error({ err: error }, 'a timer failed'));
+  /** By database and signature. */
+  readonly #failures = new Map<string, Failure>();
+  #running = 0;
+  #closed = false;
+
+  constructor(private readonly registry: DatabaseRegistry) {
+    registry.watch({
+      committed: (instance) => this.#changed(instance),
+      catalogued: () => {},
+      closing: () => this.#close(),
+    });
+  }
+
+  get #isOn(): boolean {
+    return !this.#closed && this.registry.config.boolean('tuffet/background_indexing');
+  }
+
+  #changed(instance: number): void {
+    if (!this.#isOn) return;
+    const known = this.#listed.get(instance);
+    if (known !== undefined) {
+      known.changedAgain = true;
+      return;
+    }
+    const name = this.registry.nameOf(instance);
+    if (name === undefined || this.#listed.size >= waitingMax) return;
+    const listed = new Listed(instance, name, (one) => this.#due(one));
+    this.#listed.set(instance, listed);
+    this.#settle(listed);
+  }
+
+  #settle(listed: Listed, atLeastMs = 0): void {
+    const delay = this.registry.config.number('tuffet/background_indexing_delay_ms');
+    this.#wheel.add(listed, Math.max(delay, atLeastMs));
+  }
+
+  #due(listed: Listed): void {
+    this.#ready.add(listed);
+    this.#next();
+  }
+
+  #next(): void {
+    while (this.#running < runningMax) {
+      const [listed] = this.#ready;
+      if (listed === undefined) return;
+      this.#ready.delete(listed);
+      if (!this.#isOn) this.#listed.delete(listed.instance);
+      // Whoever makes the files of indexes smaller waits for a moment in which none is filled.
+      else if (this.registry.views.isReclaiming) this.#settle(listed);
+      else void this.#run(listed);
+    }
+  }
+
+  async #run(listed: Listed): Promise<void> {
+    this.#running++;
+    listed.changedAgain = false;
+    let retryAfterMs = 0;
+    try {
+      retryAfterMs = await this.#index(listed);
+    } catch (error) {
+      if (this.#databaseOf(listed) !== undefined)
+        this.registry.logger.error(
+          { err: error, database: listed.name },
+          'indexing in the background failed',
+        );
+    }
+    this.#running--;
+    if (this.#isOn && (listed.changedAgain || retryAfterMs > 0)) this.#settle(listed, retryAfterMs);
+    else this.#listed.delete(listed.instance);
+    this.#next();
+  }
+
+  /** Gives in how many milliseconds there is something to do that could not be done now; 0 where there is nothing. */
+  async #index(listed: Listed): Promise<number> {
+    const database = this.#databaseOf(listed);
+    let waitMs = 0;
+    for (const name of database === undefined ? [] : designNames(database)) {
+      if (this.#databaseOf(listed) !== database || !this.#isOn) return 0;
+      const design = designIfAny(database!, name);
+      if (design === undefined || !design.autoupdate || !viewLanguages.has(design.language)) continue;
+      if (this.registry.views.isFresh(this.registry.indexed(database!), design)) continue;
+      const key = `${listed.instance}/${design.signature}`;
+      const leftMs = (this.#failures.get(key)?.until ?? 0) - performance.now();
+      if (leftMs > 0) waitMs = Math.max(waitMs, leftMs);
+      else await this.#update(listed, database!, name, design, key);
+    }
+    return waitMs;
+  }
+
+  async #update(
+    listed: Listed,
+    database: Database,
+    ddoc: string,
+    design: DesignViews,
+    key: string,
+  ): Promise<void> {
+    const { registry } = this;
+    try {
+      throwFirst(
+        await registry.views.update(registry.indexed(database), design, taskOf(registry, { database, ddoc })),
+      );
+      this.#failures.delete(key);
+    } catch (error) {
+      // Work for a database that is gone, or a server that closes, is broken off.
+      if (this.#databaseOf(listed) === undefined) return;
+      if (this.#failed(key) > 1) return;
+      registry.logger.warn(
+        { err: error, database: database.name, design_document: `_design/${ddoc}` },
+        'an index could not be brought up to date in the background',
+      );
+    }
+  }
+
+  /** Gives how often it has failed. */
+  #failed(key: string): number {
+    const count = (this.#failures.get(key)?.count ?? 0) + 1;
+    this.#failures.delete(key);
+    if (this.#failures.size >= failuresMax) this.#failures.delete(this.#failures.keys().next().value!);
+    const waitMs = Math.min(retryMs * 2 ** (count - 1), retryMsMax);
+    this.#failures.set(key, { count, until: performance.now() + waitMs });
+    return count;
+  }
+
+  /** Undefined where it is gone, or everything is. */
+  #databaseOf({ instance, name }: Listed): Database | undefined {
+    if (this.#closed) return undefined;
+    const database = this.registry.find(name);
+    return database?.record.instance === instance ? database : undefined;
+  }
+
+  #close(): void {
+    this.#closed = true;
+    for (const listed of this.#listed.values()) this.#wheel.remove(listed);
+    this.#listed.clear();
+    this.#ready.clear();
+  }
+}
+
+/** A database with changes that its indexes may not have. */
+class Listed implements Due {
+  /** Since its indexes were last looked at. */
+  changedAgain = false;
+
+  constructor(
+    readonly instance: number,
+    readonly name: string,
+    private readonly onDue: (listed: Listed) => void,
+  ) {}
+
+  due(): undefined {
+    this.onDue(this);
+  }
+}
+
+/** One that was deleted a moment ago has nothing to index. */
+function designIfAny(database: Database, name: string): DesignViews | undefined {
+  try {
+    return designOf(database, name);
+  } catch (error) {
+    if (error instanceof RequestError && error.error === 'not_found') return undefined;
+    throw error;
+  }
+}

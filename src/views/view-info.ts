@@ -1,0 +1,53 @@
+import type { DatabaseRegistry } from '../node/database-registry.js';
+import type { Database } from '../node/database.js';
+import { designNames, designOf } from '../design/design-docs.js';
+import { encodeSequence } from '../node/sequence.js';
+
+const collatorVersion = process.versions.icu ?? '';
+
+/** What `_info` tells of the indexes of a design document. */
+export function viewInfo(
+  registry: DatabaseRegistry,
+  database: Database,
+  ddoc: string,
+): Record<string, unknown> {
+  const design = designOf(database, ddoc);
+  const indexed = registry.indexed(database);
+  const readers = [...design.views.values()].flatMap((view) => registry.views.reader(indexed, view) ?? []);
+  const bytes = readers.reduce((sum, { state }) => sum + state.tree.bytes, 0);
+  // The indexes are filled together; the one that is furthest behind speaks for all.
+  const positions = indexed.states.map((_, shard) => {
+    const places = readers.map(({ state }) => state.positions[shard]!);
+    return places.length < design.views.size || places.length === 0
+      ? { epoch: 0, seq: 0, purge_seq: 0 }
+      : places.reduce((least, place) => (place.seq < least.seq ? place : least));
+  });
+  const pending = indexed.states.reduce(
+    (sum, { seq }, shard) => sum + Math.max(0, seq - positions[shard]!.seq),
+    0,
+  );
+  return {
+    name: ddoc,
+    view_index: {
+      updates_pending: { minimum: pending, preferred: pending, total: pending },
+      waiting_commit: false,
+      waiting_clients: registry.views.waiting(indexed, design),
+      updater_running: registry.views.isUpdating(indexed, design),
+      update_seq: encodeSequence(database, positions),
+      sizes: { file: bytes, external: bytes, active: bytes },
+      data_size: bytes,
+      disk_size: bytes,
+      signature: design.signature,
+      purge_seq: positions.reduce((sum, { purge_seq }) => sum + purge_seq, 0),
+      language: design.language,
+      compact_running: registry.views.isReclaiming,
+      collator_versions: [collatorVersion],
+    },
+  };
+}
+
+/** Removes indexes that no design document needs, and gives their space back. */
+export async function cleanUpViews(registry: DatabaseRegistry, database: Database): Promise<void> {
+  const designs = designNames(database).map((name) => designOf(database, name));
+  await registry.views.keepOnly(database.record.instance, designs);
+}
