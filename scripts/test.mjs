@@ -1,5 +1,11 @@
 // npm test [-- FILTER…]: runs the tests whose path or name holds one of the filters; all of them without a filter.
-// With --long it runs the *.long.test.ts files in place of the others, with --soak the *.soak.test.ts files. The last line is "N passed, N failed".
+//
+//   --long, --soak, --browser   run the *.long.test.ts (…) files in place of the others
+//   --rerun                     run each file that failed once more, alone, and print both outcomes; a file that passes
+//                               then counts as passed. Files with random interruptions are never run again: what one
+//                               seed has found is a failure.
+//
+// The failed tests are repeated at the end; the last line is "N passed, N failed".
 import fs from 'node:fs';
 import path from 'node:path';
 import { run } from 'node:test';
@@ -7,9 +13,12 @@ import { spec } from 'node:test/reporters';
 import { ensureBuilt, root } from './ensure-built.mjs';
 
 const fileTimeoutMs = 10 * 60_000;
+const kinds = ['long', 'soak', 'browser'];
+/** Files in these folders draw what they do by lot; a second run would be another test. */
+const neverRerun = ['test/crash/', 'test/model/', 'test/simulation/'];
 
 const args = process.argv.slice(2);
-const kind = ['long', 'soak'].find((each) => args.includes(`--${each}`));
+const kind = kinds.find((each) => args.includes(`--${each}`));
 const filters = args.filter((arg) => !arg.startsWith('--'));
 
 process.chdir(root);
@@ -20,15 +29,19 @@ const byPath = files.filter((file) => filters.some((filter) => file.includes(fil
 const byName = filters.length > 0 && byPath.length === 0;
 const chosen = byPath.length > 0 ? byPath : files;
 
-const counts = { passed: 0, failed: 0, skipped: 0 };
-if (chosen.length > 0) await runTests(chosen);
-const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
-const nothingRan = filters.length > 0 && counts.passed + counts.failed === 0;
+let result = { passed: 0, failed: 0, skipped: 0, failures: [] };
+if (chosen.length > 0) result = await runTests(chosen);
+const reruns = args.includes('--rerun') ? await rerunFailed() : [];
+for (const line of [...reruns, ...result.failures.map(describeFailure)]) process.stdout.write(`${line}\n`);
+
+const nothingRan = filters.length > 0 && result.passed + result.failed === 0;
 if (nothingRan) process.stderr.write(`No test fits ${filters.join(' ')}.\n`);
-process.exitCode = counts.failed > 0 || nothingRan ? 1 : 0;
-process.stdout.write(`${counts.passed} passed, ${counts.failed} failed${skipped}\n`);
+process.exitCode = result.failed > 0 || nothingRan ? 1 : 0;
+const skipped = result.skipped > 0 ? `, ${result.skipped} skipped` : '';
+process.stdout.write(`${result.passed} passed, ${result.failed} failed${skipped}\n`);
 
 async function runTests(chosenFiles) {
+  const counted = { passed: 0, failed: 0, skipped: 0, failures: [] };
   const events = run({
     files: chosenFiles.map((file) => path.join(root, 'dist', file)),
     // Long tests measure waits and memory: each has the machine to itself.
@@ -36,14 +49,15 @@ async function runTests(chosenFiles) {
     timeout: fileTimeoutMs,
     ...(byName ? { testNamePatterns: filters.map((filter) => new RegExp(escape(filter), 'i')) } : {}),
   });
-  events.on('test:pass', (test) => count(test, 'passed'));
-  events.on('test:fail', (test) => count(test, 'failed'));
+  events.on('test:pass', (test) => count(counted, test, 'passed'));
+  events.on('test:fail', (test) => count(counted, test, 'failed'));
   const report = events.compose(new spec());
   report.pipe(process.stdout, { end: false });
   await new Promise((resolve) => report.on('end', resolve));
+  return counted;
 }
 
-function count(test, outcome) {
+function count(counted, test, outcome) {
   // A group is counted by its tests, unless it broke by itself. A file shows up as a test when it broke off, which is
   // a failure, or when it held no test at all.
   const isGroup = test.details?.type === 'suite' || (test.nesting === 0 && path.isAbsolute(test.name));
@@ -51,8 +65,41 @@ function count(test, outcome) {
   // Node reports tests that a filter leaves out as skipped.
   if (/name does not match/.test(test.skip)) return;
   if (failedByItsTests || (isGroup && outcome === 'passed')) return;
-  if (test.skip || test.todo) counts.skipped++;
-  else counts[outcome]++;
+  if (test.skip || test.todo) counted.skipped++;
+  else {
+    counted[outcome]++;
+    if (outcome === 'failed') counted.failures.push(failureOf(test));
+  }
+}
+
+function failureOf(test) {
+  const file = path.relative(path.join(root, 'dist'), test.file ?? test.name).replace(/\.js$/, '.ts');
+  const { error } = test.details ?? {};
+  const message = String(error?.cause?.stack ?? error?.cause ?? error?.message ?? 'failed');
+  return { file, name: test.name, message };
+}
+
+function describeFailure({ file, name, message }) {
+  const lines = message.split('\n').slice(0, 25);
+  return `✖ ${file}: ${name}\n${lines.map((line) => `    ${line}`).join('\n')}`;
+}
+
+/** Runs the files of failed tests again, each alone; tells what came of it and corrects the result. */
+async function rerunFailed() {
+  const told = [];
+  const failedFiles = [...new Set(result.failures.map(({ file }) => file))];
+  for (const file of failedFiles) {
+    const first = result.failures.filter((failure) => failure.file === file);
+    if (neverRerun.some((folder) => file.startsWith(folder))) continue;
+    const second = await runTests([file.replace(/\.ts$/, '.js')]);
+    told.push(...first.map(describeFailure));
+    told.push(`  … ${file} run again, alone: ${second.passed} passed, ${second.failed} failed.`);
+    if (second.failed > 0 || second.passed === 0) continue;
+    result.failures = result.failures.filter((failure) => failure.file !== file);
+    result.failed -= first.length;
+    result.passed += first.length;
+  }
+  return told;
 }
 
 function testFiles() {
@@ -66,7 +113,8 @@ function testFiles() {
 
 /** Whether the file is a test of the kind asked for whose source still exists. */
 function isWanted(name) {
-  if (!name.endsWith('.test.js') || /\.(long|soak)\.test\.js$/.exec(name)?.[1] !== kind) return false;
+  const ofKind = new RegExp(`\\.(${kinds.join('|')})\\.test\\.js$`).exec(name)?.[1];
+  if (!name.endsWith('.test.js') || ofKind !== kind) return false;
   return fs.existsSync(path.join(root, name.replace(/\.js$/, '.ts')));
 }
 

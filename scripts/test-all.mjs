@@ -1,0 +1,68 @@
+// npm run test:all: every test in every configuration, one after the other; a line of figures for each at the end.
+//
+//   plain      npm test
+//   browser    the admin page in a real browser (*.browser.test.ts)
+//   node22 …   behaviour on the other supported versions of Node.js, from npm's `node` package
+//
+// `npm run test:all -- plain node24` runs the named ones, `npm run test:all -- --except plain` the others.
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { ensureBuilt, root } from './ensure-built.mjs';
+import { ensureChromium } from './ensure-chromium.mjs';
+
+/** What clients see, without what takes long or does not depend on the configuration. */
+const behaviour = ['test/spec', 'test/golden', 'test/http', 'test/design', 'test/views', 'test/attachments'];
+
+const configurations = [
+  { name: 'plain', args: [] },
+  { name: 'browser', args: ['--browser'] },
+  ...['22', '24', '26'].map((version) => ({ name: `node${version}`, args: behaviour, version })),
+];
+
+const [first, ...rest] = process.argv.slice(2);
+const isWanted = (name) =>
+  first === '--except' ? !rest.includes(name) : first === undefined || [first, ...rest].includes(name);
+
+process.chdir(root);
+ensureBuilt();
+ensureChromium();
+const lines = [];
+let failed = false;
+for (const { name, args, env, version } of configurations) {
+  if (!isWanted(name)) continue;
+  const folder = version === undefined ? undefined : nodeFolder(version);
+  if (folder === null) {
+    lines.push(`${name}: not run, npm has no such version for this machine`);
+    continue;
+  }
+  process.stdout.write(`\n── ${name}\n`);
+  const search = folder === undefined ? {} : { PATH: `${folder}${path.delimiter}${process.env.PATH}` };
+  const command = folder === undefined ? process.execPath : path.join(folder, 'node');
+  const { status, stdout } = spawnSync(command, ['scripts/test.mjs', '--rerun', ...args], {
+    env: { ...process.env, ...env, ...search },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    maxBuffer: 1024 ** 3,
+    encoding: 'utf8',
+  });
+  process.stdout.write(stdout);
+  failed ||= status !== 0;
+  lines.push(`${name}: ${stdout.trimEnd().split('\n').at(-1)}`);
+}
+process.stdout.write(`\n${lines.join('\n')}\n`);
+process.exitCode = failed ? 1 : 0;
+
+/** The folder of a version's program, installed when missing; null where that fails. */
+function nodeFolder(version) {
+  const prefix = path.join(os.tmpdir(), 'tuffet-node-versions', version);
+  const folder = path.join(prefix, 'node_modules', 'node', 'bin');
+  if (!fs.existsSync(path.join(folder, 'node'))) {
+    fs.mkdirSync(prefix, { recursive: true });
+    const options = ['--no-save', '--no-audit', '--no-fund', '--loglevel=error', '--foreground-scripts'];
+    spawnSync('npm', ['install', '--prefix', prefix, ...options, `node@${version}`], {
+      stdio: ['ignore', 2, 2],
+    });
+  }
+  return fs.existsSync(path.join(folder, 'node')) ? folder : null;
+}
