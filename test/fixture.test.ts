@@ -53,7 +53,7 @@ describe('a server opens a folder of format 1', { skip: !isThere }, () => {
     assert.equal((await get('/')).uuid, uuid);
     assert.deepEqual(await get('/_all_dbs'), Object.values(databases).sort());
     for (const [name, q] of Object.entries(expected.shards))
-      assert.equal((await get(pathOf(name))).registry.q, q, name);
+      assert.equal((await get(pathOf(name))).cluster.q, q, name);
     assert.deepEqual((await get(pathOf(databases.partitioned))).props, { partitioned: true });
     assert.equal((await get(docPath(databases.oddName, 'a/b'))).here, true);
   });

@@ -174,7 +174,7 @@ describe('a replication', () => {
       });
       const path = at === here ? '/made%2Flocal' : '/made%2Fthere';
       const { body } = await at.get(path);
-      assert.deepEqual([body.registry.q, body.doc_count], [3, 1]);
+      assert.deepEqual([body.cluster.q, body.doc_count], [3, 1]);
     }
   });
 

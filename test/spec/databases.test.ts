@@ -143,8 +143,8 @@ describe('Database endpoints', () => {
   });
 
   test('q sets the number of shards, 8 without it', async () => {
-    assert.equal((await client.get(await newDb(client))).body.registry.q, 8);
-    assert.equal((await client.get(await newDb(client, '?q=3'))).body.registry.q, 3);
+    assert.equal((await client.get(await newDb(client))).body.cluster.q, 8);
+    assert.equal((await client.get(await newDb(client, '?q=3'))).body.cluster.q, 3);
     for (const q of ['0', '-1', 'x', '1.5', '']) {
       assertRefused(await client.put(`/never?q=${q}`), 400);
     }
@@ -154,7 +154,7 @@ describe('Database endpoints', () => {
     await client.put('/_node/_local/_config/cluster/q', '2');
     const db = await newDb(client);
     await client.delete('/_node/_local/_config/cluster/q');
-    assert.equal((await client.get(db)).body.registry.q, 2);
+    assert.equal((await client.get(db)).body.cluster.q, 2);
   });
 
   test('DELETE of what does not exist is 404, of what is no name 400', async () => {

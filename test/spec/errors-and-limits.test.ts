@@ -88,11 +88,11 @@ describe('Errors', () => {
 
 describe('Limits', () => {
   test('a database has 8 shards by default', async () => {
-    assert.equal((await client.get(db)).body.registry.q, 8);
+    assert.equal((await client.get(db)).body.cluster.q, 8);
   });
 
   test('a database has at most 3 copies', async () => {
-    assert.ok((await client.get(db)).body.registry.n <= 3);
+    assert.ok((await client.get(db)).body.cluster.n <= 3);
   });
 
   test('_purged_infos_limit is soft: it is held after a compaction', async () => {

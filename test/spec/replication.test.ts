@@ -75,7 +75,7 @@ describe('the body of POST /_replicate', () => {
       create_target_params: { q: 3, n: 1 },
     });
     assert.equal(answer.status, 200);
-    assert.equal((await client.get('/made')).body.registry.q, 3);
+    assert.equal((await client.get('/made')).body.cluster.q, 3);
   });
 
   test('winning_revs_only', async () => {
