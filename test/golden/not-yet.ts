@@ -6,6 +6,7 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
   'rules for passwords that cannot be read: they are refused when they are set': [
     'password-rules-badly-configured',
   ],
+  'a server without text search, which this one has': ['search-analyze-without-plugin'],
   'the 500 that CouchDB gives where conditions contradict each other': ['explain-impossible-range'],
 };
 

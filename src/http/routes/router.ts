@@ -25,6 +25,7 @@ import { rewriteRoutes } from './rewrite-routes.js';
 import { serverRoutes } from './server-routes.js';
 import { sessionRoutes } from './session-routes.js';
 import { setupRoutes } from './setup-routes.js';
+import { analyzeRoutes } from './analyze-routes.js';
 import { searchRoutes } from './search-routes.js';
 import { viewRoutes } from './view-routes.js';
 import { unbuiltServerRoutes } from './unbuilt-routes.js';
@@ -38,6 +39,7 @@ export const allServerRoutes = [
   ...nodeRoutes,
   ...pageRoutes,
   ...replicationRoutes,
+  ...analyzeRoutes,
   ...unbuiltServerRoutes,
 ];
 export const allDatabaseRoutes = [

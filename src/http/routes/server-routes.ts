@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { toBytes } from '../../base/bytes.js';
-import { badRequest, RequestError } from '../../base/errors.js';
+import { badRequest } from '../../base/errors.js';
 import { databaseInfo } from '../../node/database-info.js';
 import { requireJson } from '../request/body.js';
 import type { Exchange } from '../exchange.js';
@@ -28,7 +28,6 @@ export const serverRoutes: readonly ServerRoute[] = [
     access: 'server_admin',
     methods: { POST: reloadQueryServers },
   },
-  { path: '/_search_analyze', allow: 'POST', access: 'public', methods: { POST: searchAnalyze } },
 ];
 
 function welcome(exchange: Exchange): void {
@@ -123,11 +122,4 @@ async function reloadQueryServers(exchange: Exchange): Promise<void> {
   const { scripts, registry } = exchange.services;
   await Promise.all([scripts.renew(), registry.views.renew()]);
   exchange.json(200, { ok: true });
-}
-
-async function searchAnalyze(exchange: Exchange): Promise<void> {
-  const { analyzer, text } = await exchange.jsonObject();
-  if (typeof analyzer !== 'string') throw badRequest('`analyzer` must be a string.');
-  if (typeof text !== 'string') throw badRequest('`text` must be a string.');
-  throw new RequestError('service_unavailable', 'Search is not available: this version has no text search.');
 }

@@ -1,0 +1,37 @@
+import { badRequest } from '../../base/errors.js';
+import { TimeSlice } from '../../base/turns.js';
+import { makeAnalyzer, readAnalyzer } from '../../search/analysis/analyzer.js';
+import type { Exchange } from '../exchange.js';
+import type { ServerRoute } from './route.js';
+
+/** Shows what analyzers make of texts. */
+export const analyzeRoutes: readonly ServerRoute[] = [
+  {
+    path: '/_search_analyze',
+    allow: 'GET,HEAD,POST',
+    access: 'server_admin',
+    methods: {
+      GET: (exchange) => analyze(exchange, exchange.query.get('analyzer'), exchange.query.get('text')),
+      POST: async (exchange) => {
+        const { analyzer, text } = await exchange.jsonObject();
+        await analyze(exchange, analyzer, text);
+      },
+    },
+  },
+];
+
+async function analyze(exchange: Exchange, given: unknown, text: unknown): Promise<void> {
+  if (given === undefined) throw badRequest('analyzer parameter is mandatory');
+  const definition = readAnalyzer(given);
+  if (definition === undefined) throw badRequest('analyzer parameter must be a string or an object');
+  if (text === undefined) throw badRequest('text parameter is mandatory');
+  if (typeof text !== 'string') throw badRequest('text parameter must be a string');
+  const analyzer = await makeAnalyzer(definition);
+  const tokens: string[] = [];
+  const slice = new TimeSlice();
+  for (const { term } of analyzer.tokens('default', text)) {
+    if (term !== '') tokens.push(term);
+    if (slice.isOver) await slice.next();
+  }
+  exchange.json(200, { tokens });
+}

@@ -1,0 +1,91 @@
+import { badRequest } from '../../base/errors.js';
+import { foldToAscii } from './ascii-folding.js';
+import { classicTokens } from './classic-tokenizer.js';
+import { emailTokens } from './email-tokenizer.js';
+import { changed, lowerCase, without } from './filters.js';
+import { languageTokens } from './languages.js';
+import { englishStopWords } from './stop-words.js';
+import type { Token, Tokenizer } from './token.js';
+import { keywordTokens, letterTokens, standardTokens, whitespaceTokens } from './tokenizers.js';
+
+/** An analyzer as design documents and requests name it, brought into one form. */
+export interface AnalyzerDefinition {
+  name: string;
+  stopWords?: readonly string[];
+  /** Of `perfield`. */
+  default?: AnalyzerDefinition;
+  fields?: readonly (readonly [string, AnalyzerDefinition])[];
+}
+
+/** Cuts texts of fields into tokens. */
+export interface Analyzer {
+  tokens(field: string, text: string): Iterable<Token>;
+  /** Whether the texts of a field are indexed as they are, upper case and all. */
+  isKeyword(field: string): boolean;
+}
+
+const fieldsMax = 10_000;
+const stopWordsMax = 100_000;
+
+/** Reads what stands as an analyzer; undefined where that is none. */
+export function readAnalyzer(given: unknown, inField = false): AnalyzerDefinition | undefined {
+  if (given === undefined) return { name: 'standard' };
+  if (typeof given === 'string') return { name: given };
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return undefined;
+  const { name, stopwords, default: fallback, fields } = given as Record<string, unknown>;
+  if (typeof name !== 'string') return undefined;
+  const definition: AnalyzerDefinition = { name };
+  if (Array.isArray(stopwords)) {
+    definition.stopWords = stopwords.filter((word) => typeof word === 'string').slice(0, stopWordsMax);
+  }
+  if (name !== 'perfield') return definition;
+  if (inField) return undefined;
+  definition.default = readAnalyzer(fallback, true) ?? { name: 'standard' };
+  const listed = typeof fields === 'object' && fields !== null ? Object.entries(fields) : [];
+  definition.fields = listed
+    .slice(0, fieldsMax)
+    .map(([field, each]) => [field, readAnalyzer(each, true) ?? definition.default!] as const);
+  return definition;
+}
+
+/** Makes an analyzer. Refuses one whose name is not known; in fields, the default takes its place. */
+export async function makeAnalyzer(definition: AnalyzerDefinition): Promise<Analyzer> {
+  const fallback = await tokenizerOf(definition.default ?? definition);
+  if (fallback === undefined) throw unknownAnalyzer((definition.default ?? definition).name);
+  const fields = new Map<string, Tokenizer>();
+  for (const [field, each] of definition.fields ?? [])
+    fields.set(field, (await tokenizerOf(each)) ?? fallback);
+  for (const field of ['_id', '_partition']) fields.set(field, keywordTokens);
+  const of = (field: string): Tokenizer => fields.get(field) ?? fallback;
+  return {
+    tokens: (field, text) => of(field)(text),
+    isKeyword: (field) => of(field) === keywordTokens,
+  };
+}
+
+const unknownAnalyzer = (name: string): Error =>
+  badRequest(`There is no analyzer named ${name.slice(0, 100)}.`);
+
+async function tokenizerOf({ name, stopWords }: AnalyzerDefinition): Promise<Tokenizer | undefined> {
+  const given = stopWords === undefined ? undefined : new Set(stopWords);
+  const withStopWords = (tokens: Tokenizer): Tokenizer =>
+    without(changed(tokens, lowerCase), given ?? englishStopWords);
+  switch (name) {
+    case 'keyword':
+      return keywordTokens;
+    case 'whitespace':
+      return whitespaceTokens;
+    case 'simple':
+      return changed(letterTokens, lowerCase);
+    case 'simple_asciifolding':
+      return changed(letterTokens, lowerCase, foldToAscii);
+    case 'standard':
+      return withStopWords(standardTokens);
+    case 'classic':
+      return withStopWords(classicTokens);
+    case 'email':
+      return withStopWords(emailTokens);
+    default:
+      return await languageTokens(name, given);
+  }
+}
