@@ -13,7 +13,11 @@ async function tokensOf(analyzer: unknown, text: string): Promise<string[]> {
 
 describe('POST /_search_analyze', () => {
   const cases: [analyzer: unknown, text: string, tokens: string][] = [
-    ['standard', "The quick brown fox's 3.14 jump-over example.com", "quick|brown|fox's|3.14|jump|over|example.com"],
+    [
+      'standard',
+      "The quick brown fox's 3.14 jump-over example.com",
+      "quick|brown|fox's|3.14|jump|over|example.com",
+    ],
     ['standard', 'foo_bar _ 1,000;2 a:b', 'foo_bar|1,000;2|a:b'],
     ['standard', '東京タワー です ภาษาไทย', '東|京|タワー|で|す|ภาษาไทย'],
     ['standard', `${'x'.repeat(255)} ${'y'.repeat(256)}${'z'.repeat(300)} end`, `${'x'.repeat(255)}|end`],
@@ -21,8 +25,16 @@ describe('POST /_search_analyze', () => {
     ['simple', "The fox's 3rd-run", 'the|fox|s|rd|run'],
     ['simple_asciifolding', 'Ærø Škoda naïve Straße', 'aero|skoda|naive|strasse'],
     ['whitespace', ' Hello,\tThe\nWorld ', 'Hello,|The|World'],
-    ['classic', "john.doe@example.com U.S.A. AT&T O'Neil's XY-123 www.a.org", "john.doe@example.com|usa|at&t|o'neil|xy-123|www.a.org"],
-    ['email', 'Write to john.doe@example.com or see https://a.example.org/x?y=1.', 'write|john.doe@example.com|see|https://a.example.org/x?y=1'],
+    [
+      'classic',
+      "john.doe@example.com U.S.A. AT&T O'Neil's XY-123 www.a.org",
+      "john.doe@example.com|usa|at&t|o'neil|xy-123|www.a.org",
+    ],
+    [
+      'email',
+      'Write to john.doe@example.com or see https://a.example.org/x?y=1.',
+      'write|john.doe@example.com|see|https://a.example.org/x?y=1',
+    ],
     ['english', 'The running foxes of generous nations', 'run|fox|gener|nation'],
     ['french', "l'avion des chevaux", 'avion|cheval'],
     ['german', 'die Häuser und Katzen', 'haus|katz'],
@@ -58,7 +70,11 @@ describe('POST /_search_analyze', () => {
 
   test('what is missing, of a wrong type or unknown is refused with 400', async () => {
     const wrong = [{}, { text: 'a' }, { analyzer: 'standard' }, { analyzer: 'klingon', text: 'a' }];
-    const wrongTypes = [{ analyzer: 1, text: 'a' }, { analyzer: {}, text: 'a' }, { analyzer: 'standard', text: [] }];
+    const wrongTypes = [
+      { analyzer: 1, text: 'a' },
+      { analyzer: {}, text: 'a' },
+      { analyzer: 'standard', text: [] },
+    ];
     for (const body of [...wrong, ...wrongTypes, { analyzer: 'constructor', text: 'a' }])
       assertRefused(await client.post('/_search_analyze', body), 400, 'bad_request');
   });
