@@ -6,22 +6,32 @@ import path from 'node:path';
 export const root = path.resolve(import.meta.dirname, '..');
 
 const sourceFolders = ['src', 'test', 'bench'];
-const buildInputs = ['package.json', 'tsconfig.json', 'scripts/copy-assets.mjs'];
+const buildInputs = ['package.json', 'tsconfig.json', 'scripts/copy-assets.mjs', 'scripts/ensure-built.mjs'];
 
 export function ensureBuilt() {
   ensureInstalled();
   const newest = Math.max(...sourceFolders.map(newestIn), ...buildInputs.map(changedAt));
   if (changedAt('dist/.built') > newest) return;
+  build();
+}
+
+/** Compiles to dist, and notes when. */
+export function build() {
   const started = new Date();
-  say('Building…');
-  npm('run', '--silent', 'build');
+  compile('tsconfig.json');
   // The stamp says when the build began: what was edited meanwhile may not be in it.
   const stamp = path.join(root, 'dist/.built');
   fs.writeFileSync(stamp, '');
   fs.utimesSync(stamp, started, started);
 }
 
-function ensureInstalled() {
+export function compile(project) {
+  say('Building…');
+  node('node_modules/typescript/bin/tsc', '-p', project);
+  node('scripts/copy-assets.mjs');
+}
+
+export function ensureInstalled() {
   // npm writes this file at the end of an installation that succeeded.
   if (changedAt('node_modules/.package-lock.json') >= changedAt('package-lock.json')) return;
   say('Installing dependencies…');
@@ -30,13 +40,17 @@ function ensureInstalled() {
   fs.utimesSync(path.join(root, 'node_modules/.package-lock.json'), now, now);
 }
 
+function node(...args) {
+  run(process.execPath, args);
+}
+
 function npm(...args) {
+  run('npm', args, process.platform === 'win32');
+}
+
+function run(program, args, shell = false) {
   // What they print goes to standard error: standard output belongs to the program that is started.
-  const { status } = spawnSync('npm', args, {
-    cwd: root,
-    stdio: ['ignore', 2, 2],
-    shell: process.platform === 'win32',
-  });
+  const { status } = spawnSync(program, args, { cwd: root, stdio: ['ignore', 2, 2], shell });
   if (status !== 0) process.exit(status ?? 1);
 }
 

@@ -1,4 +1,5 @@
 /** Tuffet inside your own process: `createServer` and what it takes. */
-export { createServer, type ServerOptions, type TuffetServer } from './server/create-server.js';
+export { createServer, type TuffetServer } from './server/create-server.js';
+export type { ServerOptions } from './server/server-options.js';
 export { StartupError } from './base/startup-error.js';
 export type { Logger } from './base/logger.js';

@@ -64,12 +64,40 @@ test('--help and --version print and end well', async (t) => {
   assert.match(version.output.stdout, /^\d+\.\d+\.\d+\S*\n$/);
 });
 
-test('without a server admin it says what to do, ends with 1 and leaves no trace', async (t) => {
+test('a first start without an admin makes one and shows its password once', async (t) => {
   const cwd = temporaryFolder();
+  const first = start(t, ['--port', '0'], {}, cwd);
+  const address = await listening(first);
+  const password = /name admin, password (\S{16,})\n/.exec(first.output.stdout)?.[1];
+  assert.ok(password !== undefined);
+  assert.equal((await fetch(`${address}_all_dbs`, authorization(`admin:${password}`))).status, 200);
+  assert.equal(fs.statSync(path.join(cwd, 'data')).mode & 0o777, 0o700);
+  assert.ok(!fs.readFileSync(path.join(cwd, 'data/config-api.ini'), 'utf8').includes(password));
+  first.child.kill('SIGTERM');
+  assert.equal(await first.ended, 0);
+  assert.match(first.output.stderr, /NOTICE stopped/);
+
+  const second = start(t, ['--port', '0'], {}, cwd);
+  const again = await listening(second);
+  assert.ok(!second.output.stdout.includes('password'));
+  assert.equal((await fetch(`${again}_all_dbs`, authorization(`admin:${password}`))).status, 200);
+});
+
+test('a folder in use whose admin only a command line named is not given another', async (t) => {
+  const cwd = temporaryFolder();
+  fs.mkdirSync(path.join(cwd, 'data'));
+  fs.writeFileSync(path.join(cwd, 'data/tuffet.json'), '{"format":1,"uuid":"00000000000000000000000000000000"}');
   const run = start(t, ['--port', '0'], {}, cwd);
   assert.equal(await run.ended, 1);
-  assert.match(run.output.stderr, /npm start -- --admin admin:PASSWORD/);
-  assert.deepEqual(fs.readdirSync(cwd), []);
+  assert.match(run.output.stderr, /npx tuffet --admin admin:PASSWORD/);
+  assert.deepEqual(fs.readdirSync(path.join(cwd, 'data')), ['tuffet.json']);
+});
+
+test('short commands start without loading the server', async (t) => {
+  const run = start(t, ['--version'], { NODE_DEBUG: 'esm' });
+  assert.equal(await run.ended, 0);
+  assert.match(run.output.stderr, /main\/usage\.js/);
+  assert.doesNotMatch(run.output.stderr, /create-server\.js|http-server\.js|lmdb/);
 });
 
 test('a wrong command line gives one line and a hint', async (t) => {
@@ -81,6 +109,8 @@ test('a wrong command line gives one line and a hint', async (t) => {
     [['--admin', 'onlyname'], /NAME:PASSWORD/],
     [['--log-level', 'loud'], /not a log level/],
     [['dance'], /no command "dance"/],
+    [['--data', 'x', 'doctor'], /comes before its options/],
+    [['serve', 'well'], /Unexpected argument "well"/],
     [['--in-memory', '--data', 'x'], /exclude each other/],
     [['--json'], /--json is for doctor/],
     [['doctor', '--in-memory'], /looks at a folder/],

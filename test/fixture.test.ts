@@ -166,7 +166,7 @@ describe('a server opens a folder of format 1', { skip: !isThere }, () => {
 
 test('a folder of format 1 can be written, compacted and opened again', { skip: !isThere }, async () => {
   const folder = copied();
-  const options = { dataDir: folder, admins: { admin: 'secret' }, port: 0, logLevel: 'none' };
+  const options = { dataDir: folder, admins: { admin: 'secret' }, port: 0, logLevel: 'none' as const };
   const large = `${docPath(databases.attachments, 'all')}/large`;
   let rev = '';
   for (const run of [1, 2]) {

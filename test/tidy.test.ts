@@ -45,7 +45,7 @@ const exportsForTests = [
 ];
 
 function rootPages(): TextFile[] {
-  return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'].map((path) => ({
+  return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'UPGRADING.md'].map((path) => ({
     path,
     text: fs.readFileSync(path, 'utf8'),
   }));

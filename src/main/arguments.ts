@@ -1,15 +1,18 @@
 import { parseArgs } from 'node:util';
 import { StartupError } from '../base/startup-error.js';
 
+const logLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'none'] as const;
+
 export interface CommandLine {
-  command: 'serve' | 'doctor' | 'help' | 'version';
+  /** Something to print in place of the command's work. */
+  wants?: 'help' | 'version';
   port?: number;
   bind?: string;
   data?: string;
   admins: Record<string, string>;
   inMemory: boolean;
   config?: string;
-  logLevel?: string;
+  logLevel?: (typeof logLevels)[number];
   logFormat?: 'text' | 'json';
   cors: boolean;
   tls?: { certFile: string; keyFile: string; port?: number };
@@ -17,51 +20,25 @@ export interface CommandLine {
   json: boolean;
 }
 
-export const usage = `Usage: tuffet [serve] [options]
-       tuffet doctor [--data DIR] [--config FILE] [--json]
 
-  --admin NAME:PASSWORD    server admin; may be given several times
-  --data DIR               where the data lies (default ./data)
-  --in-memory              keep nothing on disk
-  --port N                 port to listen on (default 5984; 0 takes a free one)
-  --bind ADDRESS           address to listen on (default 127.0.0.1)
-  --config FILE            ini file with further options
-  --cors                   let pages of any origin use the server; for development only
-  --tls-cert FILE          serve TLS too, with this certificate
-  --tls-key FILE           and this private key
-  --tls-port N             on this port (default 6984)
-  --log-level LEVEL        debug, info, notice, warning, error, critical or none (default notice)
-  --log-format text|json   how log lines are written (default text)
-  --help                   this text
-  --version                the version
 
-doctor looks at the configuration and the data folder, changes nothing, and names what is wrong, unknown or dangerous, with
-what to do about it. It may be asked while a server runs. Exit code: 0 when there is no problem, 1 when there is one.
-
-Environment: TUFFET_USER and TUFFET_PASSWORD (or COUCHDB_USER and COUCHDB_PASSWORD) name a server admin; with _FILE
-appended they name files that hold the values. TUFFET_DATA, TUFFET_PORT, TUFFET_BIND, TUFFET_CONFIG, TUFFET_LOG_LEVEL
-and TUFFET_LOG_FORMAT stand for the options of the same name, TUFFET_SECRET (or COUCHDB_SECRET, or either with _FILE) for
-[chttpd_auth] secret, and TUFFET__SECTION__KEY for any option of the configuration. An option wins over the environment.
-`;
-
-const logLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'none'];
-
-export function parseCommandLine(args: string[], environment: NodeJS.ProcessEnv): CommandLine {
+export function parseCommandLine(
+  command: 'serve' | 'doctor',
+  args: string[],
+  environment: NodeJS.ProcessEnv,
+): CommandLine {
   const { values, positionals } = parse(args);
   const nothing = { admins: {}, inMemory: false, cors: false, json: false };
-  if (values.help) return { command: 'help', ...nothing };
-  if (values.version) return { command: 'version', ...nothing };
-  const [command = 'serve', ...rest] = positionals;
-  if (command !== 'serve' && command !== 'doctor') throw wrongUse(`There is no command "${command}".`);
+  if (values.help) return { wants: 'help', ...nothing };
+  if (values.version) return { wants: 'version', ...nothing };
   if (values['in-memory'] && command === 'doctor')
     throw wrongUse('doctor looks at a folder, not at --in-memory.');
   if (values.json && command !== 'doctor') throw wrongUse('--json is for doctor.');
-  if (rest.length > 0) throw wrongUse(`Unexpected argument "${rest[0]}".`);
+  if (positionals.length > 0) throw wrongUse(unexpected(positionals));
 
   const from = (option: string | undefined, variable: string): string | undefined =>
     option ?? (environment[variable] || undefined);
   const line: CommandLine = {
-    command,
     admins: adminsOf(values.admin ?? []),
     inMemory: values['in-memory'] ?? false,
     cors: values.cors ?? false,
@@ -85,6 +62,10 @@ export function parseCommandLine(args: string[], environment: NodeJS.ProcessEnv)
   if (logFormat !== undefined) line.logFormat = oneOf('log format', logFormat, ['text', 'json'] as const);
   return line;
 }
+
+/** The command comes first; an option may have been put before it. */
+const unexpected = ([first]: string[]): string =>
+  first === 'doctor' ? 'The command comes before its options: tuffet doctor …' : `Unexpected argument "${first}".`;
 
 function parse(args: string[]) {
   try {

@@ -25,7 +25,7 @@ import { partitionedDesignGate, partitionSizeGate } from '../documents/partition
 import { sweepOrphans } from '../node/sweep-blobs.js';
 import { Uuids } from '../node/uuids.js';
 import { validationGate } from '../design/validate-docs.js';
-import { Config, type ConfigOptions } from '../config/config.js';
+import { Config } from '../config/config.js';
 import { ProxyAndCorsPolicy } from '../http/answer/proxy-and-cors-policy.js';
 import { HttpServer } from '../http/connection/http-server.js';
 import { MemoryBudgets } from '../http/connection/memory-budgets.js';
@@ -35,33 +35,13 @@ import { once, soon } from './calls.js';
 import { guardReplications, makeReplicator } from './replicating.js';
 import { Restarting } from './restarting.js';
 import { Scripting } from './scripting.js';
-
-export interface ServerOptions {
-  /** Where the data lies; made when it does not exist. Either this or `inMemory`. */
-  dataDir?: string;
-  /** Keeps everything in memory and forgets it on close. */
-  inMemory?: boolean;
-  /** Server admins: names and passwords, or hashes of them. */
-  admins?: Record<string, string>;
-  /** 0 takes a free one. */
-  port?: number;
-  bind?: string;
-  /** Lets pages of these origins use the server, with logins; `true` means any page, which is for development only. */
-  cors?: boolean | string | readonly string[];
-  /** Serves TLS too, with these PEM files, on port 6984 unless another is named; 0 takes a free one. */
-  tls?: { certFile: string; keyFile: string; port?: number };
-  /** Options by section and key, over whatever files say. */
-  config?: Record<string, Record<string, string>>;
-  /** An ini file to read. */
-  configFile?: string;
-  logger?: Logger;
-  logLevel?: string;
-  logFormat?: 'text' | 'json';
-}
+import { configOptions, type ServerOptions } from './server-options.js';
 
 export interface TuffetServer {
   /** Without a slash at the end. */
   url: string;
+  /** The port of `url`. */
+  port: number;
   /** The address for TLS, where `[ssl] enable` is set. */
   tlsUrl?: string;
   dataDir?: string;
@@ -86,57 +66,6 @@ export async function createServer(options: ServerOptions): Promise<TuffetServer
     folder?.release();
     throw error;
   }
-}
-
-/** What an embedding program or the command line says, as the last of the sources that options come from. */
-export function configOptions({
-  inMemory,
-  dataDir,
-  configFile,
-  admins,
-  port,
-  bind,
-  cors,
-  tls,
-  config = {},
-  logLevel,
-  logFormat,
-}: ServerOptions): ConfigOptions {
-  const section = (name: string, values: Record<string, string | undefined>): Record<string, string> => ({
-    ...config[name],
-    ...(Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Record<
-      string,
-      string
-    >),
-  });
-  return {
-    ...(inMemory || dataDir === undefined ? {} : { dataDir }),
-    ...(configFile === undefined ? {} : { configFile }),
-    overrides: {
-      ...config,
-      admins: section('admins', admins ?? {}),
-      chttpd: section('chttpd', {
-        port: port?.toString(),
-        bind_address: bind,
-        enable_cors: cors === undefined ? undefined : String(cors !== false),
-      }),
-      cors: section('cors', corsOptions(cors)),
-      ssl: section('ssl', tlsOptions(tls)),
-      log: section('log', { level: logLevel, format: logFormat }),
-    },
-  };
-}
-
-/** Clients in browsers, PouchDB among them, send logins with every request, so they get leave to. */
-function corsOptions(cors: ServerOptions['cors'] = false): Record<string, string> {
-  if (cors === false) return {};
-  const origins = cors === true ? '*' : [cors].flat().join(', ');
-  return { origins, credentials: 'true' };
-}
-
-function tlsOptions(tls: ServerOptions['tls']): Record<string, string | undefined> {
-  if (tls === undefined) return {};
-  return { enable: 'true', cert_file: tls.certFile, key_file: tls.keyFile, port: tls.port?.toString() };
 }
 
 async function start(
@@ -178,8 +107,10 @@ async function start(
   });
   await replicator.start();
   logger.notice({ ...urls, data: folder?.folder ?? null }, 'listening');
+  const started = performance.now();
   return {
     ...urls,
+    port: Number(new URL(urls.url).port || 80),
     ...(folder === undefined ? {} : { dataDir: folder.folder }),
     close: once(async () => {
       await restarting.settled();
@@ -188,6 +119,7 @@ async function start(
       services.registry.endFeeds('server_closing');
       await server.close();
       await shutDown();
+      logger.notice({ uptime_s: Math.round((performance.now() - started) / 1000) }, 'stopped');
     }),
   };
 }

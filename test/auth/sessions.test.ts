@@ -55,7 +55,7 @@ describe('A session', () => {
 
   test('outlives a restart on the same data folder, where the secret is kept from others', async () => {
     const dataDir = temporaryFolder();
-    const options = { dataDir, admins: { admin: 'secret' }, port: 0, logLevel: 'none' };
+    const options = { dataDir, admins: { admin: 'secret' }, port: 0, logLevel: 'none' as const };
     const quick = { config: { chttpd_auth: { iterations: '100' } } };
     const before = await createServer({ ...options, ...quick });
     await addUser(new HttpClient(before.url), 'bob');

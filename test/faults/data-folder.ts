@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { createServer, type ServerOptions } from '../../src/server/create-server.js';
+import { createServer } from '../../src/server/create-server.js';
+import type { ServerOptions } from '../../src/server/server-options.js';
 import { assertOk } from '../support/expect.js';
 import { HttpClient } from '../support/http-client.js';
 import { temporaryFolder } from '../support/server.js';

@@ -10,7 +10,7 @@ const options = (dataDir: string) => ({
   dataDir,
   admins: { admin: 'secret' },
   port: 0,
-  logLevel: 'none',
+  logLevel: 'none' as const,
   config: { chttpd_auth: { iterations: '100' }, tuffet: { replication_backoff_ms: '100' } },
 });
 

@@ -278,7 +278,7 @@ describe('the rules of a replicator database', () => {
 describe('a restart', () => {
   test('takes up replications where they were', async () => {
     const dataDir = temporaryFolder();
-    const options = { dataDir, admins: { admin: 'secret' }, port: 0, logLevel: 'none', config };
+    const options = { dataDir, admins: { admin: 'secret' }, port: 0, logLevel: 'none' as const, config };
     let server = await createServer(options);
     let at = new Client(server.url);
     for (const db of ['/_replicator', '/from', '/to']) await at.put(db);

@@ -2,7 +2,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { after } from 'node:test';
-import { createServer, type ServerOptions } from '../../src/server/create-server.js';
+import { createServer } from '../../src/server/create-server.js';
+import type { ServerOptions } from '../../src/server/server-options.js';
 import { HttpClient } from './http-client.js';
 
 /** A client of a server of the calling file's own, in memory, which closes with the file's last test. */

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger, type Logger } from '../../src/base/logger.js';
-import { createServer, type ServerOptions, type TuffetServer } from '../../src/server/create-server.js';
+import { createServer, type TuffetServer } from '../../src/server/create-server.js';
+import type { ServerOptions } from '../../src/server/server-options.js';
 import { HttpClient } from '../support/http-client.js';
 import { newDb, startServer, temporaryFolder } from '../support/server.js';
 

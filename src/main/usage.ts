@@ -1,0 +1,30 @@
+export const usage = `Usage: tuffet [serve] [options]
+       tuffet doctor [--data DIR] [--config FILE] [--json]
+       tuffet COMMAND --help
+
+Options of serve:
+  --admin NAME:PASSWORD    server admin; may be given several times
+  --data DIR               where the data lies (default ./data)
+  --in-memory              keep nothing on disk
+  --port N                 port to listen on (default 5984; 0 takes a free one)
+  --bind ADDRESS           address to listen on (default 127.0.0.1)
+  --config FILE            ini file with further options
+  --cors                   let pages of any origin use the server; for development only
+  --tls-cert FILE          serve TLS too, with this certificate
+  --tls-key FILE           and this private key
+  --tls-port N             on this port (default 6984)
+  --log-level LEVEL        debug, info, notice, warning, error, critical or none (default notice)
+  --log-format text|json   how log lines are written (default text)
+  --help                   this text
+  --version                the version
+
+A first start without an admin makes one, named admin, and prints its password once.
+
+doctor looks at the configuration and the data folder, changes nothing, and names what is wrong, unknown or dangerous, with
+what to do about it. It may be asked while a server runs. Exit code: 0 when there is no problem, 1 when there is one.
+
+Environment: TUFFET_USER and TUFFET_PASSWORD (or COUCHDB_USER and COUCHDB_PASSWORD) name a server admin; with _FILE
+appended they name files that hold the values. TUFFET_DATA, TUFFET_PORT, TUFFET_BIND, TUFFET_CONFIG, TUFFET_LOG_LEVEL
+and TUFFET_LOG_FORMAT stand for the options of the same name, TUFFET_SECRET (or COUCHDB_SECRET, or either with _FILE) for
+[chttpd_auth] secret, and TUFFET__SECTION__KEY for any option of the configuration. An option wins over the environment.
+`;
