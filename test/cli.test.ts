@@ -86,7 +86,10 @@ test('a first start without an admin makes one and shows its password once', asy
 test('a folder in use whose admin only a command line named is not given another', async (t) => {
   const cwd = temporaryFolder();
   fs.mkdirSync(path.join(cwd, 'data'));
-  fs.writeFileSync(path.join(cwd, 'data/tuffet.json'), '{"format":1,"uuid":"00000000000000000000000000000000"}');
+  fs.writeFileSync(
+    path.join(cwd, 'data/tuffet.json'),
+    '{"format":1,"uuid":"00000000000000000000000000000000"}',
+  );
   const run = start(t, ['--port', '0'], {}, cwd);
   assert.equal(await run.ended, 1);
   assert.match(run.output.stderr, /npx tuffet --admin admin:PASSWORD/);

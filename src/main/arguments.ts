@@ -20,8 +20,6 @@ export interface CommandLine {
   json: boolean;
 }
 
-
-
 export function parseCommandLine(
   command: 'serve' | 'doctor',
   args: string[],
@@ -65,7 +63,9 @@ export function parseCommandLine(
 
 /** The command comes first; an option may have been put before it. */
 const unexpected = ([first]: string[]): string =>
-  first === 'doctor' ? 'The command comes before its options: tuffet doctor …' : `Unexpected argument "${first}".`;
+  first === 'doctor'
+    ? 'The command comes before its options: tuffet doctor …'
+    : `Unexpected argument "${first}".`;
 
 function parse(args: string[]) {
   try {

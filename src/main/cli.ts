@@ -21,7 +21,9 @@ async function main(args: string[]): Promise<number> {
   if (first.startsWith('-')) return await (await commands['serve']!())(args);
   const load = Object.hasOwn(commands, first) ? commands[first] : undefined;
   if (load === undefined) throw new StartupError(`There is no command "${first}". See tuffet --help.`);
-  return await (await load())(rest);
+  return await (
+    await load()
+  )(rest);
 }
 
 function print(text: string): number {

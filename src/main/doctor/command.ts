@@ -14,8 +14,6 @@ export async function doctor(args: string[]): Promise<number> {
   const { dataDir = defaultDataDir, ...options } = serverOptions(line, process.env);
   const findings = await Promise.resolve(examine({ ...configOptions(options), dataDir }));
   const ok = !findings.some(({ level }) => level === 'problem');
-  process.stdout.write(
-    line.json ? `${JSON.stringify({ ok, findings }, null, 2)}\n` : report(findings),
-  );
+  process.stdout.write(line.json ? `${JSON.stringify({ ok, findings }, null, 2)}\n` : report(findings));
   return ok ? 0 : 1;
 }
