@@ -52,7 +52,26 @@ export function readModule({ path: file, text }: TextFile): Module {
     else if (ts.isExportDeclaration(statement)) readExportList(module, statement);
     else if (isExported(statement)) module.exports.push(...declaredNames(statement));
   }
+  if (text.includes('import(')) module.imports.push(...laterImports(file, syntax));
   return module;
+}
+
+/** Modules that are loaded when they are needed: `(await import('…')).name` and `const { name } = await import('…')`. */
+function laterImports(file: string, syntax: ts.SourceFile): Import[] {
+  const found: Import[] = [];
+  for (const node of walk(syntax)) {
+    if (!ts.isCallExpression(node) || node.expression.kind !== ts.SyntaxKind.ImportKeyword) continue;
+    const from = resolve(file, node.arguments[0]!);
+    let user: ts.Node = node.parent;
+    while (ts.isAwaitExpression(user) || ts.isParenthesizedExpression(user)) user = user.parent;
+    const names = ts.isPropertyAccessExpression(user)
+      ? [user.name.text]
+      : ts.isVariableDeclaration(user) && ts.isObjectBindingPattern(user.name)
+        ? user.name.elements.map(({ propertyName, name }) => (propertyName ?? name).getText())
+        : ['*'];
+    found.push({ from, names, reexport: false });
+  }
+  return found;
 }
 
 /** Every node of a tree, the root included. */
