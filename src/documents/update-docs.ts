@@ -2,7 +2,7 @@ import { badRequest } from '../base/errors.js';
 import { StorageError } from '../base/storage-errors.js';
 import type { Rev } from '../revisions/rev.js';
 import type { Edit, EditResult, LocalEdit } from '../shard/commands.js';
-import { PartlyStored } from '../shard/volume.js';
+import { PartlyStored } from '../shard/group-log.js';
 import type { NewBlobs } from './attachments/new-blobs.js';
 import type { Database } from '../node/database.js';
 import { isLocalId } from '../shard/doc-id.js';

@@ -8,7 +8,8 @@ import { lmdbProblemWithin } from '../storage/lmdb-pages.js';
 import type { Store } from '../storage/store.js';
 import { Catalogue } from './catalogue.js';
 import type { DataFolder } from './data-folder.js';
-import { readStamp, stampWrite, type VolumeStamp } from './volume-stamp.js';
+import { upgradeCatalogue } from './upgrade-catalogue.js';
+import { readStamp, stampWrite, type VolumeStamp } from '../shard/volume-stamp.js';
 
 /** How long a start looks at pages of stores. What is larger than fits is looked at in part; `tuffet doctor` has time. */
 const pagesMs = 200;
@@ -24,7 +25,8 @@ const restore = 'Nothing was changed. Restore the data folder from a backup';
 export async function checkStores(folder: DataFolder, logger: Logger): Promise<void> {
   const deadline = performance.now() + pagesMs;
   checkCatalogueFile(folder, deadline);
-  const catalogue = new Catalogue(openStore(folder.path('catalogue')), () => {});
+  const store = openStore(folder.path('catalogue'));
+  const catalogue = new Catalogue(store, () => {});
   try {
     checkCatalogue(folder, catalogue);
     const check = new VolumesCheck(folder, catalogue, logger, deadline);
@@ -33,9 +35,11 @@ export async function checkStores(folder: DataFolder, logger: Logger): Promise<v
     const id = catalogue.id ?? randomBytes(16).toString('hex');
     const stamps = await check.contents(id);
     await trying(logger, async () => {
-      if (catalogue.id === undefined) await catalogue.setId(id);
+      if (catalogue.id === undefined) await catalogue.journal.record({ type: 'set_id', id });
       if (folder.catalogueId === undefined) folder.catalogueId = id;
       await check.stamp(stamps);
+      folder.raiseFormat();
+      await upgradeCatalogue(store);
     });
     for (const name of leftovers) fs.rmSync(folder.path('documents', name), { recursive: true, force: true });
   } finally {
@@ -61,7 +65,10 @@ async function trying(logger: Logger, write: () => Promise<void>): Promise<void>
   try {
     await write();
   } catch (error) {
-    logger.warn({ err: error }, 'the stores of the data folder could not be marked as belonging together');
+    logger.warn(
+      { err: error },
+      'the data folder could not be upgraded, or its stores not be marked as belonging together',
+    );
   }
 }
 

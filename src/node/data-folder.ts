@@ -5,7 +5,7 @@ import { StartupError } from '../base/startup-error.js';
 import { storageRefusal } from '../base/storage-errors.js';
 
 /** Raised when a folder written by this version can no longer be read by the one before. */
-export const folderFormat = 1;
+export const folderFormat = 2;
 
 /** Folders in use by servers of this very process, which a look at process numbers could not tell apart. */
 const lockedHere = new Set<string>();
@@ -31,6 +31,13 @@ export class DataFolder {
 
   set catalogueId(catalogue: string) {
     this.identity = { ...this.identity, catalogue };
+    writeIdentity(this.folder, this.identity);
+  }
+
+  /** Keeps earlier versions from a folder that they could not read any more. To be called before the first such change. */
+  raiseFormat(): void {
+    if (this.identity.format === folderFormat) return;
+    this.identity = { ...this.identity, format: folderFormat };
     writeIdentity(this.folder, this.identity);
   }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { notFound, RequestError } from '../base/errors.js';
+import { notFound } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
@@ -14,7 +14,9 @@ import { MemoryStore } from '../storage/memory-store.js';
 import type { Documents } from '../indexes/index-backend.js';
 import type { Indexed, Views } from '../indexes/views.js';
 import { AttachmentPins } from './attachment-pins.js';
-import { Catalogue, type DatabaseRecord, type Erasure, type NamesQuery } from './catalogue.js';
+import { databaseExists, type ChangeableSettings } from './catalogue-commands.js';
+import type { Erasure } from './catalogue-journal.js';
+import { Catalogue, type DatabaseRecord, type NamesQuery } from './catalogue.js';
 import type { DataFolder } from './data-folder.js';
 import { Database, type EndReason } from './database.js';
 import { DesignDocCache } from './design-doc-cache.js';
@@ -68,10 +70,12 @@ export class DatabaseRegistry implements EventTarget {
     /** The bytes of attachments. */
     readonly blobs: BlobStore,
     readonly views: Views,
+    /** Encodes and decodes every command before it is applied: see `log/log.ts`. */
+    encodedCommands = false,
   ) {
     this.pins = new AttachmentPins(blobs);
     const store = folder === undefined ? new MemoryStore() : new LmdbStore(folder.path('catalogue'));
-    this.#catalogue = new Catalogue(store, (name) => this.#changed(name));
+    this.#catalogue = new Catalogue(store, (name) => this.#changed(name), encodedCommands);
     this.#volumes = new Volumes(
       folder?.path('documents'),
       this.#catalogue,
@@ -79,6 +83,7 @@ export class DatabaseRegistry implements EventTarget {
       config.number('tuffet/record_cache_bytes'),
       (replaced) => views.released(replaced),
       () => views.restart(),
+      encodedCommands,
     );
     for (const erasure of this.#catalogue.erasures()) this.#erase(erasure);
   }
@@ -141,10 +146,9 @@ export class DatabaseRegistry implements EventTarget {
     name: string,
     settings: Pick<DatabaseRecord, 'q' | 'partitioned' | 'placement' | 'security'>,
   ): Promise<void> {
-    if (this.exists(name))
-      throw new RequestError('file_exists', 'The database could not be created, the file already exists.');
-    const slot = await this.#volumes.slotForNew();
-    await this.#catalogue.create(name, { ...settings, slot, uuid: randomBytes(4).toString('hex') });
+    if (this.exists(name)) throw databaseExists();
+    await this.#volumes.prepareForNew();
+    await this.#catalogue.create(name, { ...settings, uuid: randomBytes(4).toString('hex') });
     this.#events.note('created', name);
   }
 
@@ -180,7 +184,7 @@ export class DatabaseRegistry implements EventTarget {
     for (const { followers } of this.#open.all()) followers?.recheck();
   }
 
-  async setDatabase(database: Database, settings: Parameters<Catalogue['set']>[2]): Promise<void> {
+  async setDatabase(database: Database, settings: ChangeableSettings): Promise<void> {
     await this.#catalogue.set(database.name, database.record.instance, settings);
   }
 
@@ -265,7 +269,7 @@ export class DatabaseRegistry implements EventTarget {
     while (!this.#closing && (await this.#volumes.get(slot).erase(keys, eraseKeysMax)));
     if (this.#closing) return;
     await this.views.drop(instance);
-    await this.#catalogue.erased(instance);
+    await this.#catalogue.journal.record({ type: 'erased', instance });
     await sweepReleased(this);
     await this.#volumes.reclaim(slot);
   }

@@ -103,11 +103,12 @@ export class Database {
     return total;
   }
 
-  submit<C extends Command>(given: C): Promise<ResultOf<C>> {
+  async submit<C extends Command>(given: C): Promise<ResultOf<C>> {
     const command: C = this.isPartitioned ? { ...given, partitioned: true } : given;
     // Nothing may be written behind the erasure of a database that is gone.
-    if (this.#gone) return Promise.reject(notFound('Database does not exist.'));
-    return this.collection.volume.submit(command);
+    if (this.#gone) throw notFound('Database does not exist.');
+    const { result } = await this.collection.log.append(command);
+    return result;
   }
 
   /** Runs work during which no change of a design document begins; one after the other. */

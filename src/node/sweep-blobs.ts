@@ -29,9 +29,9 @@ export async function sweepReleased(owner: BlobOwner): Promise<void> {
  * Whether they are needed, in this volume or another, is looked at last of all.
  */
 async function sweepOne(owner: BlobOwner, volume: Volume, blob: string): Promise<void> {
-  if (owner.needsBlob(blob) || !(await volume.forgetReleased(blob))) return;
+  if (owner.needsBlob(blob) || !(await volume.journal.record({ type: 'forget_released', blob }))) return;
   const left = owner.needsBlob(blob) ? [] : await owner.blobs.remove([blob]);
-  if (left.length > 0) await volume.markReleased(blob);
+  if (left.length > 0) await volume.journal.record({ type: 'mark_released', blob });
 }
 
 /** Removes blobs that were stored for documents which then were not saved. */
@@ -40,7 +40,7 @@ export async function discardUnneeded(owner: BlobOwner, blobs: Iterable<string>)
     if (owner.needsBlob(blob)) continue;
     const left = await owner.blobs.remove([blob]);
     // Somebody else is about to name it, or just read it: the next sweep will look again.
-    if (left.length > 0) await owner.volumes()[0]?.markReleased(blob);
+    if (left.length > 0) await owner.volumes()[0]?.journal.record({ type: 'mark_released', blob });
   }
 }
 

@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { stampWrite, type VolumeStamp } from '../shard/volume-stamp.js';
 import { Volume } from '../shard/volume.js';
 import type { Touched } from '../shard/write-view.js';
 import { CachedStore } from '../storage/cached-store.js';
@@ -8,7 +9,6 @@ import { MemoryStore } from '../storage/memory-store.js';
 import type { Store } from '../storage/store.js';
 import { syncFolder } from '../storage/sync-folder.js';
 import type { Catalogue } from './catalogue.js';
-import { stampWrite } from './volume-stamp.js';
 
 /** New databases go into a new volume once the newest is this large. */
 const volumeBytesMax = 4 * 1024 ** 3;
@@ -28,7 +28,7 @@ export class Volumes {
   readonly #volumes: (Volume | undefined)[] = [];
   #openCount = 0;
   readonly #reclaiming = new Map<number, Promise<boolean>>();
-  #beginning: Promise<number> | undefined;
+  #beginning: Promise<void> | undefined;
 
   constructor(
     /** Undefined for an in-memory server. */
@@ -41,12 +41,18 @@ export class Volumes {
     private readonly onReplaced: (folder: string) => Promise<void>,
     /** Called where a volume has to be opened again, and others went on using it. */
     private readonly onStuck: () => Promise<void>,
+    private readonly encodedCommands: boolean,
   ) {}
 
   get(slot: number): Volume {
     const open = this.#volumes[slot];
     if (open !== undefined) return open;
-    const volume = (this.#volumes[slot] = new Volume(slot, this.#open(slot), this.onCommit));
+    const volume = (this.#volumes[slot] = new Volume(
+      slot,
+      this.#open(slot),
+      this.onCommit,
+      this.encodedCommands,
+    ));
     this.#openCount++;
     return volume;
   }
@@ -56,12 +62,12 @@ export class Volumes {
     return this.catalogue.generations().map((_, slot) => this.get(slot));
   }
 
-  /** The slot for a new database. */
-  async slotForNew(): Promise<number> {
+  /** Sees to it that the newest volume, which new databases go into, has room. */
+  async prepareForNew(): Promise<void> {
     const newest = this.catalogue.generations().length - 1;
-    if (newest >= 0 && this.get(newest).store.size().file_bytes < volumeBytesMax) return newest;
+    if (newest >= 0 && this.get(newest).store.size().file_bytes < volumeBytesMax) return;
     this.#beginning ??= this.#begin(newest + 1).finally(() => (this.#beginning = undefined));
-    return await this.#beginning;
+    await this.#beginning;
   }
 
   /** Gives disk space back where that is worth the copying. Of several who ask for the same, one does it. */
@@ -97,7 +103,7 @@ export class Volumes {
         syncFolder(fresh);
         return this.#cached(fresh);
       },
-      () => this.catalogue.setGeneration(slot, generation),
+      () => this.catalogue.journal.record({ type: 'set_generation', slot, generation }),
     );
     await replaced.catch(async (error: unknown) => {
       // A full disk is the likeliest reason: what was copied must not go on taking room.
@@ -106,7 +112,8 @@ export class Volumes {
       throw error;
     });
     // Should this fail, the next start does it.
-    await this.#stamp(volume.store, slot, generation).catch(() => undefined);
+    const stamp = this.#stampOf(slot, generation);
+    if (stamp !== undefined) await volume.journal.record({ type: 'stamp', stamp }).catch(() => undefined);
     await this.onReplaced(old);
     await fs.promises.rm(old, { recursive: true, force: true });
     return true;
@@ -118,18 +125,19 @@ export class Volumes {
   }
 
   /** The volume is there before the catalogue names it: one that is named and not there has been lost. */
-  async #begin(slot: number): Promise<number> {
+  async #begin(slot: number): Promise<void> {
     if (this.folder !== undefined) {
       const store = new LmdbStore(this.#folderOf(slot, 1));
-      await this.#stamp(store, slot, 1).finally(() => store.close());
+      const stamp = this.#stampOf(slot, 1);
+      const stamped = stamp === undefined ? Promise.resolve() : store.write([stampWrite(stamp)]).flushed;
+      await stamped.finally(() => store.close());
     }
-    await this.catalogue.setGeneration(slot, 1);
-    return slot;
+    await this.catalogue.journal.record({ type: 'set_generation', slot, generation: 1 });
   }
 
-  async #stamp(store: Store, slot: number, generation: number): Promise<void> {
+  #stampOf(slot: number, generation: number): VolumeStamp | undefined {
     const { id } = this.catalogue;
-    if (id !== undefined) await store.write([stampWrite({ catalogue: id, slot, generation })]).flushed;
+    return id === undefined ? undefined : { catalogue: id, slot, generation };
   }
 
   #open(slot: number): Store {

@@ -193,7 +193,10 @@ async function openStores(
   if (folder !== undefined) await checkStores(folder, logger);
   const blobs =
     folder === undefined ? new MemoryBlobStore() : await FileBlobStore.open(folder.path('attachments'));
-  const registry = new DatabaseRegistry(config, logger, folder, blobs, scripting.openViews(folder));
+  // The tests run with every command encoded and decoded, too.
+  const encodedCommands = process.env['TUFFET_ENCODED_COMMANDS'] === '1';
+  const views = scripting.openViews(folder);
+  const registry = new DatabaseRegistry(config, logger, folder, blobs, views, encodedCommands);
   registry.saveGates.push(
     designGate,
     partitionedDesignGate,

@@ -11,7 +11,8 @@ import type { Edit, EditResult } from './commands.js';
 import { DatabaseKeys, tables } from './keys.js';
 import { decodeState } from './shard-state.js';
 import type { Commit, Write } from '../storage/store.js';
-import { PartlyStored, Volume } from './volume.js';
+import { PartlyStored } from './group-log.js';
+import { Volume } from './volume.js';
 
 const keys = new DatabaseKeys(1);
 const seed = Number(process.env['TUFFET_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
@@ -19,7 +20,10 @@ const seed = Number(process.env['TUFFET_SEED'] ?? Math.floor(Math.random() * 2 *
 const hashOf = (text: string): string => createHash('md5').update(text).digest('hex');
 
 function submit(volume: Volume, edits: Edit[], revs_limit = 1_000): Promise<EditResult[]> {
-  return volume.submit({ type: 'edit', instance: 1, shard: 0, revs_limit, edits });
+  return volume
+    .log(1)
+    .append({ type: 'edit', instance: 1, shard: 0, revs_limit, edits })
+    .then(({ result }) => result);
 }
 
 /** All that can be seen of a shard: counters, changes, and documents with all their revisions. */

@@ -1,20 +1,28 @@
+import type { Appended } from '../log/log.js';
 import { applyCompact } from './apply-compact.js';
 import { applyEdit } from './apply-edit.js';
 import { applyLocal } from './apply-local.js';
 import { applyPurge } from './apply-purge.js';
-import type { Command, ResultOf } from './commands.js';
-import { DatabaseKeys } from './keys.js';
+import type { Command, EditResult, ResultOf } from './commands.js';
+import type { DatabaseKeys } from './keys.js';
 import type { WriteView } from './write-view.js';
 
 /**
- * The one function that changes a shard. Given the same command and the same contents it writes the same bytes, on
- * every replica and in every replay; it reads no clock, draws no random number, and waits for nothing.
+ * The one function that changes a group. Given the same command and the same contents it writes the same bytes, on
+ * every replica and in every replay; it reads no clock, draws no random number, and waits for nothing. Of many edits it
+ * may apply only the first ones, as many as it gives results: then those are the command.
  */
-export function apply<C extends Command>(command: C, view: WriteView): ResultOf<C> {
-  const keys = new DatabaseKeys(command.instance);
-  return view.counting(keys, command.shard, (state) => {
+export function apply<C extends Command>(
+  command: C,
+  keys: DatabaseKeys,
+  view: WriteView,
+): Appended<ResultOf<C>> {
+  if (command.instance !== keys.instance) throw new Error('a command is of another group');
+  return view.applying(keys, command.shard, (state, position) => {
     state.position++;
-    return applyTo(command, keys, view) as ResultOf<C>;
+    const result = applyTo(command, keys, view);
+    view.applied(keys, { position, command: appliedPart(command, result) });
+    return { position, result: result as ResultOf<C> };
   });
 }
 
@@ -29,4 +37,10 @@ function applyTo(command: Command, keys: DatabaseKeys, view: WriteView): unknown
     case 'compact':
       return applyCompact(command, keys, view);
   }
+}
+
+function appliedPart(command: Command, result: unknown): Command {
+  if (command.type !== 'edit') return command;
+  const { length } = result as EditResult[];
+  return length === command.edits.length ? command : { ...command, edits: command.edits.slice(0, length) };
 }

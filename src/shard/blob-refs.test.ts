@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
+import { submit } from '../../test/support/submit.js';
 import { MemoryStore } from '../storage/memory-store.js';
 import { smallBlob, volumeKey } from './blob-refs.js';
 import type { EditCommand } from './commands.js';
@@ -28,7 +29,7 @@ async function lifeOf(bodies: readonly string[], revs_limit: number): Promise<Vo
   for (const [at, body] of bodies.entries()) {
     const edits = [{ id: 'doc', parent, path: undefined, deleted: false, body }];
     const brought = at === 0 ? { small_blobs: new Map([[blob, bytes]]) } : {};
-    const [saved] = await volume.submit({
+    const [saved] = await submit(volume, {
       type: 'edit',
       instance: 1,
       shard: 0,

@@ -3,6 +3,7 @@ import { CorruptRecord } from '../base/corrupt-record.js';
 import { prefixEnd, type Store } from '../storage/store.js';
 import type { RevNode, RevTree } from '../revisions/tree.js';
 import { decodeDocRecord, decodeWinner, type DocRecord, type WinnerView } from './doc-record.js';
+import type { GroupLog } from './group-log.js';
 import { DatabaseKeys } from './keys.js';
 import { LiveRank } from './live-rank.js';
 import { decodeLocal, type LocalRecord } from './local-record.js';
@@ -13,6 +14,8 @@ import type { LiveDelta, Touched } from './write-view.js';
 /** What is on disk of one database, for readers: its documents, and the counters of its shards. */
 export class Collection {
   readonly keys: DatabaseKeys;
+  /** What changes the documents. */
+  readonly log: GroupLog;
   readonly rank: LiveRank;
   #changeRank: LiveRank | undefined;
   /** The counters as of the last commit. */
@@ -26,6 +29,7 @@ export class Collection {
     readonly q: number,
   ) {
     this.keys = new DatabaseKeys(instance);
+    this.log = volume.log(instance);
     this.states = Array.from({ length: q }, (_, shard) =>
       decodeState(this.store.get(this.keys.state(shard))),
     );

@@ -97,8 +97,17 @@ export class DatabaseKeys {
     return this.#partitions + idKey(name);
   }
 
+  /** The state of the group as a whole: beside those of its shards, so that a commit changes no further page for it. */
+  get group(): Bytes {
+    return this.#state;
+  }
+
   state(shard: number): Bytes {
     return this.#state + u16(shard);
+  }
+
+  isShardState(key: Bytes): boolean {
+    return key.length === this.#state.length + 2 && key.startsWith(this.#state);
   }
 }
 

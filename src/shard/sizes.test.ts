@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { submit } from '../../test/support/submit.js';
 import { MemoryStore } from '../storage/memory-store.js';
 import type { ReplicatedEdit } from './commands.js';
 import { DatabaseKeys, tables } from './keys.js';
@@ -25,7 +26,7 @@ async function sizesAfter(
   const volume = new Volume(0, new MemoryStore(), () => {});
   for (const [at, edit] of edits.entries()) {
     const revs_limit = at === edits.length - 1 ? lastLimit : 1_000;
-    await volume.submit({ type: 'edit', instance: 1, shard: 0, revs_limit, edits: [edit] });
+    await submit(volume, { type: 'edit', instance: 1, shard: 0, revs_limit, edits: [edit] });
   }
   const state = decodeState(volume.store.get(keys.state(0)));
   let stored = 0;

@@ -1,33 +1,17 @@
 import { TimeSlice } from '../base/turns.js';
-import { StorageError } from '../base/storage-errors.js';
-import { GroupCommit, unfinished } from '../storage/group-commit.js';
+import { GroupCommit } from '../storage/group-commit.js';
 import { prefixEnd, type Bytes, type Store, type Write } from '../storage/store.js';
-import { apply } from './apply.js';
-import { countInVolume, fromHex, releasedPrefix, toHex, volumeKey } from './blob-refs.js';
-import type { Command, EditCommand, EditResult, ResultOf } from './commands.js';
+import { releasedPrefix, toHex } from './blob-refs.js';
+import { GroupFollowers, GroupLog } from './group-log.js';
 import type { DatabaseKeys } from './keys.js';
-import { decodeState } from './shard-state.js';
-import { readVolumeBytes, recordBytes, volumeBytesKey, WriteView, type Touched } from './write-view.js';
+import { VolumeJournal } from './volume-journal.js';
+import { readVolumeBytes, volumeBytesKey, WriteView, type Touched } from './write-view.js';
 
 /** Keys that are carried over to a copy of the store in one commit, and about how many bytes. */
 const carriedKeysMax = 2_000;
 const carriedBytesMax = 8 * 1024 * 1024;
 /** How often that is done before writers are kept waiting, however much they have changed meanwhile. */
 const carryRoundsMax = 10;
-
-/** Edits of one command that are applied together at most. */
-const editsAtOnce = 1_000;
-
-/** A command was refused when some of its edits were stored already. */
-export class PartlyStored extends StorageError {
-  constructor(
-    refusal: StorageError,
-    /** Of the edits that are stored: the first ones of the command. */
-    readonly results: readonly EditResult[],
-  ) {
-    super(refusal.error as 'service_unavailable', refusal.reason, refusal.cause);
-  }
-}
 
 /**
  * A store with the shards of many databases, and the one queue by which commands reach them. The store may be
@@ -36,6 +20,9 @@ export class PartlyStored extends StorageError {
 export class Volume {
   readonly #view: WriteView;
   readonly #commits: GroupCommit;
+  readonly #followers = new GroupFollowers();
+  /** What changes the volume itself. */
+  readonly journal: VolumeJournal;
   #store: Store;
   /** The batch that was handed to the store last. */
   #sealed: readonly Write[] = [];
@@ -46,6 +33,8 @@ export class Volume {
     readonly slot: number,
     store: Store,
     onCommit: (touched: readonly Touched[]) => void,
+    /** Encodes and decodes every command before it is applied: see `log/log.ts`. */
+    private readonly encoded = false,
   ) {
     this.#store = store;
     this.#view = new WriteView(() => this.#store);
@@ -56,81 +45,39 @@ export class Volume {
         this.#sealed = writes;
         for (const { key } of this.#changed === undefined ? [] : writes) this.#changed!.add(key);
         const touched = this.#view.takeTouched();
-        return () => onCommit(touched);
+        return () => {
+          onCommit(touched);
+          this.#followers.deliver(touched);
+        };
       },
     );
+    this.journal = new VolumeJournal({ commits: this.#commits, view: this.#view, encoded });
   }
 
-  submit<C extends Command>(command: C): Promise<ResultOf<C>> {
-    if (command.type === 'edit' && command.edits.length > 1)
-      return this.#submitEdits(command) as Promise<ResultOf<C>>;
-    return this.#commits.submit(() => apply(command, this.#view));
-  }
-
-  /**
-   * Many edits are applied in parts, each of which is all or nothing. Where some are on disk when the store refuses
-   * another, the refusal tells which.
-   */
-  async #submitEdits(command: EditCommand): Promise<EditResult[]> {
-    const results: EditResult[] = [];
-    const parts: number[] = [];
-    let stored = 0;
-    const { edits } = command;
-    const step = (): EditResult[] | typeof unfinished => {
-      const part = edits.slice(results.length, results.length + editsAtOnce);
-      const done = apply({ ...command, edits: part }, this.#view);
-      for (const each of done) results.push(each);
-      parts.push(results.length);
-      return results.length < edits.length ? unfinished : results;
+  /** The log of a database's group. */
+  log(instance: number): GroupLog {
+    const logs = {
+      commits: this.#commits,
+      view: this.#view,
+      followers: this.#followers,
+      encoded: this.encoded,
     };
-    try {
-      return await this.#commits.submit(step, () => (stored = parts.shift()!));
-    } catch (error) {
-      if (stored === 0 || !(error instanceof StorageError)) throw error;
-      throw new PartlyStored(error, results.slice(0, stored));
-    }
+    return new GroupLog(logs, () => this.#store, instance);
   }
 
   /** Removes up to `keysMax` keys of a database that is gone; tells whether any are left. */
   async erase(keys: DatabaseKeys, keysMax: number): Promise<boolean> {
-    // Steps are run in order: after an empty one, nothing of that database is on its way any more.
-    await this.#commits.submit(() => {});
+    // The database takes no commands any more; those it has taken are applied before its keys are looked for.
+    await this.#commits.whenDurable();
     const found = [...this.#store.keys({ ...keys.range, limit: keysMax })];
-    if (found.length > 0) await this.#commits.submit(() => this.#eraseKeys(keys, found));
+    if (found.length > 0) await this.journal.record({ type: 'erase', instance: keys.instance, keys: found });
     return found.length === keysMax;
-  }
-
-  #eraseKeys(keys: DatabaseKeys, found: readonly Bytes[]): void {
-    const refs = keys.blobRefsRange;
-    const states = keys.state(0).slice(0, -2);
-    for (const key of found) {
-      if (key.startsWith(states)) this.#view.addVolumeBytes(-recordBytes(decodeState(this.#view.get(key))));
-      this.#view.remove(key);
-      if (key >= refs.start && key < refs.end)
-        countInVolume(this.#view, toHex(key.slice(refs.start.length + 2)), -1, undefined);
-    }
   }
 
   /** Blobs kept as files that no shard of this volume needs any more. */
   releasedBlobs(limit: number): string[] {
     const range = { start: releasedPrefix, end: prefixEnd(releasedPrefix), limit };
     return [...this.#store.keys(range)].map((key) => toHex(key.slice(releasedPrefix.length)));
-  }
-
-  /** Takes a blob off that list; tells whether this volume can do without it. */
-  forgetReleased(blob: string): Promise<boolean> {
-    return this.#commits.submit(() => {
-      if (this.#view.get(volumeKey(blob)) !== undefined) return false;
-      this.#view.remove(releasedPrefix + fromHex(blob));
-      return true;
-    });
-  }
-
-  /** Puts it back, unless it is needed by now. */
-  async markReleased(blob: string): Promise<void> {
-    await this.#commits.submit(() => {
-      if (this.#view.get(volumeKey(blob)) === undefined) this.#view.put(releasedPrefix + fromHex(blob), '');
-    });
   }
 
   /** Runs `work` while the store holds exactly what readers have been told of. */

@@ -1,5 +1,8 @@
 import { readU48, u48, type Bytes } from '../base/bytes.js';
 import { Overlay } from '../storage/overlay.js';
+import type { LogEntry } from '../log/log.js';
+import type { Command } from './commands.js';
+import { decodeGroupState, encodeGroupState, type GroupState } from './group-state.js';
 import type { DatabaseKeys } from './keys.js';
 import { decodeState, encodeState, type ShardState } from './shard-state.js';
 
@@ -18,6 +21,9 @@ export interface Touched {
   designs: boolean;
   /** Changes that came and went, three numbers each: the shard, the new sequence, the one it replaces; 0 for none. */
   moves: number[];
+  group: GroupState;
+  /** What was applied, in order. */
+  commands: LogEntry<Command>[];
 }
 
 /** Belongs to no database, as the instance number 0 tells. */
@@ -35,7 +41,7 @@ export class WriteView extends Overlay {
 
   /** A shard's counters, to be changed in place by the command under way. */
   state(keys: DatabaseKeys, shard: number): ShardState {
-    const { states } = this.#touch(keys.instance);
+    const { states } = this.#touch(keys);
     let state = states.get(shard);
     if (state === undefined) {
       state = decodeState(this.get(keys.state(shard)));
@@ -44,20 +50,34 @@ export class WriteView extends Overlay {
     return state;
   }
 
-  /** Lets a command change a shard's counters; they are written with it, or put back when it throws. */
-  counting<T>(keys: DatabaseKeys, shard: number, command: (state: ShardState) => T): T {
+  /**
+   * Runs a command at the group's next position and lets it change the counters of a shard. All is written with it, or put
+   * back when it throws.
+   */
+  applying<T>(keys: DatabaseKeys, shard: number, command: (state: ShardState, position: number) => T): T {
     const state = this.state(keys, shard);
     const before = { ...state };
-    const { moves } = this.#touch(keys.instance);
+    const { moves, group, commands } = this.#touch(keys);
     const moved = moves.length;
+    const { position } = group;
+    const applied = commands.length;
     this.onUndo(() => {
       Object.assign(state, before);
+      group.position = position;
       moves.length = moved;
+      commands.length = applied;
     });
-    const result = command(state);
+    group.position++;
+    const result = command(state, group.position);
+    this.put(keys.group, encodeGroupState(group));
     this.put(keys.state(shard), encodeState(state));
     this.addVolumeBytes(recordBytes(state) - recordBytes(before));
     return result;
+  }
+
+  /** Notes a command for those who follow the group. */
+  applied(keys: DatabaseKeys, entry: LogEntry<Command>): void {
+    this.#touch(keys).commands.push(entry);
   }
 
   /** Keeps the volume's sum of what its shards have stored in records. */
@@ -66,18 +86,18 @@ export class WriteView extends Overlay {
   }
 
   live(keys: DatabaseKeys, delta: LiveDelta): void {
-    const { live } = this.#touch(keys.instance);
+    const { live } = this.#touch(keys);
     live.push(delta);
     this.onUndo(() => live.pop());
   }
 
   /** Notes that a design document changes. */
   design(keys: DatabaseKeys): void {
-    this.#touch(keys.instance).designs = true;
+    this.#touch(keys).designs = true;
   }
 
   moved(keys: DatabaseKeys, shard: number, seq: number, replaced: number): void {
-    this.#touch(keys.instance).moves.push(shard, seq, replaced);
+    this.#touch(keys).moves.push(shard, seq, replaced);
   }
 
   /** Whom the batch that ends here concerns. */
@@ -87,10 +107,12 @@ export class WriteView extends Overlay {
     return touched;
   }
 
-  #touch(instance: number): Touched {
+  #touch(keys: DatabaseKeys): Touched {
+    const { instance } = keys;
     let touched = this.#touched.get(instance);
     if (touched === undefined) {
-      touched = { instance, states: new Map(), live: [], designs: false, moves: [] };
+      const group = decodeGroupState(this.get(keys.group));
+      touched = { instance, states: new Map(), live: [], designs: false, moves: [], group, commands: [] };
       this.#touched.set(instance, touched);
     }
     return touched;

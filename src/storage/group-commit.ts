@@ -72,6 +72,11 @@ export class GroupCommit {
     });
   }
 
+  /** Resolves when all that was submitted so far is on disk, whatever comes after it. */
+  async whenDurable(): Promise<void> {
+    await this.submit(() => undefined);
+  }
+
   /** Nobody overtakes those who wait already. */
   get #mustWait(): boolean {
     return this.#waiting.length > 0 || !this.#mayRun;

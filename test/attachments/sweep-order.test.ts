@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { submit } from '../support/submit.js';
 import { MemoryBlobStore } from '../../src/blobs/memory-blob-store.js';
 import type { StoredBlob } from '../../src/blobs/blob-store.js';
 import { sweepReleased, type BlobOwner } from '../../src/node/sweep-blobs.js';
@@ -43,7 +44,7 @@ async function save(volume: Volume, id: string, blob: StoredBlob): Promise<{ pos
   };
   const body = encodeContent([attachment], '{}');
   const edits = [{ id, parent: undefined, path: undefined, deleted: false, body }] as const;
-  const [rev] = await volume.submit({
+  const [rev] = await submit(volume, {
     type: 'edit',
     instance,
     shard,
@@ -75,7 +76,7 @@ for (const [where, volumesOf] of [
     const first = await upload(blobs);
     const rev = await save(volumes[0]!, 'gone', first);
     const purges = [{ id: 'gone', revs: [rev] }];
-    await volumes[0]!.submit({ type: 'purge', instance, shard, uuid: 'u', purges });
+    await submit(volumes[0]!, { type: 'purge', instance, shard, uuid: 'u', purges });
 
     const sweeping = sweepReleased(owner);
     await save(volumes.at(-1)!, 'back', await upload(blobs));

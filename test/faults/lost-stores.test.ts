@@ -141,7 +141,7 @@ test('what a replacement of a volume left behind is removed, and nothing that is
   const folder = copyOf(filled);
   const documents = path.join(folder, 'documents');
   const catalogue = new Catalogue(new LmdbStore(path.join(folder, 'catalogue')), () => {});
-  await catalogue.setGeneration(0, 2);
+  await catalogue.journal.record({ type: 'set_generation', slot: 0, generation: 2 });
   await catalogue.close();
   for (const name of ['0.2', '0.3', '0.4.copy', 'mine'])
     fs.cpSync(path.join(documents, '0.1'), path.join(documents, name), { recursive: true });

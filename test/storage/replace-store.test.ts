@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { submit } from '../support/submit.js';
 import { DatabaseKeys } from '../../src/shard/keys.js';
 import { Volume } from '../../src/shard/volume.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
@@ -14,7 +15,7 @@ const keys = new DatabaseKeys(instance);
 
 function save(volume: Volume, id: string): Promise<unknown> {
   const edit = { id, parent: undefined, path: undefined, deleted: false, body: '{"a":1}' };
-  return volume.submit({ type: 'edit', instance, shard: 0, revs_limit: 1_000, edits: [edit] });
+  return submit(volume, { type: 'edit', instance, shard: 0, revs_limit: 1_000, edits: [edit] });
 }
 
 /** A disk that takes its time: a batch can be read only when it is on disk, as with LMDB. */
@@ -73,7 +74,7 @@ test('what changed during the copying is carried over in small parts, the loop t
         deleted: false,
         body: '{"a":1}',
       }));
-      await volume.submit({ type: 'edit', instance, shard: 0, revs_limit: 1_000, edits });
+      await submit(volume, { type: 'edit', instance, shard: 0, revs_limit: 1_000, edits });
       before = volume.store.count({ start: '\0', end: '\xff' });
       return copy;
     },

@@ -1,5 +1,5 @@
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
-import type { Store, Write } from '../storage/store.js';
+import type { Entry, Store } from '../storage/store.js';
 
 /** What a volume says of itself: whose it is, and its place. */
 export interface VolumeStamp {
@@ -19,7 +19,7 @@ export function readStamp(store: Pick<Store, 'get'>): VolumeStamp | undefined {
   return bytes === undefined ? undefined : (JSON.parse(fromBytes(bytes)) as VolumeStamp);
 }
 
-export const stampWrite = (stamp: VolumeStamp): Write => ({
+export const stampWrite = (stamp: VolumeStamp): Entry => ({
   key: stampKey,
   value: toBytes(JSON.stringify(stamp)),
 });

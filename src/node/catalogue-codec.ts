@@ -1,0 +1,53 @@
+import { ByteReader, fromBytes, lengthPrefixed, toBytes, u48, u8, type Bytes } from '../base/bytes.js';
+import type { CatalogueCommand } from './catalogue-commands.js';
+
+/**
+ * Commands of the catalogue as bytes, for a log that carries them between nodes.
+ *
+ *   version(1) type(1) name(text) …
+ *
+ * `docs/formats/commands.md` has the rest.
+ */
+const version = 1;
+const typeNumbers = { create: 1, delete: 2, set: 3 } as const;
+
+export function encodeCatalogueCommand(command: CatalogueCommand): Bytes {
+  const head = u8(version) + u8(typeNumbers[command.type]) + lengthPrefixed(toBytes(command.name));
+  switch (command.type) {
+    case 'create':
+      return head + encodeSettings(command.settings);
+    case 'delete':
+      return head;
+    case 'set':
+      return head + u48(command.instance) + encodeSettings(command.settings);
+  }
+}
+
+export function decodeCatalogueCommand(bytes: Bytes): CatalogueCommand {
+  const reader = new ByteReader(bytes);
+  const found = reader.u8();
+  if (found !== version) throw new Error(`a command has version ${found}; this server reads ${version}`);
+  const command = readCommand(reader.u8(), reader);
+  if (!reader.done) throw new Error('a command is damaged: it goes on behind its end');
+  return command;
+}
+
+function readCommand(type: number, reader: ByteReader): CatalogueCommand {
+  const name = fromBytes(readText(reader));
+  switch (type) {
+    case typeNumbers.create:
+      return { type: 'create', name, settings: readSettings(reader) };
+    case typeNumbers.delete:
+      return { type: 'delete', name };
+    case typeNumbers.set:
+      return { type: 'set', name, instance: reader.u48(), settings: readSettings(reader) };
+    default:
+      throw new Error(`a command is of an unknown type, ${type}`);
+  }
+}
+
+const encodeSettings = (settings: object): Bytes => lengthPrefixed(toBytes(JSON.stringify(settings)));
+
+const readSettings = <T>(reader: ByteReader): T => JSON.parse(fromBytes(readText(reader))) as T;
+
+const readText = (reader: ByteReader): Bytes => reader.take(reader.varint());

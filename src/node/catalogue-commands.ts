@@ -1,0 +1,131 @@
+import { RequestError, notFound } from '../base/errors.js';
+import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import type { Overlay } from '../storage/overlay.js';
+import type { Store } from '../storage/store.js';
+
+/** What changes the list of databases: the same on every node. `catalogue-codec.ts` has the stored form. */
+export type CatalogueCommand = CreateCommand | DeleteCommand | SetCommand;
+
+export interface CreateCommand {
+  type: 'create';
+  name: string;
+  settings: DatabaseSettings;
+}
+
+export interface DeleteCommand {
+  type: 'delete';
+  name: string;
+}
+
+/** Changes what is set for a database as a whole. */
+export interface SetCommand {
+  type: 'set';
+  name: string;
+  /** The database that is meant: by now the name may mean another. */
+  instance: number;
+  settings: ChangeableSettings;
+}
+
+export interface CatalogueResults {
+  create: { instance: number };
+  delete: { instance: number };
+  set: undefined;
+}
+
+/** What is set for a database. Members that were never set are absent. */
+export interface DatabaseSettings extends ChangeableSettings {
+  /** Eight hexadecimal digits, drawn by lot: tells sequences of this database from those of others that had its name. */
+  uuid?: string;
+  q: number;
+  partitioned?: true;
+  /** Absent: by the id. A database marked as partitioned by the first version has none either. */
+  placement?: 'partition';
+}
+
+export interface ChangeableSettings {
+  security?: Record<string, unknown>;
+  revs_limit?: number;
+  purged_infos_limit?: number;
+}
+
+/** A database as it is stored. `slot` belongs to the node and is only found in catalogues of format 1. */
+export interface StoredDatabase extends DatabaseSettings {
+  instance: number;
+  slot?: number;
+}
+
+interface Meta {
+  version: 1;
+  next_instance: number;
+  /** Commands applied so far: the place in the log. Absent in catalogues of format 1. */
+  position?: number;
+  /** Belongs to the node and is only found in catalogues of format 1. */
+  generations?: number[];
+}
+
+export const metaKey = 'm';
+export const nameKey = (name: string): Bytes => 'd' + toBytes(name);
+
+export const readMeta = (source: Pick<Store, 'get'>): Meta =>
+  decodeJson<Meta>(source.get(metaKey)) ?? { version: 1, next_instance: 1 };
+
+/** Applies a command to the part of the catalogue that all nodes share. Throws where it cannot be done. */
+export function applyCatalogue(
+  command: CatalogueCommand,
+  overlay: Overlay,
+): { position: number; result: CatalogueResults[CatalogueCommand['type']] } {
+  const meta = readMeta(overlay);
+  const position = (meta.position ?? 0) + 1;
+  let { next_instance } = meta;
+  let result: CatalogueResults[CatalogueCommand['type']];
+  switch (command.type) {
+    case 'create':
+      result = create(command, next_instance++, overlay);
+      break;
+    case 'delete':
+      result = remove(command, overlay);
+      break;
+    case 'set':
+      result = set(command, overlay);
+      break;
+  }
+  overlay.put(metaKey, encodeJson({ ...meta, next_instance, position }));
+  return { position, result };
+}
+
+function create({ name, settings }: CreateCommand, instance: number, overlay: Overlay): { instance: number } {
+  const key = nameKey(name);
+  if (overlay.get(key) !== undefined) throw databaseExists();
+  overlay.put(key, encodeJson({ instance, ...settings }));
+  return { instance };
+}
+
+/** Removes the name at once; the contents are removed later by each node, in small batches. */
+function remove({ name }: DeleteCommand, overlay: Overlay): { instance: number } {
+  const { instance } = existing(name, overlay);
+  overlay.remove(nameKey(name));
+  return { instance };
+}
+
+function set({ name, instance, settings }: SetCommand, overlay: Overlay): undefined {
+  const record = existing(name, overlay);
+  if (record.instance !== instance) throw databaseMissing();
+  overlay.put(nameKey(name), encodeJson({ ...record, ...settings }));
+}
+
+function existing(name: string, overlay: Overlay): StoredDatabase {
+  const record = decodeJson<StoredDatabase>(overlay.get(nameKey(name)));
+  if (record === undefined) throw databaseMissing();
+  return record;
+}
+
+const databaseMissing = (): RequestError => notFound('Database does not exist.');
+
+export const databaseExists = (): RequestError =>
+  new RequestError('file_exists', 'The database could not be created, the file already exists.');
+
+export const encodeJson = (value: object): Bytes => toBytes(JSON.stringify(value));
+
+export function decodeJson<T>(bytes: Bytes | undefined): T | undefined {
+  return bytes === undefined ? undefined : (JSON.parse(fromBytes(bytes)) as T);
+}

@@ -1,0 +1,115 @@
+import { u32, u8, type Bytes } from '../base/bytes.js';
+import type { Journal } from '../log/journal.js';
+import type { GroupCommit } from '../storage/group-commit.js';
+import type { Overlay } from '../storage/overlay.js';
+import type { Store } from '../storage/store.js';
+import { decodeJson, encodeJson, nameKey, readMeta, type StoredDatabase } from './catalogue-commands.js';
+
+/** The queue of the catalogue's store. */
+export interface CatalogueQueue {
+  readonly store: Store;
+  readonly overlay: Overlay;
+  readonly commits: GroupCommit;
+  /** Whether commands are encoded and decoded before they are applied, as they are on the way between machines. */
+  readonly encoded: boolean;
+}
+
+/** What this node notes in its catalogue, beside the list of databases that all nodes share. */
+export type NodeEntry =
+  /** Gives the catalogue its id. */
+  | { type: 'set_id'; id: string }
+  /** Makes a folder the one of a slot: the moment in which a volume is begun or replaced. */
+  | { type: 'set_generation'; slot: number; generation: number }
+  /** All keys of a deleted database are removed. */
+  | { type: 'erased'; instance: number };
+
+export interface NodeResults {
+  set_id: undefined;
+  set_generation: undefined;
+  erased: undefined;
+}
+
+/** A database whose name is gone, and whose keys are still to be removed. */
+export interface Erasure {
+  instance: number;
+  slot: number;
+}
+
+/** What the node knows of itself. */
+interface NodeState {
+  /** The generation of each slot's folder. */
+  generations: number[];
+}
+
+export const idKey = 'i';
+export const nodeKey = 'n';
+export const erasurePrefix = 'x';
+const slotPrefix = 's';
+
+const numbered = (instance: number): Bytes => u8(Math.floor(instance / 0x1_0000_0000)) + u32(instance);
+const erasureKey = (instance: number): Bytes => erasurePrefix + numbered(instance);
+export const slotKey = (instance: number): Bytes => slotPrefix + numbered(instance);
+
+/** Catalogues of format 1 have it among what is shared. */
+export const readGenerations = (source: Pick<Store, 'get'>): number[] =>
+  decodeJson<NodeState>(source.get(nodeKey))?.generations ?? readMeta(source).generations ?? [];
+
+export const readErasure = (source: Pick<Store, 'get'>, instance: number): Erasure =>
+  decodeJson<Erasure>(source.get(erasureKey(instance)))!;
+
+/** The volume that holds a database. Catalogues of format 1 have it in the record of the database. */
+export const readSlot = (source: Pick<Store, 'get'>, { instance, slot }: StoredDatabase): number =>
+  decodeJson<{ slot: number }>(source.get(slotKey(instance)))?.slot ?? slot ?? 0;
+
+/** The part of the node's journal that concerns the catalogue, in the queue of its store. */
+export class CatalogueJournal implements Journal<NodeEntry, NodeResults> {
+  constructor(private readonly queue: CatalogueQueue) {}
+
+  record<D extends NodeEntry>(given: D): Promise<NodeResults[D['type']]> {
+    const { commits, overlay, encoded } = this.queue;
+    const entry: NodeEntry = encoded ? structuredClone(given) : given;
+    return commits.submit(() => applyEntry(entry, overlay));
+  }
+}
+
+function applyEntry(entry: NodeEntry, overlay: Overlay): undefined {
+  switch (entry.type) {
+    case 'set_id':
+      overlay.put(idKey, entry.id);
+      break;
+    case 'set_generation': {
+      const generations = [...readGenerations(overlay)];
+      generations[entry.slot] = entry.generation;
+      overlay.put(nodeKey, encodeJson({ generations } satisfies NodeState));
+      break;
+    }
+    case 'erased':
+      overlay.remove(erasureKey(entry.instance));
+  }
+}
+
+/** What a command of the catalogue means for this node: to be found before, and noted after it is applied. */
+export class Placement {
+  readonly #slot: number | undefined;
+
+  constructor(
+    name: string,
+    private readonly overlay: Overlay,
+  ) {
+    const record = decodeJson<StoredDatabase>(overlay.get(nameKey(name)));
+    this.#slot = record && readSlot(overlay, record);
+  }
+
+  /** A new database goes into the newest volume. */
+  created(instance: number): void {
+    const slot = Math.max(0, readGenerations(this.overlay).length - 1);
+    this.overlay.put(slotKey(instance), encodeJson({ slot }));
+  }
+
+  /** The keys of a deleted one are to be erased. */
+  deleted(instance: number): void {
+    const erasure: Erasure = { instance, slot: this.#slot ?? 0 };
+    this.overlay.remove(slotKey(instance));
+    this.overlay.put(erasureKey(instance), encodeJson(erasure));
+  }
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { decodeCatalogueCommand, encodeCatalogueCommand } from '../../src/node/catalogue-codec.js';
+import type { CatalogueCommand, CatalogueResults } from '../../src/node/catalogue-commands.js';
+import { Catalogue } from '../../src/node/catalogue.js';
+import { prefixEnd } from '../../src/storage/store.js';
+import { Random, seed } from '../model/random.js';
+import { logSuite, type LogScene } from './log-suite.js';
+import { newStores } from './stores.js';
+
+const commands = life(300);
+
+/** Databases that are created, changed and deleted; the first command is never undone. */
+function life(count: number): CatalogueCommand[] {
+  const random = new Random(seed);
+  const names = ['a', 'b/ä😀', `long${'x'.repeat(200)}`, '_users'];
+  const alive = new Map<string, number>();
+  const made: CatalogueCommand[] = [{ type: 'create', name: 'first', settings: { q: 1 } }];
+  for (let instance = 2; made.length < count;) {
+    const name = random.pick(names);
+    const known = alive.get(name);
+    if (known === undefined) {
+      alive.set(name, instance++);
+      const options = random.oneIn(2) ? { partitioned: true as const, placement: 'partition' as const } : {};
+      made.push({
+        type: 'create',
+        name,
+        settings: { q: 1 + random.below(8), uuid: random.hex(8), ...options },
+      });
+    } else if (random.oneIn(3)) {
+      alive.delete(name);
+      made.push({ type: 'delete', name });
+    } else made.push({ type: 'set', name, instance: known, settings: randomSettings(random) });
+  }
+  return made;
+}
+
+function randomSettings(random: Random): Extract<CatalogueCommand, { type: 'set' }>['settings'] {
+  switch (random.below(3)) {
+    case 0:
+      return { revs_limit: 1 + random.below(1e9) };
+    case 1:
+      return { purged_infos_limit: random.below(10) };
+    default:
+      return { security: { admins: { names: ['é', random.hex(5)] }, deep: [[{ n: random.below(9) / 7 }]] } };
+  }
+}
+
+/** The part of the catalogue that nodes share: the list of databases and the counters. */
+const shared = ['d', 'm'].map((start) => ({ start, end: prefixEnd(start) }));
+
+function scene(encoded: boolean): LogScene<CatalogueCommand, CatalogueResults> {
+  return {
+    open: (store) => {
+      const catalogue = new Catalogue(store, () => {}, encoded);
+      return {
+        log: catalogue.log,
+        contents: () => shared.flatMap((range) => [...store.entries(range)]),
+        close: () => catalogue.close(),
+      };
+    },
+    commands: (count) => commands.slice(0, count),
+    rejected: { type: 'create', name: 'first', settings: { q: 2 } },
+  };
+}
+
+for (const [name, newStore] of Object.entries(newStores)) {
+  logSuite(`the log of the catalogue, ${name}, seed ${seed}`, newStore, scene(false));
+  logSuite(`the log of the catalogue, ${name}, encoded commands, seed ${seed}`, newStore, scene(true));
+}
+
+test('the list of databases does not depend on the volumes of the node', async (t) => {
+  const stores = [newStores.memory(t)(), newStores.memory(t)()];
+  for (const [volumes, store] of stores.entries()) {
+    const catalogue = new Catalogue(store, () => {});
+    for (let slot = 0; slot < 1 + 3 * volumes; slot++)
+      await catalogue.journal.record({ type: 'set_generation', slot, generation: 1 + volumes });
+    for (const command of commands) await catalogue.log.append(command);
+    assert.equal(catalogue.get('first')!.slot, 3 * volumes);
+  }
+  const [one, other] = stores.map((store) => shared.flatMap((range) => [...store.entries(range)]));
+  assert.deepEqual(one, other);
+});
+
+describe('commands of the catalogue as bytes', () => {
+  test('what is read back is the command', () => {
+    for (const command of commands)
+      assert.deepEqual(decodeCatalogueCommand(encodeCatalogueCommand(command)), command);
+  });
+
+  test('a command that was cut short, or has something behind its end, is refused', () => {
+    for (const type of ['create', 'delete', 'set']) {
+      const bytes = encodeCatalogueCommand(commands.find((command) => command.type === type)!);
+      for (let length = 0; length < bytes.length; length++)
+        assert.throws(() => decodeCatalogueCommand(bytes.slice(0, length)), `${type}, ${length} bytes`);
+      assert.throws(() => decodeCatalogueCommand(`${bytes}\0`), /goes on behind its end/);
+    }
+  });
+
+  test('an unknown version or type is refused', () => {
+    const bytes = encodeCatalogueCommand(commands[0]!);
+    assert.throws(() => decodeCatalogueCommand(`\x02${bytes.slice(1)}`), /has version 2/);
+    assert.throws(() => decodeCatalogueCommand(`\x01\x09${bytes.slice(2)}`), /unknown type, 9/);
+  });
+});

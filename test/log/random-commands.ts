@@ -1,0 +1,109 @@
+import { toBytes, type Bytes } from '../../src/base/bytes.js';
+import type { Rev } from '../../src/revisions/rev.js';
+import type { Command, Edit, EditCommand, EditResult, LocalEdit } from '../../src/shard/commands.js';
+import { encodeContent } from '../../src/shard/content.js';
+import type { Random } from '../model/random.js';
+
+const ids: Bytes[] = [
+  ...Array.from({ length: 12 }, (_, n) => `doc-${n}`),
+  '_design/d',
+  toBytes('ä😀\u0001"'),
+  'long'.repeat(600),
+  `${'long'.repeat(600)}b`,
+];
+/** A document is in one shard of its database for good: ids are dealt out to these. */
+const shardNumbers = [0, 1, 255];
+
+/** Commands of all types. It knows revisions that exist, so that most of them find something to do. */
+export class RandomCommands {
+  readonly #revs = new Map<Bytes, Rev[]>();
+  readonly #blobs: string[];
+
+  constructor(
+    private readonly random: Random,
+    private readonly instances = [1, 2, 2 ** 40 - 1],
+  ) {
+    this.#blobs = Array.from({ length: 6 }, () => random.hex(64));
+  }
+
+  next(): Command {
+    const { random } = this;
+    const place = { instance: random.pick(this.instances), shard: random.pick(shardNumbers) };
+    const idsHere = ids.filter((_, at) => shardNumbers[at % shardNumbers.length] === place.shard);
+    const some = <T>(make: (id: Bytes) => T): T[] =>
+      Array.from({ length: random.below(4) }, () => make(random.pick(idsHere)));
+    switch (random.below(8)) {
+      case 0:
+        return { type: 'local', ...place, edits: some((id) => this.#local(id)) };
+      case 1:
+        return { type: 'purge', ...place, uuid: random.hex(32), purges: some((id) => this.#purge(id)) };
+      case 2:
+        return {
+          type: 'compact',
+          ...place,
+          ids: some((id) => id),
+          purged_infos_limit: random.below(9),
+        };
+      default:
+        return {
+          type: 'edit',
+          ...place,
+          revs_limit: random.pick([1, 3, 1_000]),
+          edits: some((id) => this.#edit(id)),
+          ...this.#brought(),
+        };
+    }
+  }
+
+  /** Takes note of the revisions that a command has made. */
+  learn(command: Command, result: unknown): void {
+    if (command.type !== 'edit') return;
+    for (const [at, rev] of (result as EditResult[]).entries())
+      if (typeof rev === 'object') this.#learnRev(command.edits[at]!.id, rev);
+  }
+
+  #learnRev(id: Bytes, rev: Rev): void {
+    this.#revs.set(id, [...this.#revsOf(id), rev].slice(-8));
+  }
+
+  #revsOf(id: Bytes): Rev[] {
+    return this.#revs.get(id) ?? [];
+  }
+
+  #edit(id: Bytes): Edit {
+    const { random } = this;
+    const common = { id, deleted: random.oneIn(4), body: this.#body() };
+    const known = random.oneIn(5) ? undefined : this.#revsOf(id).at(-1 - random.below(2));
+    if (random.oneIn(2)) return { ...common, parent: known, path: undefined };
+    const hash = random.pick([random.hex(32), random.hex(3), `é${random.hex(2)}`]);
+    const hashes = known === undefined ? [hash, random.hex(32)] : [hash, known.hash];
+    return { ...common, parent: undefined, path: { start: (known?.pos ?? 1) + 1, hashes } };
+  }
+
+  #body(): Bytes {
+    const { random } = this;
+    const text = `{"n":${random.below(50)},"pad":"${'x'.repeat(random.pick([0, 10, 1_020, 3_000]))}"}`;
+    if (!random.oneIn(3)) return text;
+    const blob = random.pick(this.#blobs);
+    const sizes = { length: 5, storedLength: 5, revpos: 1 };
+    return encodeContent([{ name: 'é', type: 'text/plain', md5: 'm', gzip: false, blob, ...sizes }], text);
+  }
+
+  #brought(): Pick<EditCommand, 'small_blobs' | 'stored_blobs'> {
+    const { random } = this;
+    // The first half of the blobs is small: one that is here and there a file would be another blob.
+    const small = this.#blobs.slice(0, 3).map((blob): [string, Bytes] => [blob, `\0\xff${blob.slice(0, 3)}`]);
+    return {
+      ...(random.oneIn(2) ? { small_blobs: new Map(small.slice(random.below(3))) } : {}),
+      ...(random.oneIn(2) ? { stored_blobs: new Set(this.#blobs.slice(3 + random.below(3))) } : {}),
+    };
+  }
+
+  #local(id: Bytes): LocalEdit {
+    return { id: `_local/${id}`, rev: this.random.pick([0, 1, 300, 2 ** 40]), body: this.#body() };
+  }
+
+  #purge(id: Bytes): { id: Bytes; revs: Rev[] } {
+    return { id, revs: this.#revsOf(id).slice(this.random.below(3)) };
+  }
+}
