@@ -1,6 +1,7 @@
 // npm run test:all: every test in every configuration, one after the other; a line of figures for each at the end.
 //
 //   plain      npm test
+//   encoded    every command encoded and decoded before it is applied, as between machines
 //   browser    the admin page in a real browser (*.browser.test.ts)
 //   node22 …   behaviour on the other supported versions of Node.js, from npm's `node` package
 //
@@ -15,8 +16,12 @@ import { ensureChromium } from './ensure-chromium.mjs';
 /** What clients see, without what takes long or does not depend on the configuration. */
 const behaviour = ['test/spec', 'test/golden', 'test/http', 'test/design', 'test/views', 'test/attachments'];
 
+/** What else writes. */
+const writing = ['test/auth', 'test/crash', 'test/feeds', 'test/model', 'test/query', 'test/replication'];
+
 const configurations = [
   { name: 'plain', args: [] },
+  { name: 'encoded', args: [...behaviour, ...writing], env: { TUFFET_ENCODED_COMMANDS: '1' } },
   { name: 'browser', args: ['--browser'] },
   ...['22', '24', '26'].map((version) => ({ name: `node${version}`, args: behaviour, version })),
 ];

@@ -145,7 +145,7 @@ function identity(folder: string): Identity {
   if (holdsStores(folder)) {
     throw new StartupError(
       `The file ${path.join(folder, 'tuffet.json')} is missing from a data folder that is in use. Nothing was changed. ` +
-        'Restore it from a backup; without one, write {"format":1,"uuid":"ID"} into it, where ID is the "uuid" that ' +
+        'Restore it from a backup; without one, write {"format":2,"uuid":"ID"} into it, where ID is the "uuid" that ' +
         'GET / showed, or any 32 hexadecimal digits.',
     );
   }
