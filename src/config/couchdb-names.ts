@@ -14,7 +14,7 @@ const byCouchdb: Readonly<Record<string, string>> = {
     'users_db_suffix x_auth_roles x_auth_token x_auth_username',
   chttpd_auth_cache: '*',
   chttpd_auth_lockout: '*',
-  cluster: 'n placement r reconnect_interval_sec seedlist w',
+  cluster: 'placement r reconnect_interval_sec seedlist w',
   compaction_daemon: '*',
   compactions: '*',
   couch_auth_lockout: '*',

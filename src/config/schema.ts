@@ -60,6 +60,12 @@ export const schema = {
     '`true` or `nolb`: `/_up` answers 404, so that a load balancer turns elsewhere.',
   ),
   'cluster/q': integer(8, 1, 256, 'Shards of a new database.'),
+  'cluster/n': integer(
+    1,
+    1,
+    3,
+    'Copies of a new database that are wanted. This server is one node and keeps one; `/_cluster_setup` tells of it.',
+  ),
   'chttpd/port': integer(5984, 0, 65_535, 'Port to listen on; 0 takes a free one. Read at start.'),
   'chttpd/bind_address': checked(
     '127.0.0.1',

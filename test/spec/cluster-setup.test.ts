@@ -30,6 +30,26 @@ describe('GET /_cluster_setup', () => {
     assert.equal(await stateOf(admin, '?ensure_dbs_exist=[]'), 'single_node_enabled');
   });
 
+  test('counts every name in ensure_dbs_exist', async () => {
+    const admin = await startServer({ dataDir: temporaryFolder() });
+    const query = '?ensure_dbs_exist=["_users","orders"]';
+    assert.equal(await stateOf(admin, query), 'single_node_disabled');
+    assertOk(await admin.put('/orders'), 201);
+    assert.equal(await stateOf(admin, query), 'single_node_enabled');
+  });
+
+  test('is one of cluster_* where several copies are wanted', async () => {
+    const admin = await startServer({ ...bare, config: { ...bare.config, cluster: { n: '3' } } });
+    assert.equal(await stateOf(admin), 'cluster_disabled');
+    const address = '/_node/_local/_config/chttpd/bind_address';
+    assertOk(await admin.put(address, '0.0.0.0'), 200);
+    assert.equal(await stateOf(admin), 'cluster_enabled');
+    assertOk(await admin.post('/_cluster_setup', { action: 'finish_cluster' }), 201);
+    assert.equal(await stateOf(admin), 'cluster_finished');
+    assertOk(await admin.put(address, '127.0.0.1'), 200);
+    assert.equal(await stateOf(admin), 'cluster_disabled');
+  });
+
   test('takes a list of names and nothing else', async () => {
     const admin = await startServer(bare);
     for (const value of ['x', '{}', '[1]', '"_users"', 'null', '']) {
@@ -80,9 +100,9 @@ describe('POST /_cluster_setup', () => {
     assertOk(await admin.post('/_cluster_setup', more), 201);
   });
 
-  test('enable_cluster and add_node say that a server is one node', async () => {
+  test('enable_cluster and add_node check their fields, then say that a server is one node', async () => {
     const admin = await startServer(bare);
-    const registry = {
+    const enable = {
       action: 'enable_cluster',
       bind_address: '0.0.0.0',
       username: 'a',
@@ -93,9 +113,33 @@ describe('POST /_cluster_setup', () => {
       remote_current_user: 'a',
       remote_current_password: 'b',
     };
-    assertRefused(await admin.post('/_cluster_setup', registry), 501, 'not_implemented');
-    const node = { action: 'add_node', host: '10.0.0.2', port: 5984, username: 'a', password: 'b' };
-    assertRefused(await admin.post('/_cluster_setup', node), 501, 'not_implemented');
+    const add = { action: 'add_node', host: '10.0.0.2', port: 5984, username: 'a', password: 'b' };
+    for (const setup of [enable, add])
+      assert.deepEqual((await admin.post('/_cluster_setup', setup)).body, {
+        error: 'bad_request',
+        reason: 'Cluster is not enabled.',
+      });
+    const wrong: [object, RegExp][] = [
+      ...['username', 'password', 'node_count', 'remote_current_user', 'remote_current_password'].map(
+        (name): [object, RegExp] => [{ ...enable, [name]: undefined }, new RegExp(`\`${name}\` is required`)],
+      ),
+      [{ ...enable, node_count: 0 }, /node_count/],
+      [{ ...enable, node_count: 1.5 }, /node_count/],
+      [{ ...enable, bind_address: '127.0.0.1' }, /requires a remote bind_address/],
+      [{ ...enable, bind_address: '::1' }, /requires a remote bind_address/],
+      [{ ...enable, bind_address: undefined }, /requires a remote bind_address/],
+      [{ ...enable, bind_address: 'non sense' }, /bind_address/],
+      ...['host', 'username', 'password'].map((name): [object, RegExp] => [
+        { ...add, [name]: undefined },
+        new RegExp(`\`${name}\` is required`),
+      ]),
+      [{ ...add, port: 0 }, /port/],
+    ];
+    for (const [setup, reason] of wrong) {
+      const answer = await admin.post('/_cluster_setup', setup);
+      assertRefused(answer, 400, 'bad_request');
+      assert.match(answer.body.reason as string, reason);
+    }
     assertRefused(await admin.as('a:b').get('/'), 401);
   });
 

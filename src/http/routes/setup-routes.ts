@@ -1,7 +1,8 @@
 import { setAdmin } from '../../auth/admins.js';
 import { ensureDatabases } from '../../auth/system-databases.js';
-import { badRequest, RequestError } from '../../base/errors.js';
+import { badRequest } from '../../base/errors.js';
 import { checkValue } from '../../config/checks.js';
+import type { Config } from '../../config/config.js';
 import type { Exchange } from '../exchange.js';
 import { parseJsonText } from '../request/query.js';
 import type { ServerRoute } from './route.js';
@@ -19,14 +20,22 @@ export const setupRoutes: readonly ServerRoute[] = [
 
 const requiredDatabases: readonly string[] = ['_users', '_replicator'];
 
-/** A server doesn't start without an admin, so the databases are all that may be missing. */
+/** Follows from the configuration and from the databases that exist. A server doesn't start without an admin. */
 function getState(exchange: Exchange): void {
+  const { registry, config } = exchange.services;
   const text = exchange.query.get('ensure_dbs_exist');
   const names = text === undefined ? requiredDatabases : namesOf(parseJsonText(text));
-  // Only those that the server itself needs: others say nothing about how far it is set up.
-  const missing = names.some((name) => name.startsWith('_') && !exchange.services.registry.exists(name));
-  exchange.json(200, { state: missing ? 'single_node_disabled' : 'single_node_enabled' });
+  const complete = names.every((name) => registry.exists(name));
+  exchange.json(200, { state: stateOf(config, complete) });
 }
+
+function stateOf(config: Config, complete: boolean): string {
+  if (config.number('cluster/n') === 1) return complete ? 'single_node_enabled' : 'single_node_disabled';
+  if (isLoopback(config.text('chttpd/bind_address'))) return 'cluster_disabled';
+  return complete ? 'cluster_finished' : 'cluster_enabled';
+}
+
+const isLoopback = (address: string): boolean => /^(127\..*|::1|localhost)$/.test(address);
 
 type Field = 'string' | 'number' | 'boolean' | 'array';
 
@@ -48,25 +57,34 @@ const fields: Readonly<Record<string, Field>> = {
 type Setup = Readonly<Record<string, unknown>>;
 type Action = (exchange: Exchange, setup: Setup) => Promise<void>;
 
-const actions: Readonly<Record<string, Action>> = {
-  enable_single_node: enableSingleNode,
-  finish_cluster: finishCluster,
-  enable_cluster: refuseCluster,
-  add_node: refuseCluster,
+/** Each action with the fields it cannot do without. */
+const actions: Readonly<Record<string, { required: readonly string[]; run: Action }>> = {
+  enable_single_node: { required: [], run: enableSingleNode },
+  finish_cluster: { required: [], run: finishCluster },
+  enable_cluster: { required: ['username', 'password', 'node_count'], run: enableCluster },
+  add_node: { required: ['host', 'username', 'password'], run: refuseCluster },
 };
 
 async function postAction(exchange: Exchange): Promise<void> {
   const setup = await exchange.jsonObject();
   const { action } = setup;
   if (typeof action !== 'string' || !Object.hasOwn(actions, action)) throw badRequest("Invalid Action'");
-  for (const [name, type] of Object.entries(fields)) {
-    const value = setup[name];
-    const found = Array.isArray(value) ? 'array' : typeof value;
-    if (value !== undefined && found !== type) {
-      throw badRequest(`\`${name}\` must be ${type === 'array' ? 'an array' : `a ${type}`}.`);
-    }
-  }
-  await actions[action]!(exchange, setup);
+  const { required, run } = actions[action]!;
+  for (const name of required) if (setup[name] === undefined) throw badRequest(`\`${name}\` is required.`);
+  for (const [name, type] of Object.entries(fields)) checkType(name, type, setup[name]);
+  checkPort(setup['port']);
+  await run(exchange, setup);
+}
+
+function checkType(name: string, type: Field, value: unknown): void {
+  const found = Array.isArray(value) ? 'array' : typeof value;
+  if (value !== undefined && found !== type)
+    throw badRequest(`\`${name}\` must be ${type === 'array' ? 'an array' : `a ${type}`}.`);
+}
+
+function checkPort(port: unknown): void {
+  const valid = port === undefined || (Number.isInteger(port) && Number(port) >= 1 && Number(port) <= 65_535);
+  if (!valid) throw badRequest('`port` must be a whole number from 1 to 65535.');
 }
 
 /** Address and port are kept in the configuration; they are read at the next start. */
@@ -87,9 +105,6 @@ async function enableSingleNode(exchange: Exchange, setup: Setup): Promise<void>
   if ((username === undefined) !== (password === undefined)) {
     throw badRequest('`username` and `password` belong together.');
   }
-  if (port !== undefined && !(Number.isInteger(port) && port >= 1 && port <= 65_535)) {
-    throw badRequest('`port` must be a whole number from 1 to 65535.');
-  }
   if (bind === '') throw badRequest('`bind_address` must not be empty.');
   if (bind !== undefined) checkValue('chttpd', 'bind_address', bind.trim());
   if (username !== undefined) await setAdmin(config, username, password!);
@@ -102,16 +117,32 @@ async function enableSingleNode(exchange: Exchange, setup: Setup): Promise<void>
 async function finishCluster(exchange: Exchange, setup: Setup): Promise<void> {
   const { registry, config } = exchange.services;
   const names = databasesOf(exchange, setup);
-  if (names.every((name) => registry.exists(name))) throw badRequest('Cluster already finished');
+  if (names.every((name) => registry.exists(name))) throw badRequest('Cluster is already finished');
   await ensureDatabases(registry, config, names);
   exchange.json(201, { ok: true });
 }
 
+const nodesMax = 1_000;
+
+/** Checked as for a node that could join others, which this one cannot. */
+function enableCluster(exchange: Exchange, setup: Setup): Promise<void> {
+  const { config } = exchange.services;
+  const { bind_address: given, node_count: nodes } = setup as { bind_address?: string; node_count: number };
+  if (!Number.isInteger(nodes) || nodes < 1 || nodes > nodesMax)
+    throw badRequest(`\`node_count\` must be a whole number from 1 to ${nodesMax}.`);
+  const address = given?.trim() ?? config.text('chttpd/bind_address');
+  if (isLoopback(address))
+    throw badRequest('Cluster setup requires a remote bind_address (not 127.0.0.1 nor ::1)');
+  checkValue('chttpd', 'bind_address', address);
+  if (setup['remote_node'] !== undefined)
+    for (const name of ['remote_current_user', 'remote_current_password'])
+      if (setup[name] === undefined) throw badRequest(`\`${name}\` is required with \`remote_node\`.`);
+  return refuseCluster();
+}
+
+/** A server is one node. */
 function refuseCluster(): Promise<void> {
-  throw new RequestError(
-    'not_implemented',
-    'This version serves one node and joins no others; enable_single_node sets it up.',
-  );
+  throw badRequest('Cluster is not enabled.');
 }
 
 function databasesOf(exchange: Exchange, { ensure_dbs_exist: value }: Setup): readonly string[] {
