@@ -2,22 +2,25 @@ import { toBytes, type Bytes } from '../base/bytes.js';
 import type { Collection } from '../shard/collection.js';
 import { idKey } from '../shard/keys.js';
 import { decodeWinner, hasLongId } from '../shard/doc-record.js';
-import { prefixEnd, type Store } from '../storage/store.js';
+import { prefixEnd, type Entry, type Range } from '../storage/store.js';
 import type { IndexReader, IndexRow, Place } from './index-reader.js';
 import type { KeyBound, KeyRange } from './key-ranges.js';
 
-/** A store may gather all that is asked for before it gives the first; most queries end after a few. */
-const rowsAtOnce = 200;
+/** Rows that are read at once, and held in memory. Most queries end after a few: the first reads are small. */
+const rowsAtFirst = 16;
+const rowsAtOnce = 256;
+const bytesAtOnce = 1024 * 1024;
 
 /** The documents themselves, in the order of their ids: the index that every database has. */
 export class PrimaryReader implements IndexReader {
-  readonly #store: Store;
   readonly #prefix: Bytes;
   readonly #space: { start: Bytes; end: Bytes };
 
-  constructor(collection: Collection, partition: { start: Bytes; end: Bytes } | undefined) {
+  constructor(
+    private readonly collection: Collection,
+    partition: { start: Bytes; end: Bytes } | undefined,
+  ) {
     const { livePrefix } = collection.keys;
-    this.#store = collection.store;
     this.#prefix = livePrefix;
     this.#space =
       partition === undefined
@@ -33,19 +36,29 @@ export class PrimaryReader implements IndexReader {
       if (descending && key < end) end = key;
       if (!descending && key >= start) start = `${key}\0`;
     }
-    for (let rows = rowsAtOnce; rows === rowsAtOnce && start < end;) {
-      let last = '';
-      rows = 0;
-      const range = { start, end, reverse: descending, limit: rowsAtOnce };
-      for (const { key, value } of this.#store.entries(range)) {
-        rows++;
-        last = key;
+    for (let limit = rowsAtFirst; start < end; limit = Math.min(2 * limit, rowsAtOnce)) {
+      const found = this.#read({ start, end, reverse: descending, limit });
+      for (const { key, value } of found) {
         const id = hasLongId(value) ? decodeWinner(value).longId! : key.slice(this.#prefix.length);
         yield { id, keyText: '[]', record: value };
       }
+      const last = found.at(-1)?.key;
+      if (last === undefined) return;
       if (descending) end = last;
       else start = `${last}\0`;
     }
+  }
+
+  /** The first rows of a range. Whoever takes them may let others run meanwhile, and then the store may be replaced. */
+  #read(range: Range): Entry[] {
+    const found: Entry[] = [];
+    let bytes = 0;
+    for (const entry of this.collection.store.entries(range)) {
+      found.push(entry);
+      bytes += entry.value.length;
+      if (bytes >= bytesAtOnce) break;
+    }
+    return found;
   }
 
   /** Ids are texts, and other values stand before them all. */

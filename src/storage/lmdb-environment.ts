@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { open, type RootDatabase } from 'lmdb';
+import * as lmdb from 'lmdb';
+import type { RootDatabase } from 'lmdb';
 import type { Bytes } from '../base/bytes.js';
 import { failedCommit } from '../base/storage-errors.js';
 import { keyBytesMax } from './store.js';
@@ -10,7 +11,43 @@ export type Lmdb = RootDatabase<Bytes, Bytes>;
 /** Opens the environment in a folder, which is made if need be. */
 export function openLmdb(folder: string, codecs: object): Lmdb {
   reserveLockFile(folder);
-  return open<Bytes, Bytes>({
+  try {
+    return open(folder, codecs);
+  } catch (error) {
+    opening?.close();
+    throw error;
+  } finally {
+    opening = undefined;
+  }
+}
+
+interface NativeEnvironment {
+  close(): void;
+}
+
+let opening: NativeEnvironment | undefined;
+
+function noteOpening(env: NativeEnvironment): void {
+  opening = env;
+}
+
+/**
+ * All threads of a process share an environment, and one that LMDB has given up after an I/O error (MDB_PANIC) can only be
+ * opened anew once all of them have closed it. Where `open` of the library fails after it has taken its share, as it does
+ * with such an environment, it keeps that share until the garbage collector comes by. So the native object is remembered
+ * in the moment in which the library notes its path there, and is closed after a failure.
+ */
+const { Env } = (lmdb as unknown as { nativeAddon: { Env: { prototype: object } } }).nativeAddon;
+Object.defineProperty(Env.prototype, 'path', {
+  configurable: true,
+  set(this: NativeEnvironment, path: string) {
+    noteOpening(this);
+    Object.defineProperty(this, 'path', { value: path, writable: true, configurable: true });
+  },
+});
+
+function open(folder: string, codecs: object): Lmdb {
+  return lmdb.open<Bytes, Bytes>({
     path: folder,
     noSubdir: false,
     ...codecs,

@@ -43,6 +43,11 @@ export function openHead(fd: number): LmdbHead | undefined {
   return isLayoutKnown ? readHead(fd) : undefined;
 }
 
+/**
+ * Commits use the two head pages by turns, and LMDB reads the one of the later commit. The numbers of the earlier one don't
+ * matter, and may make no sense: a commit whose head page could not be written leaves the number of an old commit there
+ * with the trees of the failed one.
+ */
 function readHead(fd: number): LmdbHead {
   const fileBytes = fs.fstatSync(fd).size;
   if (fileBytes === 0) throw new LmdbDamage('is empty');
@@ -50,17 +55,26 @@ function readHead(fd: number): LmdbHead {
   const second = readMeta(fd, first.pageBytes);
   if (second.pageBytes !== first.pageBytes || !areNeighbours(first.transaction, second.transaction))
     throw new LmdbDamage('is damaged: its two head pages contradict each other');
-  const { pageBytes, lastPage, free, main } = second.transaction > first.transaction ? second : first;
+  const later = second.transaction > first.transaction ? second : first;
+  const { pageBytes, lastPage, free, main } = later;
+  const isSound =
+    Number.isSafeInteger(lastPage * pageBytes) &&
+    lastPage >= metaPages - 1 &&
+    isTreeSound(free, lastPage) &&
+    isTreeSound(main, lastPage);
+  if (!isSound) throw new LmdbDamage(impossibleNumbers);
   return { pageBytes, lastPage, fileBytes, free, main };
 }
 
-/** Transactions use the two head pages by turns. In a new file both are 0, in a compact copy the first is. */
+const impossibleNumbers = 'is damaged: a head page holds impossible numbers';
+
+/** In a new file both are 0, in a compact copy the first is. */
 function areNeighbours(even: number, odd: number): boolean {
   if (even % 2 !== 0 || (odd % 2 !== 1 && odd !== 0)) return false;
   return even === 0 || Math.abs(even - odd) === 1;
 }
 
-function readMeta(fd: number, at: number): LmdbHead & { transaction: number } {
+function readMeta(fd: number, at: number): Omit<LmdbHead, 'fileBytes'> & { transaction: number } {
   const bytes = Buffer.alloc(168);
   if (fs.readSync(fd, bytes, 0, bytes.length, at) < bytes.length) throw new LmdbDamage('is cut short');
   const number = (offset: number): number => Number(bytes.readBigUInt64LE(offset));
@@ -70,18 +84,15 @@ function readMeta(fd: number, at: number): LmdbHead & { transaction: number } {
   if ((bytes.readUInt32LE(28) & 0xffff) !== dataVersion)
     throw new LmdbDamage('is damaged, or was written by another version of LMDB');
   const pageBytes = bytes.readUInt32LE(48);
-  const lastPage = number(144);
-  const trees = [readTree(bytes, 48), readTree(bytes, 96)] as const;
-  const isSound =
-    pageBytes >= 256 &&
-    pageBytes <= 65536 &&
-    (pageBytes & (pageBytes - 1)) === 0 &&
-    Number.isSafeInteger(lastPage * pageBytes) &&
-    lastPage >= metaPages - 1 &&
-    trees.every((tree) => isTreeSound(tree, lastPage));
-  if (!isSound) throw new LmdbDamage('is damaged: a head page holds impossible numbers');
-  const [free, main] = trees;
-  return { pageBytes, lastPage, fileBytes: 0, free, main, transaction: number(152) };
+  if (pageBytes < 256 || pageBytes > 65536 || (pageBytes & (pageBytes - 1)) !== 0)
+    throw new LmdbDamage(impossibleNumbers);
+  return {
+    pageBytes,
+    lastPage: number(144),
+    free: readTree(bytes, 48),
+    main: readTree(bytes, 96),
+    transaction: number(152),
+  };
 }
 
 function readTree(bytes: Buffer, at: number): LmdbTree {

@@ -1,9 +1,21 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import '../base/bytes.js';
-import { storageRefusal } from '../base/storage-errors.js';
+import { failedCommit, storageRefusal } from '../base/storage-errors.js';
 import { checkKey, closedDatabase, openLmdb, suspendedDatabase, type Lmdb } from './lmdb-environment.js';
 import { DiskRoom } from './disk-room.js';
+import {
+  encoder,
+  guarded,
+  hasRoom,
+  keyEncoder,
+  latin1Slice,
+  lmdbRange,
+  makeRoom,
+  readHead,
+  readNumbers,
+  valueBytesUsualMax,
+} from './lmdb-reading.js';
 import { LmdbWriter, probeKey } from './lmdb-writer.js';
 import type { Bytes, Commit, Entry, NumberedEntry, Range, Store, StoreSize, Write } from './store.js';
 import { syncFolder } from './sync-folder.js';
@@ -31,6 +43,9 @@ export class LmdbStore implements Store {
   #db: Lmdb;
   /** A copy that is under way; it does not reject. */
   #copying: Promise<unknown> = Promise.resolve();
+  /** The last time that it was suspended. */
+  #closing: Promise<void> = Promise.resolve();
+  #resuming: NodeJS.Timeout | undefined;
   readonly #writer: LmdbWriter;
   readonly #room: DiskRoom;
 
@@ -64,16 +79,24 @@ export class LmdbStore implements Store {
   }
 
   get(key: Bytes): Bytes | undefined {
-    const bytes = this.#db.getBinaryFast(key) as Buffer | undefined;
+    const bytes = this.#read(key) as Buffer | undefined;
     if (bytes === undefined) return undefined;
-    return bytes.length <= roomBytes ? bytes.latin1Slice(0, bytes.length) : this.#getHuge(key, bytes);
+    return hasRoom(bytes.length) ? bytes.latin1Slice(0, bytes.length) : this.#getHuge(key, bytes);
   }
 
   /** What does not fit into the buffer of the library comes as a view of the memory map; then that buffer is too small. */
   #getHuge(key: Bytes, view: Uint8Array): Bytes | undefined {
     makeRoom(this.#db, view.length);
-    const bytes = this.#db.getBinaryFast(key) as Uint8Array | undefined;
+    const bytes = this.#read(key);
     return bytes === undefined ? undefined : latin1Slice.call(bytes, 0, bytes.length);
+  }
+
+  #read(key: Bytes): Uint8Array | undefined {
+    try {
+      return this.#db.getBinaryFast(key);
+    } catch (error) {
+      throw this.#isBroken() ? failedCommit(error) : error;
+    }
   }
 
   getUncached(key: Bytes): Bytes | undefined {
@@ -81,22 +104,44 @@ export class LmdbStore implements Store {
   }
 
   entries(range: Range): Iterable<Entry> {
-    const found = this.#db.getRange(lmdbRange(range) as never) as Iterable<Entry>;
     const { headBytes: bytes } = range;
-    return bytes === undefined ? found : stepwise(found, () => (headBytes = bytes));
+    return this.#range(range, bytes === undefined ? undefined : readHead(bytes));
   }
 
   keys(range: Range): Iterable<Bytes> {
-    return this.#db.getKeys(lmdbRange(range) as never);
+    return this.#guarded(this.#db.getKeys(lmdbRange(range) as never), undefined);
   }
 
   numbered(range: Range): Iterable<NumberedEntry> {
-    const found = this.#db.getRange(lmdbRange(range) as never) as unknown as Iterable<NumberedEntry>;
-    return stepwise(found, () => (keysAreNumbers = true));
+    return this.#range(range, readNumbers) as Iterable<never>;
   }
 
   count(range: { start: Bytes; end: Bytes }): number {
+    this.#beginReading();
     return range.start < range.end ? this.#db.getKeysCount(range) : 0;
+  }
+
+  #range(range: Range, prepare: (() => void) | undefined): Iterable<Entry> {
+    return this.#guarded(this.#db.getRange(lmdbRange(range) as never) as Iterable<Entry>, prepare);
+  }
+
+  #guarded<T>(found: Iterable<T>, prepare: (() => void) | undefined): Iterable<T> {
+    const db = this.#db;
+    const isOpen = (): boolean => this.#db === db;
+    return {
+      [Symbol.iterator]: () => {
+        this.#beginReading();
+        return guarded(found[Symbol.iterator](), isOpen, prepare);
+      },
+    };
+  }
+
+  /**
+   * The library takes most errors at the beginning of a range for its end. So what could go wrong there, which is to begin
+   * a read transaction, is done before, by a read whose errors it tells.
+   */
+  #beginReading(): void {
+    this.#read(probeKey);
   }
 
   write(batch: readonly Write[]): Commit {
@@ -112,7 +157,7 @@ export class LmdbStore implements Store {
     try {
       await db.batch(() => {
         for (const { key, value } of writes) {
-          if (value !== undefined && value.length > roomBytes) makeRoom(db, value.length);
+          if (value !== undefined && !hasRoom(value.length)) makeRoom(db, value.length);
           // One await for the batch stands for all of them: the library commits it as a whole.
           if (value === undefined) void db.remove(key);
           else void db.put(key, value);
@@ -146,14 +191,15 @@ export class LmdbStore implements Store {
     this.resume();
   }
 
-  /** Closes the environment for a while, in which reads are refused. */
+  /** Closes the environment for a while, in which reads are refused. Resolves when it is closed. */
   async suspend(): Promise<void> {
+    clearTimeout(this.#resuming);
     const db = this.#db;
     if (db === closedDatabase) return;
     this.#db = suspendedDatabase;
     // The library would go on copying from memory that is not there any more.
-    await this.#copying;
-    await db.close();
+    if (db !== suspendedDatabase) this.#closing = this.#copying.then(() => db.close());
+    await this.#closing;
   }
 
   /** Opens it again, now or as soon as that can be done. */
@@ -162,7 +208,7 @@ export class LmdbStore implements Store {
     try {
       this.#db = this.#open();
     } catch {
-      setTimeout(() => this.resume(), resumeMs).unref();
+      this.#resuming = setTimeout(() => this.resume(), resumeMs).unref();
     }
   }
 
@@ -210,89 +256,4 @@ interface LmdbStats {
   treeLeafPageCount: number;
   overflowPages: number;
   lastPageNumber: number;
-}
-
-/** A document is read whole into memory before it is stored; hardly any value is larger than such a body may be. */
-const valueBytesUsualMax = 64 * 1024 * 1024;
-
-const { latin1Slice } = Buffer.prototype;
-
-let roomBytes = 0;
-
-/**
- * The library copies a value it reads into a buffer, one for all stores of a thread, of 16 MB at first. A larger value is
- * given as a view of the memory map, which is no `Buffer`, and wrong or not to be had once the map has grown. So the
- * buffer is made large enough beforehand; what is never read into it takes no memory.
- */
-function makeRoom(db: Lmdb, bytes: number): void {
-  if (bytes <= roomBytes) return;
-  // Twice what it is asked for is what it allocates.
-  (db as unknown as { _allocateGetBuffer(bytes: number): void })._allocateGetBuffer(Math.ceil(bytes / 2));
-  roomBytes = bytes;
-}
-
-const loopBytesMax = 80;
-
-const keyEncoder = {
-  writeKey(key: Bytes, target: Buffer, position: number): number {
-    if (key.length > loopBytesMax) return position + target.latin1Write(key, position);
-    // A call into native code costs more than copying a short key byte by byte.
-    for (let i = 0; i < key.length; i++) target[position + i] = key.charCodeAt(i);
-    return position + key.length;
-  },
-  readKey: (source: Buffer, start: number, end: number): Bytes | number =>
-    keysAreNumbers ? readNumber(source, end) : source.latin1Slice(start, end),
-};
-
-/** How much of a value is read, and what is made of a key; changed only while an iteration takes its next step. */
-let headBytes = Infinity;
-let keysAreNumbers = false;
-
-/** The last six bytes of a key. */
-function readNumber(source: Buffer, end: number): number {
-  const high = source[end - 6]! * 0x100 + source[end - 5]!;
-  const low = (source[end - 4]! << 16) | (source[end - 3]! << 8) | source[end - 2]!;
-  return high * 0x1_0000_0000 + low * 0x100 + source[end - 1]!;
-}
-
-const encoder = {
-  encode: (value: Bytes): Buffer => Buffer.from(value, 'latin1'),
-  // A range read passes the length, a single read a buffer of the right length.
-  decode(bytes: Buffer, passed?: number | { end: number }): Bytes {
-    const length = passed === undefined ? bytes.length : typeof passed === 'number' ? passed : passed.end;
-    return latin1Slice.call(bytes, 0, length > headBytes ? headBytes : length);
-  },
-};
-
-/** Plain objects instead of a generator: this stands on the way of every row of a listing. */
-function stepwise<T>(entries: Iterable<T>, prepare: () => void): Iterable<T> {
-  return {
-    [Symbol.iterator]() {
-      const iterator = entries[Symbol.iterator]();
-      return {
-        next() {
-          prepare();
-          try {
-            return iterator.next();
-          } finally {
-            headBytes = Infinity;
-            keysAreNumbers = false;
-          }
-        },
-        return: () => iterator.return?.() ?? { done: true, value: undefined },
-      };
-    },
-  };
-}
-
-/** LMDB walks backwards from `start`, which belongs to the range, down to `end`, which does not. */
-function lmdbRange({ start, end, reverse, offset, limit }: Range): object {
-  const bounds = reverse
-    ? { start: end, end: start, reverse, exclusiveStart: true, inclusiveEnd: true }
-    : { start, end };
-  return {
-    ...bounds,
-    ...(offset === undefined ? {} : { offset }),
-    ...(limit === undefined ? {} : { limit }),
-  };
 }

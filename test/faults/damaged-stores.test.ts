@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { examine } from '../../src/main/doctor/doctor.js';
-import { copyOf, filledFolder, listing, withServer } from './data-folder.js';
+import { copyOf, documentCount, filledFolder, listing, withServer } from './data-folder.js';
 
 /** What LMDB would end the process for, by SIGBUS or SIGSEGV, is found before a store is opened. */
 const filled = await filledFolder();
@@ -63,6 +63,22 @@ for (const [kind, name] of Object.entries(stores)) {
       assert.deepEqual(listing(folder), before);
     });
   }
+}
+
+for (const [kind, name] of Object.entries(stores)) {
+  test(`a ${kind} starts from its later head page, whatever the earlier one says of its trees`, async () => {
+    const folder = copyOf(filled);
+    change(path.join(folder, name), (bytes) => {
+      const [first, second] = [0, pageBytes].map((page) => bytes.readBigUInt64LE(page + 152)) as [
+        bigint,
+        bigint,
+      ];
+      const earlier = first < second ? 0 : pageBytes;
+      for (const tree of [48, 96]) bytes.writeUInt32LE(1_000_000, earlier + tree + 40);
+    });
+    const { status, body } = await withServer(folder, (client) => client.get('/d/_all_docs'));
+    assert.deepEqual([status, body.rows.length], [200, documentCount + 2]);
+  });
 }
 
 test('branches of a tree that lead nowhere stop the start', async () => {

@@ -4,12 +4,14 @@ import assert from 'node:assert/strict';
 type State = number | undefined;
 
 /** What a request came to: stored, refused by an answer, or nobody knows. */
-export type Outcome = { rev: string | undefined } | 'refused' | 'in doubt';
+export type Outcome = { rev: string | undefined } | { refused: string } | 'in doubt';
 
 /** What clients know of the documents of one database: which state each may be in after what was answered. */
 export class Ledger {
   readonly #states = new Map<string, Set<State>>();
   readonly #revs = new Map<string, string | undefined>();
+  /** The last answer that refused something, by document. */
+  readonly #refusals = new Map<string, string>();
   acknowledged = 0;
   refused = 0;
   doubtful = 0;
@@ -30,8 +32,9 @@ export class Ledger {
       if (outcome === 'in doubt') {
         this.doubtful++;
         this.#revs.delete(id);
-      } else if (outcome === 'refused') {
+      } else if ('refused' in outcome) {
         this.refused++;
+        this.#refusals.set(id, outcome.refused);
         this.#states.set(id, before);
       } else {
         this.acknowledged++;
@@ -47,7 +50,11 @@ export class Ledger {
     for (const [id, allowed] of this.#states) {
       const now = found.get(id);
       const states = [...allowed].map(String).join(' or ');
-      assert.ok(allowed.has(now?.n), `${what}: ${id} is ${now?.n}, and should be ${states}`);
+      const refusal = this.#refusals.get(id) ?? 'nothing';
+      assert.ok(
+        allowed.has(now?.n),
+        `${what}: ${id} is ${now?.n}, and should be ${states}; last refused: ${refusal}`,
+      );
       this.#states.set(id, new Set([now?.n]));
       if (now === undefined) this.#revs.delete(id);
       else this.#revs.set(id, now.rev);

@@ -187,7 +187,7 @@ export class MixedLoad {
     if (known !== undefined && this.random.oneIn(3)) {
       const end = ledger.begin(id, undefined);
       const outcome = await outcomeOf(send('DELETE', path));
-      end(typeof outcome === 'object' ? { rev: undefined } : outcome);
+      end(isStored(outcome) ? { rev: undefined } : outcome);
     } else {
       const end = ledger.begin(id, body.n);
       end(await outcomeOf(send('PUT', path, body)));
@@ -202,7 +202,9 @@ export class MixedLoad {
     try {
       const { status, body } = await send('POST', `/${database}/_bulk_docs`, { docs });
       const rows = body as { rev?: string }[];
-      outcomes = docs.map((_, i) => (status === 201 && rows[i]!.rev ? { rev: rows[i]!.rev } : 'refused'));
+      outcomes = docs.map((_, i) =>
+        status === 201 && rows[i]!.rev ? { rev: rows[i]!.rev } : { refused: JSON.stringify(body) },
+      );
     } finally {
       for (const [i, end] of ends.entries()) end(outcomes[i]!);
     }
@@ -225,13 +227,16 @@ export class MixedLoad {
     const { n } = this.#body();
     const made = await outcomeOf(send('PUT', `/${database}/${id}`, { n }));
     ledger.begin(id, n)(made);
-    if (typeof made !== 'object') return;
+    if (!isStored(made)) return;
     const end = ledger.begin(id, undefined);
     let outcome: Outcome = 'in doubt';
     try {
       const { status, body } = await send('POST', `/${database}/_purge`, { [id]: [made.rev] });
       const { purged } = body as { purged?: Record<string, { purged: string[] }> };
-      outcome = status === 201 && purged![id]!.purged.length > 0 ? { rev: undefined } : 'refused';
+      outcome =
+        status === 201 && purged![id]!.purged.length > 0
+          ? { rev: undefined }
+          : { refused: JSON.stringify(body) };
     } finally {
       end(outcome);
     }
@@ -267,6 +272,9 @@ async function patiently(client: HttpClient, path: string): Promise<Answer> {
   }
 }
 
+const isStored = (outcome: Outcome): outcome is { rev: string | undefined } =>
+  outcome !== 'in doubt' && 'rev' in outcome;
+
 async function outcomeOf(sent: Promise<Answered>): Promise<Outcome> {
   let answer: Answered;
   try {
@@ -275,7 +283,7 @@ async function outcomeOf(sent: Promise<Answered>): Promise<Outcome> {
     if (error instanceof assert.AssertionError) throw error;
     return 'in doubt';
   }
-  if (answer.status >= 300) return 'refused';
+  if (answer.status >= 300) return { refused: JSON.stringify(answer.body) };
   return { rev: (answer.body as { rev: string }).rev };
 }
 

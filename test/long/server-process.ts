@@ -85,9 +85,11 @@ export class ServerProcess {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** The end of what it has logged. */
+  /** How it has ended, if it has, and the end of what it has logged. */
   get lastWords(): string {
-    return fs.readFileSync(path.join(this.folder, 'server.log'), 'utf8').slice(-2_000);
+    const { exitCode = null, signalCode = null } = this.#child ?? {};
+    const log = fs.readFileSync(path.join(this.folder, 'server.log'), 'utf8');
+    return `exit code ${exitCode}, signal ${signalCode}: ${log.slice(-2_000)}`;
   }
 
   get pid(): number {
