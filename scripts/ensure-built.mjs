@@ -5,8 +5,15 @@ import path from 'node:path';
 
 export const root = path.resolve(import.meta.dirname, '..');
 
-const sourceFolders = ['src', 'test', 'bench'];
-const buildInputs = ['package.json', 'tsconfig.json', 'scripts/copy-assets.mjs', 'scripts/ensure-built.mjs'];
+const sourceFolders = ['src', 'test', 'bench', 'admin'];
+const buildInputs = [
+  'package.json',
+  'tsconfig.json',
+  'scripts/copy-assets.mjs',
+  'scripts/ensure-built.mjs',
+  // The admin page shows the meanings of options that this page has.
+  'docs/configuration.md',
+];
 
 export function ensureBuilt() {
   ensureInstalled();
@@ -28,7 +35,16 @@ export function build() {
 export function compile(project) {
   say('Building…');
   node('node_modules/typescript/bin/tsc', '-p', project);
+  buildAdminPage();
   node('scripts/copy-assets.mjs');
+}
+
+/** Takes longer than its share, so it is left out where nothing of the page has changed. */
+function buildAdminPage() {
+  const newest = Math.max(newestIn('admin'), ...buildInputs.map(changedAt));
+  if (changedAt('dist/admin/index.html') > newest) return;
+  node('node_modules/typescript/bin/tsc', '-p', 'admin/tsconfig.json');
+  node('node_modules/vite/bin/vite.js', 'build', '-c', 'admin/vite.config.mjs');
 }
 
 export function ensureInstalled() {

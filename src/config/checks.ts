@@ -38,6 +38,7 @@ const closedOptions = new Set([
   'ssl/cacert_file',
   'ssl/cert_file',
   'ssl/key_file',
+  'tuffet/utils_dir',
 ]);
 
 /** Refuses a change over the API of what is closed to it, or not on the list of what is open where there is one. */

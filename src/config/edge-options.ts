@@ -48,6 +48,7 @@ export const chttpdEdgeOptions = {
 };
 
 export const edgeOptions = {
+  'tuffet/utils_dir': file('Folder whose files are served at `/_utils/` in place of the admin page.'),
   'cors/origins': formed(
     '',
     origins,

@@ -1,71 +1,94 @@
-import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
+import { notFound } from '../../base/errors.js';
+import { findPageFile, type PageFile } from '../answer/page-files.js';
 import type { Exchange } from '../exchange.js';
+import { namesTag } from '../request/negotiate.js';
 import type { ServerRoute } from './route.js';
 
-/** The built-in page and its icon. */
+/** The admin page, its files and its icon. */
 export const pageRoutes: readonly ServerRoute[] = [
   { path: '/_utils', allow: 'GET,HEAD', access: 'public', methods: { GET: page } },
-  { path: '/_utils/session.html', allow: 'GET,HEAD', access: 'public', methods: { GET: sendPage } },
+  { path: '/_utils/*', allow: 'GET,HEAD', access: 'public', methods: { GET: pageFile } },
   { path: '/favicon.ico', allow: 'GET,HEAD', access: 'public', methods: { GET: favicon } },
 ];
 
-interface Asset {
-  text: string;
-  modified: string;
-}
-
-function load(name: string): Asset {
-  const file = new URL(`../assets/${name}`, import.meta.url);
-  return { text: fs.readFileSync(file).toString('latin1'), modified: fs.statSync(file).mtime.toUTCString() };
-}
-
-const assets = new Map<string, Asset>();
-
-function asset(name: string): Asset {
-  let found = assets.get(name);
-  if (found === undefined) assets.set(name, (found = load(name)));
-  return found;
-}
-
 /** The page uses relative addresses, so it must be seen under a path that ends with a slash. */
-function page(exchange: Exchange): void {
+async function page(exchange: Exchange): Promise<void> {
   if (!exchange.rawPath.split('?')[0]!.endsWith('/')) {
     exchange.empty(301, { Location: exchange.location('/_utils/') });
-  } else sendPage(exchange);
+  } else await sendFile(exchange, ['index.html']);
 }
 
-/** It asks for a login where one is needed: browsers are sent to it then. */
-function sendPage(exchange: Exchange): void {
-  const { text, modified } = asset('index.html');
-  exchange.send(200, 'text/html; charset=utf-8', text, {
-    'Last-Modified': modified,
-    ...policyOf(exchange, text),
+async function pageFile(exchange: Exchange): Promise<void> {
+  const parts = exchange.parts.slice(1).map((part) => Buffer.from(part, 'latin1').toString());
+  await sendFile(exchange, parts);
+}
+
+async function sendFile(exchange: Exchange, parts: readonly string[]): Promise<void> {
+  const folder = exchange.services.config.text('tuffet/utils_dir');
+  const accepted = exchange.header('accept-encoding') ?? '';
+  const find = (names: readonly string[]): Promise<PageFile | undefined> =>
+    findPageFile(folder, names, accepted);
+  // Browsers are sent to session.html where a login is needed: the page asks for one by itself.
+  const isSessionPage = parts.length === 1 && parts[0] === 'session.html';
+  const file = (await find(parts)) ?? (isSessionPage ? await find(['index.html']) : undefined);
+  if (!file)
+    throw notFound(parts[0] === 'index.html' ? 'The admin page is not built: npm run build.' : 'missing');
+  const headers: OutgoingHttpHeaders = {
+    ETag: file.etag,
+    'Last-Modified': file.modified,
+    Vary: 'Accept-Encoding',
+    'Cache-Control': folder === '' && parts[0] === 'assets' ? hashedNames : 'no-cache',
+    ...policyOf(exchange, folder, parts),
     'X-Frame-Options': 'DENY',
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'same-origin',
+    ...(file.encoding === undefined ? {} : { 'Content-Encoding': file.encoding }),
+  };
+  if (namesTag(exchange.header('if-none-match'), file.etag)) return exchange.empty(304, headers);
+  exchange.send(200, file.type, (await file.read()).toString('latin1'), headers);
+}
+
+/** The names of these files change with their contents, so browsers need not ask again. */
+const hashedNames = 'public, max-age=31536000, immutable';
+
+/** Lets the page run its own files and talk to its own server, and nothing else. */
+const ownPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/** What Fauxton, the page of CouchDB, can live with. */
+const otherPolicy =
+  "default-src 'self'; child-src 'self' data: blob:; img-src 'self' data:; font-src 'self'; " +
+  "script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'";
+
+/** The page tries map functions in a worker, which may run code from text, and load and send nothing. */
+const workerPolicy = "default-src 'none'; script-src 'unsafe-eval'";
+
+function policyOf(
+  { services: { config } }: Exchange,
+  folder: string,
+  parts: readonly string[],
+): OutgoingHttpHeaders {
+  if (folder === '' && parts[1]?.startsWith('sample-worker-'))
+    return { 'Content-Security-Policy': workerPolicy };
+  if (!config.boolean('csp/utils_enable')) return {};
+  const configured = config.text('csp/utils_header_value');
+  return { 'Content-Security-Policy': configured || (folder === '' ? ownPolicy : otherPolicy) };
+}
+
+let icon: { text: string; modified: string } | undefined;
+
+function favicon(exchange: Exchange): void {
+  icon ??= loadIcon();
+  exchange.send(200, 'image/x-icon', icon.text, {
+    'Last-Modified': icon.modified,
+    'Cache-Control': 'max-age=86400',
   });
 }
 
-function policyOf({ services: { config } }: Exchange, page: string): OutgoingHttpHeaders {
-  if (!config.boolean('csp/utils_enable')) return {};
-  return { 'Content-Security-Policy': config.text('csp/utils_header_value') || ownPolicy(page) };
-}
-
-/** Lets the page run its own script and nothing else, so that a name of a database cannot become one. */
-function ownPolicy(page: string): string {
-  const hashes = (tag: string): string =>
-    [...page.matchAll(new RegExp(`<${tag}>([^]*?)</${tag}>`, 'g'))]
-      .map(([, text = '']) => ` 'sha256-${createHash('sha256').update(text, 'latin1').digest('base64')}'`)
-      .join('');
-  return (
-    `default-src 'self'; img-src 'self' data:; script-src 'self'${hashes('script')}; ` +
-    `style-src 'self'${hashes('style')}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'`
-  );
-}
-
-function favicon(exchange: Exchange): void {
-  const { text, modified } = asset('favicon.ico');
-  exchange.send(200, 'image/x-icon', text, { 'Last-Modified': modified, 'Cache-Control': 'max-age=86400' });
+function loadIcon(): { text: string; modified: string } {
+  const file = new URL('../assets/favicon.ico', import.meta.url);
+  return { text: fs.readFileSync(file).toString('latin1'), modified: fs.statSync(file).mtime.toUTCString() };
 }

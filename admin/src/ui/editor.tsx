@@ -1,0 +1,36 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { EditorHandle, EditorOptions } from './editor-view.js';
+
+interface Props extends EditorOptions {
+  value: string;
+  class?: string;
+}
+
+/** A text editor. Its code is loaded when the first one is shown. */
+export function Editor({ value, class: name = '', ...options }: Props) {
+  const host = useRef<HTMLDivElement>(null);
+  const [editor, setEditor] = useState<EditorHandle>();
+  const latest = useRef(options);
+  latest.current = options;
+  useEffect(() => {
+    let made: EditorHandle | undefined;
+    let isGone = false;
+    void import('./editor-view.js').then(({ createEditor }) => {
+      if (isGone) return;
+      made = createEditor(host.current!, value, {
+        ...options,
+        onChange: (text) => latest.current.onChange?.(text),
+        onSubmit: () => latest.current.onSubmit?.(),
+      });
+      setEditor(made);
+    });
+    return () => {
+      isGone = true;
+      made?.destroy();
+    };
+  }, []);
+  useEffect(() => editor?.setText(value), [editor, value]);
+  useEffect(() => editor?.setOriginal(options.original), [editor, options.original]);
+  useEffect(() => editor?.setProblems(options.problem), [editor, options.problem]);
+  return <div ref={host} class={`editor ${name}`} data-ready={editor !== undefined} />;
+}
