@@ -10,6 +10,8 @@ type Command = (args: string[]) => Promise<number>;
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./serve.js')).serve,
   doctor: async () => (await import('./doctor/command.js')).doctor,
+  backup: async () => (await import('./commands/backup.js')).backup,
+  restore: async () => (await import('./commands/restore.js')).restore,
 };
 
 async function main(args: string[]): Promise<number> {

@@ -1,5 +1,7 @@
 export const usage = `Usage: tuffet [serve] [options]
        tuffet doctor [--data DIR] [--config FILE] [--json]
+       tuffet backup --to BACKUPS [--data DIR] [--keep N]
+       tuffet restore --from BACKUPS --data DIR
        tuffet COMMAND --help
 
 Options of serve:

@@ -97,6 +97,16 @@ export class Catalogue {
     return [...this.store.entries(range)].map(({ value }) => decodeJson<Erasure>(value)!);
   }
 
+  /** Every database there is. */
+  *records(): Iterable<DatabaseRecord> {
+    for (const { value } of this.store.entries(namesSpace)) yield decode(value)!;
+  }
+
+  /** Has the keys of a database removed that has no name. */
+  async noteErasure(erasure: Erasure): Promise<void> {
+    await this.#commits.submit(() => this.#overlay.put(erasureKey(erasure.instance), encode(erasure)));
+  }
+
   generations(): number[] {
     return readGenerations(this.store);
   }

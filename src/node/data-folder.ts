@@ -119,6 +119,11 @@ const damagedIdentity = (folder: string): StartupError =>
   );
 
 function checkFormat(folder: string): void {
+  if (fs.existsSync(path.join(folder, 'backup.json'))) {
+    throw new StartupError(
+      `${folder} is a backup, and shares files with others. Restore it: tuffet restore --from ${folder} --data DIR`,
+    );
+  }
   const format = readIdentity(folder)?.format ?? folderFormat;
   if (format > folderFormat) {
     throw new StartupError(

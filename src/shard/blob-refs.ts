@@ -1,4 +1,5 @@
 import { ByteReader, varint, type Bytes } from '../base/bytes.js';
+import { prefixEnd, type Store } from '../storage/store.js';
 import { attachmentsOf, type Attachment } from './content.js';
 import type { DatabaseKeys } from './keys.js';
 import type { ShardState } from './shard-state.js';
@@ -58,9 +59,10 @@ export class BlobRefs {
 
 /** Keys that belong to no database begin with the instance number 0. */
 const volumePrefix = '\0\0\0\0\0';
+const blobPrefix = `${volumePrefix}b`;
 export const releasedPrefix = `${volumePrefix}r`;
 
-export const volumeKey = (blob: string): Bytes => `${volumePrefix}b${fromHex(blob)}`;
+export const volumeKey = (blob: string): Bytes => blobPrefix + fromHex(blob);
 const releasedKey = (blob: string): Bytes => releasedPrefix + fromHex(blob);
 
 /** `shards(varint) [bytes]`: the bytes only of small blobs. */
@@ -88,3 +90,10 @@ export function smallBlob(bytes: Bytes | undefined): Bytes | undefined {
 
 export const fromHex = (hex: string): Bytes => Buffer.from(hex, 'hex').latin1Slice(0, hex.length / 2);
 export const toHex = (bytes: Bytes): string => Buffer.from(bytes, 'latin1').toString('hex');
+
+/** The digests of the blobs kept as files that a volume names. */
+export function* blobsNamedIn(store: Pick<Store, 'entries'>): Iterable<string> {
+  const range = { start: blobPrefix, end: prefixEnd(blobPrefix), headBytes: 16 };
+  for (const { key, value } of store.entries(range))
+    if (smallBlob(value) === '') yield toHex(key.slice(blobPrefix.length));
+}

@@ -16,6 +16,21 @@ const magic = 0xbeefc0de;
 const dataVersion = 2;
 const depthMax = 32;
 
+/** The number of the last transaction that was committed to a file; undefined where it can't be told. */
+export function lastTransaction(file: string): number | undefined {
+  if (!isLayoutKnown) return undefined;
+  let fd: number | undefined;
+  try {
+    fd = fs.openSync(file, 'r');
+    const first = readMeta(fd, 0);
+    return Math.max(first.transaction, readMeta(fd, first.pageBytes).transaction);
+  } catch {
+    return undefined;
+  } finally {
+    if (fd !== undefined) fs.closeSync(fd);
+  }
+}
+
 /** One of the two trees of a file: of free pages, and of what is stored. */
 export interface LmdbTree {
   depth: number;

@@ -6,6 +6,7 @@ import type { Module } from './source-files.js';
  */
 export const layers: readonly (readonly string[])[] = [
   ['main'],
+  ['operations'],
   ['server'],
   ['http'],
   ['replication', 'auth'],
