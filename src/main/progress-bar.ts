@@ -34,7 +34,10 @@ export class ProgressBar implements Progress {
     this.#drawnAt = performance.now();
     const share = this.#total === 0 ? 0 : Math.min(1, this.#done / this.#total);
     const filled = Math.round(share * width);
-    const bar = this.#total === 0 ? '' : ` [${'#'.repeat(filled)}${' '.repeat(width - filled)}] ${Math.floor(share * 100)} %`;
+    const bar =
+      this.#total === 0
+        ? ''
+        : ` [${'#'.repeat(filled)}${' '.repeat(width - filled)}] ${Math.floor(share * 100)} %`;
     this.output.write(`\r\x1b[K${this.#what}${bar}`);
   }
 }

@@ -10,7 +10,14 @@ import { lastTransaction } from '../storage/lmdb-file.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import { syncFolder } from '../storage/sync-folder.js';
 import { blobsBelow, copyHashed, filesBelow, hashFile, link } from './copy-files.js';
-import { backupName, backupsIn, manifestName, readManifest, type FileEntry, type Manifest } from './manifest.js';
+import {
+  backupName,
+  backupsIn,
+  manifestName,
+  readManifest,
+  type FileEntry,
+  type Manifest,
+} from './manifest.js';
 import type { Progress } from './progress.js';
 
 export interface BackupOptions {
@@ -89,7 +96,8 @@ function prune(to: string, keep: number | undefined): string[] {
 
 /** How often a volume that is replaced while it is copied is looked for again. */
 const attemptsMax = 5;
-const configFiles = /^(?:tuffet\.json|config-api\.ini|(?:default|local)\.ini|(?:default|local)\.d\/[^/]+\.ini)$/;
+const configFiles =
+  /^(?:tuffet\.json|config-api\.ini|(?:default|local)\.ini|(?:default|local)\.d\/[^/]+\.ini)$/;
 
 class BackupWork {
   readonly #files: Record<string, FileEntry> = {};
@@ -176,7 +184,8 @@ class BackupWork {
       this.#blobs.delete(digest);
     }
     for (const digest of named)
-      if (!this.#blobs.has(digest)) this.#problems.push(`The attachment with the SHA-256 ${digest} is missing.`);
+      if (!this.#blobs.has(digest))
+        this.#problems.push(`The attachment with the SHA-256 ${digest} is missing.`);
   }
 
   async #copyStores(): Promise<void> {
@@ -186,7 +195,8 @@ class BackupWork {
       await this.#copyCatalogue();
       const named = await this.#generations(this.target);
       if (named.length === this.#volumes.length) return this.#finishStores(named);
-      if (attempt === attemptsMax) throw new StartupError('The server begins new volumes all the time; try again.');
+      if (attempt === attemptsMax)
+        throw new StartupError('The server begins new volumes all the time; try again.');
       fs.rmSync(path.join(this.target, 'catalogue'), { recursive: true });
     }
   }

@@ -18,7 +18,11 @@ export interface RestoreOptions {
  * Makes a data folder of a backup. Every byte is hashed on the way; the folder gets its name when all of it is right
  * and on disk.
  */
-export async function restore({ from, dataDir, progress }: RestoreOptions): Promise<{ backup: string; manifest: Manifest }> {
+export async function restore({
+  from,
+  dataDir,
+  progress,
+}: RestoreOptions): Promise<{ backup: string; manifest: Manifest }> {
   const backup = chooseBackup(path.resolve(from));
   const manifest = readManifest(backup);
   if (dataDir === undefined) {
@@ -57,7 +61,9 @@ function chooseBackup(from: string): string {
 
 function requireEmpty(folder: string): void {
   if (fs.existsSync(folder) && fs.readdirSync(folder).length > 0)
-    throw new StartupError(`${folder} is not empty. Name a new folder with --data, or move the old one away.`);
+    throw new StartupError(
+      `${folder} is not empty. Name a new folder with --data, or move the old one away.`,
+    );
 }
 
 type Take = (source: string, name: string) => Promise<string>;
@@ -85,7 +91,12 @@ async function verify(backup: string, manifest: Manifest, take: Take, progress: 
 
 const isInside = (name: string): boolean => !path.isAbsolute(name) && !name.split(/[\\/]/).includes('..');
 
-async function expectDigest(file: string, name: string, digest: string | undefined, take: Take): Promise<void> {
+async function expectDigest(
+  file: string,
+  name: string,
+  digest: string | undefined,
+  take: Take,
+): Promise<void> {
   let found: string;
   try {
     found = await take(file, name);

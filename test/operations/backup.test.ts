@@ -17,7 +17,10 @@ async function fill(): Promise<void> {
   await client.put('/notes');
   await client.put('/notes/first', { n: 1 });
   for (const hash of ['a', 'b'])
-    await client.post('/notes/_bulk_docs', { docs: [{ _id: 'twice', _rev: `1-${hash}`, hash }], new_edits: false });
+    await client.post('/notes/_bulk_docs', {
+      docs: [{ _id: 'twice', _rev: `1-${hash}`, hash }],
+      new_edits: false,
+    });
   const { body } = await client.put('/notes/gone', {});
   await client.delete(`/notes/gone?rev=${body.rev}`);
   await client.put('/notes/_local/mark', { at: 7 });
@@ -63,7 +66,10 @@ describe('a backup taken while others write', () => {
   test('holds every document that was answered before it began', async () => {
     const { body } = await restored.get('/busy/_all_docs');
     const ids = new Set((body.rows as { id: string }[]).map(({ id }) => id));
-    assert.deepEqual(early.filter((id) => !ids.has(id)), []);
+    assert.deepEqual(
+      early.filter((id) => !ids.has(id)),
+      [],
+    );
     assert.equal((await restored.get('/busy')).body.doc_count, ids.size);
     const changes = await restored.get('/busy/_changes');
     assert.equal(changes.body.results.length, ids.size);
@@ -100,7 +106,9 @@ test('a second backup shares what has not changed, and --keep removes older ones
   const to = path.join(temporaryFolder(), 'kept');
   const first = await tuffet('backup', '--data', dataDir, '--to', to, '--json');
   const second = await tuffet('backup', '--data', dataDir, '--to', to, '--json', '--keep', '1');
-  const [made, again] = [first, second].map(({ stdout }) => JSON.parse(stdout) as Record<string, number & string>);
+  const [made, again] = [first, second].map(
+    ({ stdout }) => JSON.parse(stdout) as Record<string, number & string>,
+  );
   assert.equal(made!['shared_bytes'], 0);
   assert.ok(again!['shared_bytes']! > 0.9 * (again!['bytes']! - 70_000), second.stdout);
   assert.deepEqual(fs.readdirSync(to), [path.basename(again!['folder']!)]);
@@ -128,7 +136,10 @@ test('a changed byte in a backup is found before anything is restored', async ()
 
 function blobIn(folder: string): string {
   const names = fs.readdirSync(path.join(folder, 'attachments'), { recursive: true }) as string[];
-  return path.join('attachments', names.find((name) => name.length > 60)!);
+  return path.join(
+    'attachments',
+    names.find((name) => name.length > 60)!,
+  );
 }
 
 test('wrong uses are pointed out and change nothing', async () => {
@@ -148,7 +159,14 @@ test('wrong uses are pointed out and change nothing', async () => {
   }
   assert.deepEqual(fs.readdirSync(empty), []);
   const [backup] = fs.readdirSync(backups);
-  const { code, stderr } = await tuffet('--data', path.join(backups, backup!), '--admin', 'a:b', '--port', '0');
+  const { code, stderr } = await tuffet(
+    '--data',
+    path.join(backups, backup!),
+    '--admin',
+    'a:b',
+    '--port',
+    '0',
+  );
   assert.equal(code, 1);
   assert.match(stderr, /is a backup.*tuffet restore/);
 });

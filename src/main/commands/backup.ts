@@ -26,7 +26,8 @@ export async function backup(args: string[]): Promise<number> {
   });
   if (given === undefined) return 0;
   const { data, to, keep, json } = given.values;
-  if (keep !== undefined && !/^[1-9]\d{0,5}$/.test(keep)) throw wrongUse('backup', `--keep can't be "${keep}".`);
+  if (keep !== undefined && !/^[1-9]\d{0,5}$/.test(keep))
+    throw wrongUse('backup', `--keep can't be "${keep}".`);
   const bar = new ProgressBar(process.stderr);
   const made = await backUp({
     dataDir: data ?? process.env['TUFFET_DATA'] ?? defaultDataDir,
@@ -35,7 +36,10 @@ export async function backup(args: string[]): Promise<number> {
     progress: bar,
   }).finally(() => bar.end());
   const { folder, manifest, sharedBytes, removed } = made;
-  const bytes = Object.values(manifest.files).reduce((all, file) => all + file.bytes, manifest.attachments.bytes);
+  const bytes = Object.values(manifest.files).reduce(
+    (all, file) => all + file.bytes,
+    manifest.attachments.bytes,
+  );
   const { problems } = manifest;
   process.stdout.write(
     json

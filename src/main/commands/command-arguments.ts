@@ -4,7 +4,12 @@ import { StartupError } from '../../base/startup-error.js';
 type Options = NonNullable<ParseArgsConfig['options']>;
 
 /** The options of a command; undefined where its help was asked for, which is printed. */
-export function readArguments<const O extends Options>(name: string, usage: string, args: string[], options: O) {
+export function readArguments<const O extends Options>(
+  name: string,
+  usage: string,
+  args: string[],
+  options: O,
+) {
   try {
     const { values, positionals } = parseArgs({
       args,
