@@ -11,6 +11,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./serve.js')).serve,
   doctor: async () => (await import('./doctor/command.js')).doctor,
   backup: async () => (await import('./commands/backup.js')).backup,
+  check: async () => (await import('./commands/check.js')).check,
   restore: async () => (await import('./commands/restore.js')).restore,
 };
 

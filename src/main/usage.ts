@@ -2,6 +2,7 @@ export const usage = `Usage: tuffet [serve] [options]
        tuffet doctor [--data DIR] [--config FILE] [--json]
        tuffet backup --to BACKUPS [--data DIR] [--keep N]
        tuffet restore --from BACKUPS --data DIR
+       tuffet check [--data DIR] [--repair] [--json]
        tuffet COMMAND --help
 
 Options of serve:

@@ -20,12 +20,15 @@ export type NodeEntry =
   | { type: 'set_id'; id: string }
   /** Makes a folder the one of a slot: the moment in which a volume is begun or replaced. */
   | { type: 'set_generation'; slot: number; generation: number }
+  /** A volume has keys of a database that has no name: they are to be removed. */
+  | { type: 'erase'; instance: number; slot: number }
   /** All keys of a deleted database are removed. */
   | { type: 'erased'; instance: number };
 
 export interface NodeResults {
   set_id: undefined;
   set_generation: undefined;
+  erase: undefined;
   erased: undefined;
 }
 
@@ -81,6 +84,11 @@ function applyEntry(entry: NodeEntry, overlay: Overlay): undefined {
       const generations = [...readGenerations(overlay)];
       generations[entry.slot] = entry.generation;
       overlay.put(nodeKey, encodeJson({ generations } satisfies NodeState));
+      break;
+    }
+    case 'erase': {
+      const { instance, slot } = entry;
+      overlay.put(erasureKey(instance), encodeJson({ instance, slot } satisfies Erasure));
       break;
     }
     case 'erased':

@@ -97,14 +97,10 @@ export class Catalogue {
     return [...this.store.entries(range)].map(({ value }) => decodeJson<Erasure>(value)!);
   }
 
-  /** Every database there is. */
-  *records(): Iterable<DatabaseRecord> {
-    for (const { value } of this.store.entries(namesSpace)) yield decode(value)!;
-  }
-
-  /** Has the keys of a database removed that has no name. */
-  async noteErasure(erasure: Erasure): Promise<void> {
-    await this.#commits.submit(() => this.#overlay.put(erasureKey(erasure.instance), encode(erasure)));
+  /** Every database there is, with its name. */
+  databases(): [name: string, record: DatabaseRecord][] {
+    const names = [...this.store.keys(namesSpace)].map((key) => fromBytes(key.slice(1)));
+    return names.map((name) => [name, this.get(name)!]);
   }
 
   generations(): number[] {

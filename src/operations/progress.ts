@@ -4,5 +4,3 @@ export interface Progress {
   begin(what: string, total: number): void;
   advance(by: number): void;
 }
-
-export const noProgress: Progress = { begin: () => undefined, advance: () => undefined };

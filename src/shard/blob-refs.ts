@@ -1,5 +1,5 @@
 import { ByteReader, varint, type Bytes } from '../base/bytes.js';
-import { prefixEnd, type Store } from '../storage/store.js';
+import { prefixEnd, type Entry, type Store } from '../storage/store.js';
 import { attachmentsOf, type Attachment } from './content.js';
 import type { DatabaseKeys } from './keys.js';
 import type { ShardState } from './shard-state.js';
@@ -91,9 +91,16 @@ export function smallBlob(bytes: Bytes | undefined): Bytes | undefined {
 export const fromHex = (hex: string): Bytes => Buffer.from(hex, 'hex').latin1Slice(0, hex.length / 2);
 export const toHex = (bytes: Bytes): string => Buffer.from(bytes, 'latin1').toString('hex');
 
+/** All that a volume says of blobs; `headBytes` where the bytes of small ones are not wanted. */
+export const volumeBlobs = (store: Pick<Store, 'entries'>, headBytes?: number): Iterable<Entry> =>
+  store.entries({
+    start: blobPrefix,
+    end: prefixEnd(blobPrefix),
+    ...(headBytes === undefined ? {} : { headBytes }),
+  });
+
 /** The digests of the blobs kept as files that a volume names. */
 export function* blobsNamedIn(store: Pick<Store, 'entries'>): Iterable<string> {
-  const range = { start: blobPrefix, end: prefixEnd(blobPrefix), headBytes: 16 };
-  for (const { key, value } of store.entries(range))
+  for (const { key, value } of volumeBlobs(store, 16))
     if (smallBlob(value) === '') yield toHex(key.slice(blobPrefix.length));
 }

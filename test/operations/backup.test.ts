@@ -60,6 +60,8 @@ const { early } = await whileWriting(async () => {
 const folder = path.join(temporaryFolder(), 'restored');
 const outcome = await tuffet('restore', '--from', backups, '--data', folder);
 assert.equal(outcome.code, 0, outcome.stderr);
+const checked = await tuffet('check', '--data', folder);
+assert.equal(checked.code, 0, checked.stdout);
 const restored = await startServer({ dataDir: folder });
 
 describe('a backup taken while others write', () => {
