@@ -11,7 +11,7 @@ import { userIdOf, usersDatabase } from './users-database.js';
 /** What is known of a user by name. */
 export interface Account {
   user: UserContext;
-  /** Undefined where nobody can log in by a password. */
+  /** Undefined if the account has no password. */
   hash: PasswordHash | undefined;
   /** What the user document says of a second factor, whatever it is; undefined where none is asked for. */
   totp: unknown;
@@ -37,7 +37,7 @@ export class Accounts {
     );
   }
 
-  /** Heeds the changes of the registry's databases. To be called for each that is opened. */
+  /** Watches a registry for changes to accounts. Call it for each registry that is opened. */
   watch(registry: DatabaseRegistry): void {
     this.#changed();
     registry.watch({
@@ -54,7 +54,7 @@ export class Accounts {
     for (const stop of this.#stopListening) stop();
   }
 
-  /** Refuses an account whose document is in conflict: nobody can say which of its passwords counts. */
+  /** Throws if the account's document is in conflict: which password counts would be arbitrary. */
   find(name: string): Account | undefined {
     const admin = this.config.get('admins', name) ?? '';
     const { doc, conflicted } = this.#document(name);

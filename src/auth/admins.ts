@@ -34,7 +34,7 @@ export async function hashPlainAdmins(config: Config): Promise<{ unwritable: str
   );
 }
 
-/** Reads the configuration files again, with the passwords somebody may have written into them meanwhile. */
+/** Reloads the configuration files and hashes passwords that were added to them in plain text. */
 export async function reloadConfig(config: Config): Promise<{ unwritable: string[] }> {
   config.reload();
   return hashPlainAdmins(config);

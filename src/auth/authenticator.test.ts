@@ -8,7 +8,7 @@ import { Config } from '../config/config.js';
 import { Accounts } from './accounts.js';
 import { hashPlainAdmins, hasAdmin, reloadConfig, setAdmin } from './admins.js';
 import type { RequestInfo } from './request-info.js';
-import { Authenticator, nobody, type Identity } from './authenticator.js';
+import { Authenticator, anonymousIdentity, type Identity } from './authenticator.js';
 
 const basic = (credentials: string) => `Basic ${Buffer.from(credentials).toString('base64')}`;
 const asking = (authorization: string | undefined, sender = 'here'): RequestInfo => ({
@@ -53,10 +53,10 @@ test('wrong names and passwords are refused, again and again', async () => {
 test('headers that name no login are anonymous, and what is not base64 is refused', async () => {
   const { authenticator } = await withAdmin();
   for (const header of [undefined, '', 'Basic', 'Basic ', 'Bearer abc', basic('nocolon'), basic('_:_')]) {
-    assert.equal(authenticator.authenticate(asking(header)), nobody);
+    assert.equal(authenticator.authenticate(asking(header)), anonymousIdentity);
   }
   const lowerCase = basic('ann:se:crét').replace('Basic', 'basic');
-  assert.equal(authenticator.authenticate(asking(lowerCase)), nobody, 'as CouchDB does');
+  assert.equal(authenticator.authenticate(asking(lowerCase)), anonymousIdentity, 'as CouchDB does');
   assert.throws(() => authenticator.authenticate(asking('Basic !!!!')), { error: 'bad_request' });
 });
 

@@ -21,7 +21,7 @@ export interface Identity {
   readonly renewFrom?: number;
 }
 
-export const nobody: Identity = Object.freeze({ user: anonymous, handler: undefined });
+export const anonymousIdentity: Identity = Object.freeze({ user: anonymous, handler: undefined });
 
 /** Credentials that were verified. */
 interface Known {
@@ -125,7 +125,7 @@ export class Authenticator {
       if (found instanceof Promise) return found.then((identity) => identity ?? this.#try(asker, i + 1));
       if (found !== undefined) return found;
     }
-    return nobody;
+    return anonymousIdentity;
   }
 
   #ask(handler: HandlerName, asker: RequestInfo): Found {

@@ -10,7 +10,7 @@ const standard: readonly HandlerName[] = ['cookie', 'default'];
 
 /**
  * Reads `{chttpd_auth, cookie_authentication_handler}, …`. What is not known is left out and named, and where nothing
- * is left the usual ways stay open: whoever mistypes the option must be able to mend it.
+ * is left the usual ways stay open: an admin who mistypes the option must be able to correct it.
  */
 export function readHandlers(text: string): { handlers: readonly HandlerName[]; unknown: string[] } {
   const handlers: HandlerName[] = [];

@@ -29,7 +29,7 @@ export interface TokenUser {
 
 type Key = Uint8Array | KeyObject | ReturnType<typeof createRemoteJWKSet>;
 
-/** Recognises users by JSON Web Tokens that somebody has signed whose key the configuration has. */
+/** Authenticates users by JSON Web Tokens signed with a configured key. */
 export class JsonWebTokens {
   readonly #keys = new Map<string, Key>();
 
@@ -160,7 +160,7 @@ function refusalOf(error: unknown, alg: string, isRemote: boolean): unknown {
   return badRequest('The key does not fit the algorithm of the token.');
 }
 
-/** Whether a key set could not be had, or is none. What else goes wrong is between the token and its key. */
+/** Whether fetching or parsing the key set failed. Other errors concern the token itself. */
 function isFetchFailure(error: unknown): boolean {
   if (error instanceof errors.JOSEError)
     return [errors.JOSEError.code, errors.JWKSTimeout.code, errors.JWKSInvalid.code].includes(error.code);

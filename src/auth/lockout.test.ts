@@ -17,7 +17,7 @@ function fail(lockout: Lockout, times: number, sender = 'here', name = 'ann'): v
   for (let i = 0; i < times; i++) lockout.failed(sender, name);
 }
 
-test('the fifth failure locks a name for its sender, and for nobody else', () => {
+test('the fifth failure locks a name for its sender, and for no other', () => {
   const { lockout } = lockoutOf({});
   fail(lockout, 4);
   lockout.check('here', 'ann');
@@ -40,7 +40,7 @@ test('the lock opens a while after the first failure', () => {
   lockout.check('here', 'ann');
 });
 
-test('where it only warns, or is off, nobody is locked out', () => {
+test('in warn mode and when off, no login is locked out', () => {
   for (const mode of ['warn', 'off']) {
     const { lockout } = lockoutOf({ mode });
     fail(lockout, 10);

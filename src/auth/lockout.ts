@@ -12,7 +12,7 @@ interface Failures {
 /**
  * Failed logins, counted for each sender, name and password that is to be guessed: who fails too often has to wait, and
  * cannot keep others, who come from elsewhere, from logging in. A new password begins a new count. Names that don't
- * exist are counted too, so that nobody learns which do.
+ * exist are counted too, so that attackers cannot learn which do.
  */
 export class Lockout {
   /** By digest, since names are as long as a client likes; the oldest first. */

@@ -6,7 +6,7 @@ import { digestOf, verifyPassword, type PasswordHash } from './passwords.js';
 import { isServerAdmin } from './rights.js';
 import { readTotp, verifyToken } from './totp.js';
 
-/** What somebody logs in with. */
+/** The credentials of a login. */
 export interface Credentials {
   name: string;
   password: string;

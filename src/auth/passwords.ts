@@ -110,7 +110,7 @@ async function derive(
   digest: string,
 ): Promise<Buffer> {
   if (deriving < derivingMax) deriving++;
-  // Whoever ends hands its place on.
+  // Pass the slot to the next waiter.
   else await new Promise<void>((resolve) => waiting.push(resolve));
   try {
     return await deriveOnPool(password, salt, iterations, bytes, digest);

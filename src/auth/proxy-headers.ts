@@ -8,13 +8,13 @@ import type { RequestInfo } from './request-info.js';
 import { signingDigests } from './session-cookies.js';
 
 /**
- * The user whom a proxy in front of this server has recognised. Whoever reaches the server without the proxy could
+ * The user whom a proxy in front of this server has recognised. A client that reaches the server without the proxy could
  * say the same, unless a token is demanded; therefore this way in has to be opened by the configuration.
  */
 export class ProxyHeaders {
   constructor(private readonly config: Config) {}
 
-  /** Undefined where the headers name nobody, or the token they need is missing or wrong. */
+  /** Undefined if the headers name no user, or the required token is missing or wrong. */
   user(asker: RequestInfo): UserContext | undefined {
     const name = this.#value(asker, 'username', 'X-Auth-Svc-UserName', 'X-Auth-CouchDB-UserName');
     if (name === undefined || name === '') return undefined;
@@ -27,7 +27,7 @@ export class ProxyHeaders {
     return Object.freeze({ name: text(name), roles: Object.freeze(list) });
   }
 
-  /** Where nobody gave the header a name of its own, CouchDB's is understood too. Two that differ are a trick. */
+  /** If the header's name is not configured, CouchDB's default name is accepted too. Two differing values are rejected. */
   #value(
     asker: RequestInfo,
     option: 'username' | 'roles' | 'token',

@@ -13,7 +13,7 @@ export function isDbAdmin(user: UserContext, security: SecurityObject): boolean 
   return isServerAdmin(user) || isListed(user, groupOf(security['admins']));
 }
 
-/** Whether the user may read and write documents. A database that lists no members is open to everybody. */
+/** Whether the user may read and write documents. A database without members is public. */
 function isMember(user: UserContext, security: SecurityObject): boolean {
   const members = groupOf(security['members'] ?? security['readers']);
   if (members.names.length === 0 && members.roles.length === 0) return true;

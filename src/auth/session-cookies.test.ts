@@ -81,7 +81,7 @@ test('cookies of a CouchDB with the same secret and users are accepted, with eac
   assert.equal(nameOf(sha1), null, 'what names no digest allows the usual one alone');
 });
 
-test('a cookie signed with anything but secret and salt is nobody', () => {
+test('a cookie signed with anything but secret and salt is rejected', () => {
   const { nameOf, seal } = scene();
   const seconds = start / 1000;
   for (const key of ['', 'hush', salt, `hush${salt}x`, 'undefined', `undefined${salt}`]) {

@@ -14,7 +14,7 @@ import { digestOf } from './passwords.js';
  */
 const cookieName = 'AuthSession';
 
-/** Makes the secret that signs cookies, where nobody has set one. It is kept, so that sessions outlive a restart. */
+/** Generates the secret that signs cookies unless one is configured. It is stored, so that sessions survive a restart. */
 export function ensureSecret(config: Config): void {
   if (config.text('chttpd_auth/secret') === '')
     config.adopt('chttpd_auth', 'secret', randomBytes(32).toString('hex'));
@@ -56,7 +56,7 @@ export class SessionCookies {
     return Buffer.concat([text, colon, mac]).toString('base64url');
   }
 
-  /** Whose session a cookie stands for; undefined where it is forged, too old or nobody's. */
+  /** The user of a session cookie; undefined if it is forged, expired or names no user. */
   open(value: string): Session | undefined {
     const { name, seconds, signed, mac } = parse(value);
     const issued = seconds * 1000;

@@ -18,7 +18,7 @@ export function isSystemName(config: Config, name: string): boolean {
 
 const adminsOnly = { members: { roles: [serverAdminRole] }, admins: { roles: [serverAdminRole] } };
 
-/** The security object that a new database begins with; undefined where it is left unset, which lets everybody in. */
+/** The security object that a new database begins with; undefined if it is left unset, which makes the database public. */
 export function securityOfNew(config: Config, name: string): Record<string, unknown> | undefined {
   const closed =
     config.choice('couchdb/default_security') === 'admin_only' ||
@@ -39,7 +39,7 @@ export async function ensureDatabases(
       const security = securityOfNew(config, name);
       const settings = { q: config.number('cluster/q'), ...(security && { security }) };
       await registry.createDatabase(name, settings).catch((error: unknown) => {
-        // Somebody else was faster.
+        // Another request created it first.
         if (!(error instanceof RequestError && error.error === 'file_exists')) throw error;
       });
     }),
@@ -55,7 +55,7 @@ export async function setUp(registry: DatabaseRegistry, config: Config): Promise
   ]);
 }
 
-/** Whoever lists a database sees who else there is: of users and replications only server admins do. */
+/** Listing a system database shows other users' documents, so only server admins may list users and replications. */
 export function checkListing(config: Config, user: UserContext, { name, security }: Database): void {
   if (isServerAdmin(user)) return;
   if (holdsUsers(config, name)) {

@@ -81,7 +81,7 @@ export function rolesOf(claims: Claims, name: string, path: string): string[] {
   return found;
 }
 
-/** CouchDB's name for it is understood where nobody has chosen another. */
+/** CouchDB's default name is used unless another is configured. */
 function byName(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   return name === '_svc.roles' && Object.hasOwn(claims, '_couchdb.roles')

@@ -7,7 +7,7 @@ import { pbkdf2Hash, sha1Hash, type PasswordHash } from './passwords.js';
  *     the same without pbkdf2_prf                                                       with HMAC-SHA1
  *     password_scheme: "simple" or none, password_sha, salt                             SHA-1 of password and salt
  *
- * Undefined where the document has none that can be checked: then nobody logs in by it.
+ * Undefined where the document has none that can be checked: then login by password is impossible.
  */
 export function userHash(doc: Readonly<Record<string, unknown>>): PasswordHash | undefined {
   const { password_scheme: scheme = 'simple', pbkdf2_prf: prf = 'sha', salt, iterations } = doc;

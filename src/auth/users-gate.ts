@@ -119,7 +119,7 @@ export class UsersGate implements SaveGate, ReadGate {
 }
 
 /**
- * What the change of somebody who is no admin is measured by. A replicated revision may continue any older one, and so
+ * The revision that a non-admin's change is compared with. A replicated revision may continue any older one, and so
  * bring back roles that were taken away since: there it is the document as it stands today.
  */
 function judgedBy(database: Database, id: Bytes, context: GateContext): Bytes | undefined {

@@ -1,4 +1,4 @@
-/** Somebody who is called when a time has come. */
+/** A callback with a due time. */
 export interface Due {
   /** Gives in how many milliseconds it is due again, or undefined for never. */
   due(now: number): number | undefined;

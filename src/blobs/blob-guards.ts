@@ -5,7 +5,7 @@ interface Guard {
 
 /**
  * Who holds which blob, and which are being removed. A holder waits for a removal under way and then finds the blob
- * gone; a removal never begins while there is a holder. Between the two, nothing that somebody counts on disappears.
+ * gone; a removal never begins while there is a holder. Together they guarantee that no blob in use disappears.
  */
 export class BlobGuards {
   readonly #guards = new Map<string, Guard>();

@@ -1,5 +1,5 @@
 /**
- * The bytes of attachments of one node, addressed by their SHA-256: the same bytes are kept once, whoever sends them.
+ * The bytes of attachments of one node, addressed by their SHA-256: identical bytes are stored once.
  *
  * A blob is written as a stream of unknown length. One that stays small (`smallBytesMax`) never becomes a file: its
  * bytes are given back, and the caller keeps them in its own store. Every other is complete and on disk before its
@@ -7,9 +7,9 @@
  *
  * The store knows nothing of documents. Who refers to a blob is the caller's business, and so is the order: a blob is
  * written first, then the document that names it is committed, then the lease is released. A crash in between leaves a
- * blob nobody names, never a document whose blob is missing; `list` finds the first kind.
+ * blob that no document references, never a document whose blob is missing; `list` finds the first kind.
  *
- * Nothing is removed that somebody is about to need: `finish` returns with a *lease* on the blob, a reader *pins* the
+ * No blob that is about to be used is removed: `finish` returns with a *lease* on the blob, a reader *pins* the
  * one it streams, `hold` the one that will be streamed, and `remove` passes them over. Leases and pins hold within one process, so only the process that
  * writes to a store may remove from it.
  */

@@ -39,7 +39,7 @@ export class FileBlobReader implements BlobReader {
         const chunk = await next;
         at += chunk.length;
         next = at < this.#end ? this.#read(at) : undefined;
-        // Heard when it is awaited; until then a failure must not count as one that nobody cares for.
+        // Awaited later; until then a rejection must not be reported as unhandled.
         next?.catch(() => undefined);
         this.check?.update(chunk);
         if (next === undefined) this.check?.end();

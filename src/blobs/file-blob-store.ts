@@ -24,7 +24,7 @@ const filePattern = /^[0-9a-f]{62}$/;
 /**
  * Blobs in a folder: `docs/formats/blobs.md`. Bytes go to a file in `tmp`, which then gets the name that its digest
  * asks for; bytes and name are synced together before anyone hears of it. A crash leaves nothing but files in `tmp`,
- * which the next start removes, and blobs that nobody names. The loss of power may leave of these a name without all
+ * which the next start removes, and unreferenced blobs. The loss of power may leave of these a name without all
  * its bytes; so a name that is found taken is believed only if this store knows it to be durable.
  */
 export class FileBlobStore implements BlobStore {
@@ -112,7 +112,7 @@ export class FileBlobStore implements BlobStore {
       const file = this.#pathOf(digest);
       const removal = async (): Promise<void> => {
         this.#durable.delete(digest);
-        // Not synced: a removal that a crash undoes leaves a blob that nobody names, and `list` finds those.
+        // Not synced: a removal undone by a crash leaves an unreferenced blob, which `list` finds.
         await rm(file, { force: true });
       };
       if (!(await this.#guards.remove(digest, removal))) left.push(digest);

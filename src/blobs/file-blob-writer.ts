@@ -117,7 +117,7 @@ export class FileBlobWriter implements BlobWriter {
     this.#requireNotAborted();
     const full = this.#buffer;
     this.#flight = this.#places.files.use(file, ({ fd }) => thread.append(fd, full, full.length));
-    // Whoever awaits it next hears of a failure.
+    // A failure is reported to the next caller that awaits it.
     this.#flight.catch(() => undefined);
     this.#buffer = free;
   }

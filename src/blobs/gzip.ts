@@ -28,7 +28,7 @@ export function compressWhileWriting(writer: BlobWriter, level: number): Compres
   let length = 0;
   const gzip = createGzip({ level });
   const stored = drain(gzip, writer);
-  // Heard by whoever writes or finishes next.
+  // Reported by the next write or by finish.
   stored.catch(() => undefined);
   return {
     async write(chunk) {
@@ -69,7 +69,7 @@ export function storeCompressed(writer: BlobWriter): CompressingWriter {
   return {
     async write(chunk) {
       await writer.write(chunk);
-      // Bytes behind the compressed ones are kept as well, but nobody takes them out of the stream.
+      // Trailing bytes behind the gzip stream are stored too, but never decompressed.
       if (isMeasured) await measured;
       else if (!gunzip.write(chunk)) await Promise.race([drained(gunzip), measured]);
     },

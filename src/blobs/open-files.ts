@@ -53,7 +53,7 @@ export class OpenFiles {
     if (file.failure !== undefined) throw file.failure;
     await this.#room();
     try {
-      // Without leave to create it the second time: a file that somebody took away must not come back as a torso.
+      // Never created on reopening: a file removed meanwhile must not reappear truncated.
       file.handle = await open(file.path, file.created ? reopenFlags : 'ax', 0o600);
       file.created = true;
       return file.handle;

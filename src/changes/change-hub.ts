@@ -132,7 +132,7 @@ export class ChangeHub implements Followers, FeedHome {
     return shared.admit(feed);
   }
 
-  /** Whoever caught up while the shared was on its way can come along now. */
+  /** Admits feeds that caught up while the shared feed was delivering. */
   #rested(shareKey: string): void {
     const shared = this.#sharedFeeds.get(shareKey);
     if (shared === undefined) return;

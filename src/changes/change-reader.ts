@@ -150,7 +150,7 @@ export class ChangeReader {
       chosen.entries.splice(0, piece.taken);
       this.#settleChosen(chosen);
       if (piece.rows > 0) return piece;
-      // A filter that lets little through must not keep everybody else waiting.
+      // A filter that passes few changes must not block the event loop.
       await nextTurn();
       if (this.#isClosed) return undefined;
     }

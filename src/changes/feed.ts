@@ -44,7 +44,7 @@ export interface FeedHome {
 
 /**
  * One listener's way through the changes. It reads on its own until it has caught up; then it rests, if it can in the
- * company of others, for whom changes are read and written once. Whoever has no room for a piece goes on alone.
+ * company of others, for whom changes are read and written once. A feed without room for a piece continues alone.
  */
 export class Feed {
   #reader: ChangeReader | undefined;

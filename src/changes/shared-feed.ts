@@ -8,7 +8,7 @@ const restMsMax = 50;
 
 /**
  * Feeds that show the same rows and have caught up. What a commit brings is read and written once and handed to all;
- * whoever has no room for it goes on alone, and may come back.
+ * a feed without room for it continues alone, and may rejoin.
  */
 export class SharedFeed implements Company {
   readonly #members = new Set<Feed>();
@@ -19,7 +19,7 @@ export class SharedFeed implements Company {
   constructor(
     private readonly reader: ChangeReader,
     private readonly current: () => Positions,
-    /** Called when the herd has caught up, or has nobody left. */
+    /** Called when the shared feed has caught up, or is empty. */
     private readonly onRest: () => void,
   ) {
     this.#place = [...reader.positions];
@@ -79,7 +79,7 @@ export class SharedFeed implements Company {
       const { listener } = feed;
       const fits = listener.room >= piece.rows;
       if (fits) listener.send(piece);
-      // Taken out by hand and not by `leave`: the herd is on its way, whoever is in it.
+      // Removed directly, not by `leave`: a delivery is in progress.
       if ((!fits || listener.room <= 0) && this.#members.delete(feed)) feed.part(fits ? after : this.#place);
       if (performance.now() < until) continue;
       await pause(0);

@@ -6,7 +6,7 @@ import { schema } from './schema.js';
 const nameCharsMax = 1000;
 const valueCharsMax = 65_536;
 
-/** Sections that name programs to run or handlers to call: whoever may write them owns the machine. */
+/** Sections that name programs to run or handlers to call: write access to them is control of the machine. */
 const closedSections = new Set([
   'daemons',
   'external',

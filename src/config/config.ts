@@ -79,7 +79,7 @@ export class Config {
     return this.value(name) as string;
   }
 
-  /** The text of any option, or undefined when nobody set it and it has no default. */
+  /** The text of any option; undefined if it is unset and has no default. */
   get(section: string, key: string): string | undefined {
     const option = optionOf(section, key);
     return this.setValue(section, key) ?? (option && formatValue(option.default));

@@ -10,14 +10,14 @@ export type Term =
   | { type: 'atom'; text: string }
   | { type: 'number'; value: number };
 
-/** The one term that a text holds, or undefined where it is none. */
+/** Parses a single term; undefined if the text is not one. */
 export function parseTerm(text: string): Term | undefined {
   const reader = new TermReader(text);
   const term = reader.term(0);
   return term !== undefined && reader.atEnd ? term : undefined;
 }
 
-/** The terms of a text, separated by commas; undefined where one of them is none. */
+/** Parses comma-separated terms; undefined if one of them is malformed. */
 export function parseTerms(text: string): Term[] | undefined {
   const term = parseTerm(`[${text}]`);
   return term?.type === 'list' ? term.items : undefined;

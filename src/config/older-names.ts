@@ -2,7 +2,7 @@ import { schema } from './schema.js';
 
 /**
  * Where CouchDB's earlier versions kept options, which files and scripts of those days still use. An option is found
- * under its older names too, as long as nobody sets it under its own.
+ * under its older names too, unless it is set under its current one.
  */
 const movedSections = new Map([
   ['httpd', 'chttpd'],

@@ -50,7 +50,7 @@ export const replicatorOptions = {
   'replicator/use_bulk_get': boolean(true, 'Read many documents with one request from servers that can.'),
   'replicator/verify_ssl_certificates': boolean(
     true,
-    'Refuse servers whose certificate nobody vouches for. CouchDB has `false` here.',
+    'Refuse servers whose certificate is not signed by a trusted authority. CouchDB has `false` here.',
   ),
   'replicator/ssl_trusted_certificates_file': text(
     '',

@@ -18,7 +18,7 @@ interface Batch {
 
 /**
  * Documents that came with `batch=ok`: kept in memory per database and user, and saved together after a while, when
- * there are many, or when somebody asks for a full commit. What the save refuses is only logged.
+ * there are many, or when a full commit is requested. What the save refuses is only logged.
  */
 export class BatchWrites {
   readonly #batches = new Map<string, Batch>();

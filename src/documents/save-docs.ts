@@ -22,7 +22,7 @@ export interface SaveOptions {
   newEdits: boolean;
   /** Where attachments come from that follow their document. */
   follower?: Follower | undefined;
-  /** Attachments that are stored already and named in the content; whoever stored them releases them. */
+  /** Attachments already stored and referenced in the content; the caller that stored them releases them. */
   blobs?: NewBlobs | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { WebSocket } from 'ws';
 import type { RequestInfo } from '../auth/request-info.js';
-import { nobody, type Identity } from '../auth/authenticator.js';
+import { anonymousIdentity, type Identity } from '../auth/authenticator.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Share } from '../base/budget.js';
 import { toBytes, type Bytes } from '../base/bytes.js';
@@ -34,8 +34,8 @@ async function parseLarge(bytes: Buffer): Promise<unknown> {
 
 /** One request and its answer. Handlers read from it and answer through it, once. */
 export class Exchange implements RequestInfo {
-  identity: Identity = nobody;
-  user: UserContext = nobody.user;
+  identity: Identity = anonymousIdentity;
+  user: UserContext = anonymousIdentity.user;
   /** Sent with the answer, to begin, renew or end a session. */
   setCookie: string | undefined;
   /** The function that JSON is handed to in the answer, where the client asked for that and may. */

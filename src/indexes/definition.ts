@@ -107,7 +107,7 @@ export interface IndexDefinition {
 }
 
 /**
- * The index of declarative queries that a view is; undefined for what is none. Its fields are the members of an object, in
+ * The index of declarative queries that a view is; undefined for other views. Its fields are the members of an object, in
  * whose order they count; where names are numbers JavaScript loses it, and the list that the client gave tells it.
  */
 export function indexDefinition(source: Readonly<Record<string, unknown>>): IndexDefinition | undefined {

@@ -3,7 +3,7 @@ import { idKey } from '../shard/keys.js';
 
 /**
  * The keys of an index store. An index has a number of its own, which is never used again, so that what is left of a
- * removed one disturbs nobody. `docs/formats/indexes.md` describes them all.
+ * removed one affects no other. `docs/formats/indexes.md` describes them all.
  *
  *   m                                    the number of the next index
  *   i instance(5) signature(16)          the number of an index

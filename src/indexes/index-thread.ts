@@ -10,7 +10,7 @@ import type { Numbered, Reply, ThreadSettings } from './thread-messages.js';
 
 /**
  * The thread that fills indexes. It reads documents from their volumes, has them mapped by the sandbox's threads, and is
- * the only one that writes to the index store. No user code runs on it: it is never ended in the midst of a write.
+ * the only one that writes to the index store. No user code runs on it: it is never terminated during a write.
  */
 const port = parentPort!;
 const settings = workerData as ThreadSettings;

@@ -5,7 +5,7 @@ import type { Store } from '../storage/store.js';
 interface Opened {
   store: LmdbStore;
   users: number;
-  /** Nobody will ask for it again. */
+  /** No reader will be opened again. */
   replaced: boolean;
 }
 
@@ -30,7 +30,7 @@ export class OpenDocuments {
     }
   }
 
-  /** The volume was replaced by another, or has to be opened again: it is closed when nobody reads it any more. */
+  /** The volume was replaced by another, or has to be opened again: it is closed when the last reader is done. */
   async release(folder: string): Promise<void> {
     const opened = this.#open.get(folder);
     if (opened === undefined) return;

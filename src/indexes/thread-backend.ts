@@ -221,7 +221,7 @@ export class ThreadBackend implements IndexBackend {
     worker.postMessage({ type: 'store_released', id: ++this.#requests });
   }
 
-  /** Whoever waits is told; the next request starts a new thread. */
+  /** Rejects pending requests; the next request starts a new thread. */
   #lost(worker: Worker, error: Error): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;

@@ -7,7 +7,7 @@ import { badRequest, invalidJson } from '../base/errors.js';
  * view of it, to be read before that changes.
  *
  * It looks at nothing but quotes, brackets and commas. What remains of the text when each element is replaced by a 0,
- * the skeleton, is small: whoever has the elements checked as JSON, and the skeleton too, has checked the whole.
+ * the skeleton, is small: checking the elements and the skeleton as JSON checks the whole.
  */
 export class ElementSplitter {
   /** Gathered as text and put away in pieces: small buffers would keep whole slabs of the pool alive. */

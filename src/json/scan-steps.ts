@@ -23,7 +23,7 @@ export function* scanInSteps(
   const walker = new Walker();
   const start = walker.begin(bytes, 0, bytes.length);
   if (walker.peek(start) !== 0x7b) return { kind: 'other', start, end: bytes.length };
-  // White space around the object is none in it.
+  // White space around the object does not count as inside it.
   walker.flags = 0;
   const special: Member[] = [];
   const base = walker.openObject();

@@ -16,7 +16,7 @@
  *   names make the search slow: small objects are compared pair by pair, large ones by sorting.
  * - Nesting is kept on a bounded stack of its own, so no text can exhaust the stack of the process.
  *
- * One walker serves a whole thread, for a walk is synchronous and calls nobody back; its arrays are reused. Offsets in
+ * One walker serves a whole thread, since a walk is synchronous and has no callbacks; its arrays are reused. Offsets in
  * hot loops are compared with `end` before each look: a look behind the end of a buffer gives `undefined`, after which
  * V8 keeps slower code for good.
  */

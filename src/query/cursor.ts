@@ -1,6 +1,6 @@
 /**
  * Walks over the rows that a plan is about, in turns: after some milliseconds it lets others on, and goes on behind the
- * last row when it is asked to. Whoever no longer wants the rest just leaves it.
+ * last row when it is asked to. It may be abandoned at any point.
  */
 import { fromBytes } from '../base/bytes.js';
 import { parseField } from '../selectors/field-path.js';

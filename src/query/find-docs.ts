@@ -195,5 +195,5 @@ export class DocSearch {
   }
 }
 
-/** An index that nobody has filled yet. */
+/** An index that is still empty. */
 const noRows: IndexReader = { rows: () => [] };

@@ -17,7 +17,7 @@ export interface Match {
   parsed(): Readonly<Record<string, unknown>>;
 }
 
-/** What somebody may see of a document's content; undefined for nothing of it. */
+/** The part of a document's content that the user may see; undefined if none. */
 export type Visible = (id: Bytes, content: Bytes) => Bytes | undefined;
 
 export interface DocSource {

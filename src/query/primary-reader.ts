@@ -49,7 +49,7 @@ export class PrimaryReader implements IndexReader {
     }
   }
 
-  /** The first rows of a range. Whoever takes them may let others run meanwhile, and then the store may be replaced. */
+  /** The first rows of a range. The caller may yield in between, and the store may be replaced meanwhile. */
   #read(range: Range): Entry[] {
     const found: Entry[] = [];
     let bytes = 0;

@@ -30,7 +30,7 @@ export const primaryIndex: QueryIndex = {
 
 export const queryLanguage = 'query';
 
-/** The indexes of a design document; what is not of the right form is none. */
+/** The indexes of a design document; malformed ones are ignored. */
 export function indexesOf(ddoc: string, doc: JsonObject, isPartitioned: boolean): QueryIndex[] {
   if (doc['language'] !== queryLanguage) return [];
   const { partitioned } = objectOf(doc['options']);

@@ -1,6 +1,6 @@
 /**
  * What a selector says of the values of some fields, as far as ranges can say it. The ranges leave out no document that
- * matches; they may hold others, so whoever reads by them still asks the selector.
+ * matches; they may hold others, so the selector is still evaluated on what they contain.
  */
 import { compareJson } from '../json/collation.js';
 import type { ConditionOperator, SelectorNode } from '../selectors/node.js';

@@ -43,7 +43,7 @@ function stateNow(state: string): DocState {
 
 /**
  * Writes a state into a document, in the place of an older one. Gives the document's new revision; undefined where
- * somebody has changed the document since, who then has the last word.
+ * the document has changed since; that change wins.
  */
 export async function writeState(
   registry: DatabaseRegistry,

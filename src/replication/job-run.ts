@@ -36,7 +36,7 @@ export class ActiveRun implements JobRun {
       refused = reject;
     });
     this.ended = this.#go(opened);
-    // Nobody may be waiting for it to open; what is wrong is told by its end.
+    // There may be no waiter for the opening; errors are reported by the end of the run.
     this.ended.catch(refused);
     this.opened.catch(() => undefined);
   }

@@ -64,7 +64,7 @@ export class JobScheduler {
     this.#fill();
   }
 
-  /** Ends a job and forgets it. Whoever waits for it is told the reason. */
+  /** Ends and removes a job. Waiters are rejected with the reason. */
   async remove(id: string, reason: RequestError): Promise<void> {
     const found = this.#jobs.get(id);
     if (found === undefined) return;

@@ -8,7 +8,7 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The failure as a refusal, for whoever waits for a replication. */
+/** The failure as a `RequestError`, for waiters of a replication. */
 export function refusalOf(error: unknown): RequestError {
   return error instanceof RequestError ? error : new RequestError('replication_failed', reasonOf(error));
 }

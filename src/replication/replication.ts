@@ -16,7 +16,7 @@ export interface ReplicationOptions {
   source: Peer;
   target: Peer;
   logger: Logger;
-  /** Ends it. Whoever aborts it closes the peers too. */
+  /** Ends it. The caller closes the peers too. */
   signal: AbortSignal;
 }
 
@@ -85,7 +85,7 @@ export class Replication {
     const failure = new Promise<never>((_, reject) => (fail = reject));
     const timer = setInterval(() => this.#checkpoint().catch(fail), spec.checkpointIntervalMs);
     const work = this.#copyAll(fail);
-    // One of the two may fail after the other, and then nobody waits for it.
+    // If both fail, the second rejection has no waiter.
     for (const each of [work, failure]) each.catch(() => undefined);
     try {
       await Promise.race([work, failure]);

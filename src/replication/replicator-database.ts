@@ -7,7 +7,7 @@ import type { LocalDoc } from './peer.js';
 export const isReplicatorName = (name: string): boolean =>
   name === '_replicator' || name.endsWith('/_replicator');
 
-/** Who writes states into documents. Told by identity: nobody can log in as it. */
+/** The internal user that writes states into documents. Compared by identity: no login yields it. */
 export const replicatorUser: UserContext = Object.freeze({
   name: null,
   roles: Object.freeze(['_admin', '_replicator']),
@@ -26,7 +26,7 @@ export const stateMembers: readonly string[] = [
 export const readBody = (content: Bytes): LocalDoc =>
   JSON.parse(fromBytes(splitContent(content).body)) as LocalDoc;
 
-/** Whether nothing is left to be done for a document, until somebody writes it anew. */
+/** Whether a document needs no more work until it is changed. */
 export function isFinal(body: LocalDoc): boolean {
   const state = body['_replication_state'];
   return state === 'completed' || state === 'failed';

@@ -15,7 +15,7 @@ import { checkOwner, checkReplicatorDoc } from './replicator-rules.js';
 
 type IsAdmin = (user: UserContext, security: Database['security']) => boolean;
 
-/** Stands before databases of replications: keeps their rules, and hides credentials from everybody but their owners. */
+/** Stands before databases of replications: keeps their rules, and hides credentials from all users but the owner. */
 export class ReplicatorGate implements SaveGate, ReadGate {
   constructor(
     private readonly config: Config,
@@ -58,7 +58,7 @@ export class ReplicatorGate implements SaveGate, ReadGate {
 }
 
 /**
- * What the change of somebody who is no admin is measured by. A replicated revision may continue none that is here, and
+ * The revision that a non-admin's change is compared with. A replicated revision may continue none that is here, and
  * win all the same: there it is the document as it stands today.
  */
 function judgedBy(database: Database, id: Bytes, { newEdits, previous }: GateContext): Bytes | undefined {
@@ -84,7 +84,7 @@ function withoutCredentials(body: Bytes): Bytes {
   return objectOf(members);
 }
 
-/** An endpoint without what lets somebody in; headers are left out, as any may do that. */
+/** An endpoint without credentials; all headers are removed, since any of them may carry credentials. */
 function strip(value: unknown): unknown {
   if (typeof value === 'string') return withoutLogin(value);
   if (typeof value !== 'object' || value === null) return value;

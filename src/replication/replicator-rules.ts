@@ -43,7 +43,7 @@ export function checkReplicatorDoc(change: DocChange, config: Config): void {
   }
 }
 
-/** States are written by the replicator alone; whoever saves a document may leave them out, or as they are. */
+/** Only the replicator writes states; clients may omit them or send them unchanged. */
 function checkStateMembers({ body, previous, user, newEdits }: DocChange): void {
   // Copies of whole databases bring their states with them.
   if (!newEdits && user.roles.includes(serverAdminRole)) return;

@@ -24,7 +24,7 @@ export interface ReplicatorHost extends PeerHost {
 export type Replicated =
   { kind: 'completed'; answer: LocalDoc } | { kind: 'accepted' | 'cancelled'; id: string };
 
-/** Whoever asks for a continuous replication is told within this time if it can't begin. */
+/** How long a request for a continuous replication waits for an error at its start. */
 const openingMs = 2_000;
 
 /** All replications of this server: those that requests ask for, and those of documents. */
@@ -120,7 +120,7 @@ export class Replicator {
     const known = this.scheduler.get(fullId(id));
     if (known !== undefined) return known;
     const job = new Job(id, spec, undefined);
-    // Who waits for a replication is told that it failed, and may ask again; one that nobody waits for goes on.
+    // Waiters are told of the failure and may ask again; a replication without waiters is retried.
     this.scheduler.add(job, { completed: () => undefined, crashed: () => spec.continuous });
     return job;
   }

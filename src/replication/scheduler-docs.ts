@@ -118,7 +118,7 @@ function ended(database: string, docId: string, body: LocalDoc): LocalDoc {
   };
 }
 
-/** Without what lets somebody in. */
+/** Without credentials. */
 function shownEndpoint(value: unknown): unknown {
   const url = typeof value === 'object' && value !== null ? (value as { url?: unknown }).url : value;
   return typeof url === 'string' ? withoutLogin(url).replace(/\/?$/, '/') : null;

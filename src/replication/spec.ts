@@ -36,7 +36,7 @@ export interface SpecRules {
   localNames: boolean;
 }
 
-/** Reads the body of `/_replicate`, or a document of a replicator database. Members that nobody knows are passed over. */
+/** Reads the body of `/_replicate`, or a document of a replicator database. Unknown members are ignored. */
 export function parseSpec(body: Body, { config, user, localNames }: SpecRules): ReplicationSpec {
   const protocols = words(config.text('replicator/valid_endpoint_protocols'));
   const proxies = readProxies(body, words(config.text('replicator/valid_proxy_protocols')));

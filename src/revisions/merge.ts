@@ -24,7 +24,7 @@ export type Merged = {
   readonly outcome: MergeOutcome;
   /** Whether the tree took the info, and so refers to its body now. */
   readonly stored: boolean;
-  /** The leaves that are none any more. */
+  /** Revisions that ceased to be leaves. */
   readonly superseded: readonly RevNode[];
 };
 

@@ -22,7 +22,7 @@ export class FunctionFailed extends Error {
   }
 }
 
-/** The memory is used up, or the engine is in a state that nobody knows. Nothing more can be asked of the sandbox. */
+/** The memory is exhausted or the engine's state is undefined. The sandbox can't be used any more. */
 export class Exhausted extends Error {}
 
 interface Scope {

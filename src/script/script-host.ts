@@ -87,7 +87,7 @@ export interface RowSource {
 export interface ListSink {
   /** Comes first, once. */
   start(head: ListHead): void;
-  /** Resolves when more may come; false when nobody wants the rest. */
+  /** Resolves when more may be sent; false when the client is gone. */
   write(text: string): Promise<boolean>;
 }
 

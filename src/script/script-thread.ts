@@ -21,7 +21,7 @@ export class ThreadEnded extends Error {
 /** Where a list gets its rows from and sends its text to. */
 export interface ListPeer {
   pull(): Promise<Bytes | undefined>;
-  /** False when nobody wants the rest. */
+  /** False when the client is gone. */
   push(text: Bytes): Promise<boolean>;
 }
 
@@ -127,7 +127,7 @@ export class ScriptThread {
     }
   }
 
-  /** Lets a list go on. Where its rows fail, or nobody takes what it sends, it ends. */
+  /** Resumes a list function. It ends when reading rows fails or the client is gone. */
   async #say(answer: Promise<Continue>): Promise<void> {
     const message = await answer.catch((): Continue => ({ stop: true }));
     this.#worker.postMessage(message);

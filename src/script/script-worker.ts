@@ -23,7 +23,7 @@ const sandboxes = new Map<string, Sandbox>();
 /** Four times what one call could ever give back. */
 const resultBytesMax = 4 * memory_bytes;
 
-/** A list was told that nobody wants the rest. */
+/** A list function was told that the client is gone. */
 class Stopped extends Error {}
 
 const hooks = {

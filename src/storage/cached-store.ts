@@ -56,7 +56,7 @@ export class CachedStore implements Store {
     const renewed = committed.then(() => {
       for (const { key, value } of batch) this.#renew(key, value);
     });
-    // Whoever waits for the flush must find the cache renewed too, and hears of a failure by that.
+    // The flush resolves after the cache is updated, and rejects where the write failed.
     renewed.catch(() => undefined);
     return { committed: renewed, flushed: flushed.then(() => renewed) };
   }

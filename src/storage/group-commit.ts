@@ -19,7 +19,7 @@ interface Waiting {
   failed?: true;
 }
 
-/** A step that has been run, and whoever waits for it to be on disk. */
+/** A step that has been run and waits for its batch to be durable. */
 interface Applied {
   waiting: Waiting;
   result: unknown;
@@ -77,7 +77,7 @@ export class GroupCommit {
     await this.submit(() => undefined);
   }
 
-  /** Nobody overtakes those who wait already. */
+  /** Steps keep their order. */
   get #mustWait(): boolean {
     return this.#waiting.length > 0 || !this.#mayRun;
   }

@@ -82,7 +82,7 @@ export class BackgroundIndexing {
       if (listed === undefined) return;
       this.#ready.delete(listed);
       if (!this.#isOn) this.#listed.delete(listed.instance);
-      // Whoever makes the files of indexes smaller waits for a moment in which none is filled.
+      // Reclaiming space of index files waits for a moment without indexing.
       else if (this.registry.views.isReclaiming) this.#settle(listed);
       else void this.#run(listed);
     }

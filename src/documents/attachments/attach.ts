@@ -23,7 +23,7 @@ type Following = AttachmentInput & { kind: 'follows' };
 /**
  * Puts the attachments of documents in their place before the documents are saved: bytes into the blob store, stubs
  * into what they stand for. A stub stands for the attachment of that name in the revision that the document continues,
- * and never for bytes that somebody merely knows the digest of.
+ * and never for bytes of which the client merely knows the digest.
  */
 export async function attach(
   registry: DatabaseRegistry,

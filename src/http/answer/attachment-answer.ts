@@ -85,7 +85,7 @@ async function sendRanges(
   const { registry } = exchange.services;
   const type = toBytes(attachment.type);
   async function* parts(): AsyncGenerator<Buffer> {
-    // From one range to the next, nobody else may be reading the bytes.
+    // Between two ranges there may be no other reader holding the bytes.
     const release = await registry.pins.hold(database, [attachment]);
     try {
       for (const { start, end } of ranges) {

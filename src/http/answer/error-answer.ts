@@ -10,7 +10,7 @@ import { hasBody, isBrokenOff, pathOf } from '../request/request-facts.js';
 import { MethodNotAllowed } from '../routes/router.js';
 import { refusalText, statusOf } from './statuses.js';
 
-/** Answers a failure. Where that fails too, the connection is closed: callers have nobody to pass an error on to. */
+/** Answers a failure. Where that fails too, the connection is closed: callers cannot pass an error on. */
 export function fail(exchange: Exchange, error: unknown): void {
   try {
     answerError(exchange, error);

@@ -15,7 +15,7 @@ export async function writePieces(response: ServerResponse, pieces: Iterable<Byt
   return true;
 }
 
-/** The same for bytes that come as a stream. The chunks must be nobody else's: the socket may hold on to them. */
+/** The same for bytes that come as a stream. The chunks must not be reused: the socket may keep references to them. */
 export async function writeBuffers(
   response: ServerResponse,
   chunks: AsyncIterable<Buffer>,

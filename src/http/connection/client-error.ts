@@ -14,7 +14,7 @@ const lingerMs = 1000;
 
 const answered = new WeakSet<Duplex>();
 
-/** Answers what is no request, in the interface's form, and closes the connection: nobody knows where the next begins. */
+/** Answers malformed requests in the interface's form and closes the connection, since the start of the next request is unknown. */
 export function answerClientError(error: ClientError, socket: Duplex): void {
   // What a client goes on sending after its mistake is another mistake, and the answer is on its way already.
   if (answered.has(socket)) return;

@@ -33,7 +33,7 @@ export class H2Request extends Readable {
     this.method = headers[':method'] ?? 'GET';
     this.url = headers[':path'];
     this.hasBody = !stream.endAfterHeaders;
-    // Whoever reads the body hears of an error; where nobody does, it is no reason to end the process.
+    // Readers of the body receive the error; without a reader it must not end the process.
     this.on('error', () => undefined);
     stream.on('data', (chunk: Buffer) => {
       this.bytesRead += chunk.length;
@@ -125,7 +125,7 @@ export class H2Response extends Writable {
   /** An answer that was not brought to its end is shown to be broken. */
   override _destroy(_: Error | null, done: (error?: Error | null) => void): void {
     if (!this.writableFinished) this.stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR);
-    // The client need not go on sending what nobody will read.
+    // The client should stop sending what will not be read.
     else if (!this.req.complete) this.stream.close(http2.constants.NGHTTP2_NO_ERROR);
     done();
   }

@@ -56,7 +56,7 @@ export class TlsServer {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));
     });
-    // Who breaks off a handshake, or has none to offer, is nobody's concern.
+    // Failed handshakes are ignored.
     this.#tls.on('tlsClientError', (_, socket) => socket.destroy());
   }
 

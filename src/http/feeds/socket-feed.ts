@@ -19,7 +19,7 @@ export interface SocketFeedOptions {
   metrics: Metrics;
   /** Refuses when the one who listens must not any more. */
   recheck: () => Promise<void>;
-  /** Gives the members that tell where the feed stands; in haste where nobody can wait for an exact count. */
+  /** The members that report the feed's position; without an exact count if there is no time for one. */
   summary: (feed: Feed, skipExactCount: boolean) => Promise<string>;
   /** The feed is over, and all has been said. */
   onEnd: () => void;

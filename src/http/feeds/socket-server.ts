@@ -84,7 +84,7 @@ export class SocketServer {
   }
 }
 
-/** Notices when nobody is at the other end any more. */
+/** Detects dead connections. */
 class Pulse implements Due {
   #alive = true;
 

@@ -8,7 +8,7 @@ const asText = { binary: false };
 
 /**
  * Sends messages over a WebSocket that several feeds share. A message may come in parts, when it is too large for the
- * memory; until its end nobody else can send rows, and short messages wait.
+ * memory; until its end no other feed can send rows, and short messages wait.
  */
 export class SocketWriter {
   #sender: object | undefined;

@@ -4,7 +4,7 @@ import type { RequestError } from '../../base/errors.js';
 import { isText } from './path.js';
 import type { Exchange } from '../exchange.js';
 
-/** The page that browsers are sent to where a login is needed and nobody has chosen another. */
+/** The default page that browsers are redirected to for a login. */
 const loginPage = '/_utils/session.html';
 
 /**

@@ -6,7 +6,7 @@ export interface ByteRange {
   end: number;
 }
 
-/** So many ranges bring the whole: nobody needs them, and serving them is dear. */
+/** With this many ranges the whole is sent: such requests are useless and expensive. */
 const rangesMax = 9;
 
 /**

@@ -8,7 +8,7 @@ import { sumFold } from './sum.js';
 /** The most values that `_top_N` and `_bottom_N` keep. */
 const extremesMax = 100;
 
-/** Every reduce that begins with an underscore is built in, or is none. What follows the name is not looked at. */
+/** A reduce that begins with an underscore is built in or invalid. What follows the name is ignored. */
 export function builtinFold(source: string): Fold<unknown> | undefined {
   const fold = foldOf(source.trim());
   return fold as Fold<unknown> | undefined;

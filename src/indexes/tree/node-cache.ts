@@ -3,7 +3,7 @@ import type { MemoBudget, TreeNode } from './tree-node.js';
 
 /**
  * Decoded nodes of all trees, up to so many bytes. A node never changes and its id is never used again, so what is
- * here is never stale; nodes that no tree has any more are forgotten like those that nobody asks for.
+ * here is never stale; nodes that are no longer part of a tree are evicted like unused ones.
  *
  * There are two generations: what is used moves to the younger one, and when that has half of the bytes the older one is
  * dropped.

@@ -1,6 +1,6 @@
 import { ByteReader, u8, varint, type Bytes } from '../../base/bytes.js';
 
-/** All that is needed to read or change a tree. Whoever commits the writes of an update keeps the new state with them. */
+/** All that is needed to read or change a tree. The caller commits the new state together with the writes of an update. */
 export interface TreeState {
   /** The id of the root; 0 while the tree is empty. */
   readonly root: number;

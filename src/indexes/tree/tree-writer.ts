@@ -246,7 +246,7 @@ export class TreeWriter {
     if (root === undefined) return edit.finish(0, 0, 0);
     let child: Child = root;
     let height = levels;
-    // A root with one child is none.
+    // Collapse single-child roots.
     for (; height > 1; height--) {
       if (child instanceof MadeChild) {
         if (child.only === undefined) break;

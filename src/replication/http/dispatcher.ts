@@ -51,7 +51,7 @@ export function makeDispatcher({
   const uri = new URL(proxy);
   const [name, password] = [decodeURIComponent(uri.username), decodeURIComponent(uri.password)];
   if (uri.protocol === 'socks5:') {
-    // Its own options have no place for TLS yet, though it heeds it.
+    // The option is missing from its types, though it is supported.
     const options = { requestTls: tls, connections } as object;
     return new Socks5ProxyAgent(uri, options);
   }

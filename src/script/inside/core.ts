@@ -17,7 +17,7 @@ export interface Core {
   /** Whether it is a function as they have always been: neither asynchronous nor a generator. */
   isFunction: (value: unknown) => value is (...list: unknown[]) => unknown;
   ownMember: (value: unknown, name: string) => unknown;
-  /** An array that inherits nothing, so that nobody else has a say in what is put into it or written of it. */
+  /** An array without a prototype, so that user code cannot change how it is filled or serialized. */
   newList: () => unknown[];
   /** Whether this exception says that there is no memory left. Sometimes there is none left to say it with. */
   isExhausted: (thrown: unknown) => boolean;

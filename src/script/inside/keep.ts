@@ -1,6 +1,6 @@
 import type { Core } from './core.js';
 
-/** Makes of an emitted value one that nobody else can change, if that is cheap; else gives it back as it is. */
+/** Copies an emitted value so that user code cannot change it, if that is cheap; else returns it as is. */
 export type Keep = (value: unknown) => unknown;
 
 export function makeKeep({ isArray }: Core): Keep {

@@ -3,7 +3,7 @@ import type { Core } from './core.js';
 /** The media types that `provides` chooses among, by the short names functions give them. */
 export interface MediaTypes {
   register: (name: string, ...types: string[]) => void;
-  /** All types of a short name; none where nobody has registered it. */
+  /** All types of a short name; empty if it is not registered. */
   of: (name: string) => string[];
   /** Which of these names a request's `Accept` prefers, and by which type; the first where it is all the same. */
   best: (names: string[], accept: string) => { name: string; type: string } | undefined;
