@@ -150,6 +150,18 @@ describe('the pages', () => {
     assert.equal(new Set(found).size, found.length, 'a route is listed twice');
   });
 
+  test('docs/glossary.md says for every word where the code defines it, in alphabetical order', () => {
+    const rows = pageOf('docs/glossary.md')
+      .split('\n')
+      .filter((line) => /^\| [a-z]/.test(line) && !line.startsWith('| word |'));
+    assert.ok(rows.length >= 20);
+    assert.deepEqual(
+      rows.filter((row) => !/`\w+` \(`src\/[\w./-]+`\)/.test(row)),
+      nothing,
+    );
+    assert.deepEqual(rows, [...rows].sort());
+  });
+
   test('docs/dependencies.md gives a reason for every dependency, and for no other', () => {
     const manifest = JSON.parse(fs.readFileSync('package.json', 'utf8')) as Record<
       string,
