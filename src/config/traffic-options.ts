@@ -11,7 +11,7 @@ export const trafficOptions = {
   'tuffet/query_timeout_ms': limit(
     60_000,
     1,
-    'Milliseconds that one `_find` may search, without the time for which it waits for its index or its client.',
+    'Milliseconds that one `_find` or `_search` may take, without the time for which it waits for its index or its client.',
   ),
   'tuffet/body_idle_timeout_ms': limit(
     60_000,

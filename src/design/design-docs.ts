@@ -6,6 +6,7 @@ import { prefixEnd } from '../storage/store.js';
 import { decodeWinner } from '../shard/doc-record.js';
 import { docText } from '../shard/doc-text.js';
 import { designViews, type DesignViews, type ViewDefinition } from '../indexes/definition.js';
+import { designSearches } from '../indexes/search-definition.js';
 import type { Database } from '../node/database.js';
 import { designPrefix } from '../shard/doc-id.js';
 import { openDoc } from '../documents/open-doc.js';
@@ -15,21 +16,38 @@ const rememberedMax = 100;
 
 /** The views of a design document as it is now; refuses where there is none. */
 export function designOf(database: Database, name: string): DesignViews {
+  return indexesOf(database, name).views;
+}
+
+/** Its search indexes. */
+export function searchesOf(database: Database, name: string): DesignViews {
+  return indexesOf(database, name).searches;
+}
+
+function indexesOf(database: Database, name: string): { views: DesignViews; searches: DesignViews } {
   const { designs } = database;
   const { designChanges } = database.collection;
   const known = designs.get(name);
-  if (known?.changes === designChanges) return known.views;
+  if (known?.changes === designChanges) return known;
   const id = designPrefix + toBytes(name);
   const { rev, content } = openDoc(database, id, {});
   const text = docText(id, rev, content, '');
   // Of the content: the same revision may come back with another body once it has been purged.
   const digest = createHash('sha256').update(text, 'latin1').digest('base64');
   // The same object as before: what others know of its views hangs on it.
-  const views = known?.digest === digest ? known.views : designViews(parse(text), database.isPartitioned);
+  const indexes = known?.digest === digest ? known : readIndexes(parse(text), database.isPartitioned);
   if (known === undefined && designs.size >= rememberedMax) designs.delete(designs.keys().next().value!);
-  designs.set(name, { changes: designChanges, digest, views });
-  return views;
+  designs.set(name, { ...indexes, changes: designChanges, digest });
+  return indexes;
 }
+
+const readIndexes = (
+  ddoc: Record<string, unknown>,
+  inPartitions: boolean,
+): { views: DesignViews; searches: DesignViews } => ({
+  views: designViews(ddoc, inPartitions),
+  searches: designSearches(ddoc, inPartitions),
+});
 
 export function viewOf(design: DesignViews, name: string): ViewDefinition {
   const view = design.views.get(name);
@@ -48,7 +66,7 @@ export function designNames(database: Database): string[] {
 }
 
 /** All that views depend on. */
-const viewMembers = new MemberPicker(['language', 'options', 'views', 'autoupdate']);
+const viewMembers = new MemberPicker(['language', 'options', 'views', 'indexes', 'autoupdate']);
 
 const parse = (text: Bytes): Record<string, unknown> =>
   JSON.parse(fromBytes(viewMembers.of(text))) as Record<string, unknown>;

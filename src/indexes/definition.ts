@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { toBytes, type Bytes } from '../base/bytes.js';
+import type { AnalyzerDefinition } from '../search/analysis/analyzer.js';
 import { parseField } from '../selectors/field-path.js';
 import { compileSelector } from '../selectors/selector.js';
 
@@ -22,9 +23,10 @@ export interface ViewDefinition {
   partitioned: boolean;
 }
 
-/** What makes rows of documents: a function, or the fields of an index for declarative queries. */
+/** What makes rows of documents: a function, that of a search index, or the fields of an index for declarative queries. */
 export type ViewMap =
   | { kind: 'function'; source: string }
+  | { kind: 'search'; source: string; analyzer: AnalyzerDefinition }
   | { kind: 'fields'; fields: readonly string[]; partialFilter: unknown };
 
 /** The views of one design document. They see the same documents in the same form. */
@@ -69,9 +71,12 @@ export function designViews(
 }
 
 /** CouchDB takes `false`, and an object with a say for each kind of index. */
-function autoupdateOf(ddoc: Readonly<Record<string, unknown>>): boolean {
+export function autoupdateOf(
+  ddoc: Readonly<Record<string, unknown>>,
+  kind: 'views' | 'indexes' = 'views',
+): boolean {
   const given = [ddoc['autoupdate'], objectOf(ddoc['options'])['autoupdate']];
-  return !given.some((each) => each === false || objectOf(each)['views'] === false);
+  return !given.some((each) => each === false || objectOf(each)[kind] === false);
 }
 
 function viewOf(

@@ -2,6 +2,9 @@ import type { Bytes } from '../base/bytes.js';
 import { TimeSlice } from '../base/turns.js';
 import type { Store, Write } from '../storage/store.js';
 import { decodeRowKeys, encodeRowKeys, rowsOf, type Emitted } from './doc-rows.js';
+import { partitionOf } from '../shard/partition-counts.js';
+import { DocNumbers } from './search-numbers.js';
+import { searchRows } from './search-rows.js';
 import { sortRowsInSlices, type KeyOrder } from './key-order.js';
 import type { OpenIndex } from './open-index.js';
 import { compareRows, type Row, type RowKey } from './tree/row.js';
@@ -18,6 +21,7 @@ export class IndexBatch {
   constructor(
     private readonly order: KeyOrder,
     private readonly partitioned: boolean,
+    private readonly isSearch = false,
   ) {}
 
   get bytes(): number {
@@ -30,6 +34,8 @@ export class IndexBatch {
 
   /** Gives a promise where there are many rows. */
   add(id: Bytes, emitted: readonly Emitted[]): void | Promise<void> {
+    if (this.isSearch)
+      return this.#add(id, searchRows(id, this.partitioned ? partitionOf(id) : undefined, emitted));
     const rows = emitted.length === 0 ? noRows : rowsOf(id, emitted, this.order, this.partitioned);
     return rows instanceof Promise ? rows.then((all) => this.#add(id, all)) : this.#add(id, rows);
   }
@@ -56,6 +62,7 @@ export class IndexBatch {
     const removals: RowKey[] = [];
     const notes: Write[] = [];
     let repeats = 0;
+    const numbers = this.isSearch ? new DocNumbers(index, store) : undefined;
     const slice = new TimeSlice();
     for (const id of ids) {
       if (slice.isOver) await slice.next();
@@ -63,10 +70,21 @@ export class IndexBatch {
       if (rows === undefined) continue;
       const key = index.keys.doc(id);
       const noted = fresh ? undefined : index.store.get(key);
+      // Rows of a search index belong to the number of their document, which its note begins with.
+      const number =
+        numbers === undefined ? '' : (noted?.slice(0, 4) ?? (rows.length > 0 ? numbers.next() : ''));
+      if (numbers !== undefined) for (const row of rows) (row as { id: Bytes }).id = number;
       for (const row of rows) inserts.push(row);
-      if (noted !== undefined) repeats += removeOthers(decodeRowKeys(id, noted), rows, this.order, removals);
-      const note = rows.length > 0 ? encodeRowKeys(rows) : undefined;
+      if (noted !== undefined) {
+        const old = decodeRowKeys(numbers === undefined ? id : number, noted.slice(number.length));
+        repeats += removeOthers(old, rows, this.order, removals);
+      }
+      const note = rows.length > 0 ? number + encodeRowKeys(rows) : undefined;
       if (note !== noted) notes.push({ key, value: note });
+    }
+    if (numbers !== undefined && inserts.length > 0) {
+      inserts.push(numbers.row);
+      repeats++;
     }
     if (inserts.length === 0 && removals.length === 0) return { writes: [], notes, tree: index.state.tree };
     const { writes, state } = await index

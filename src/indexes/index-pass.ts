@@ -260,6 +260,8 @@ export class IndexPass {
   }
 
   #newBatches(): IndexBatch[] {
-    return this.group.map(({ order, view }) => new IndexBatch(order, view.partitioned));
+    return this.group.map(
+      ({ order, view }) => new IndexBatch(order, view.partitioned, view.map.kind === 'search'),
+    );
   }
 }

@@ -13,6 +13,7 @@ import { ExceededLimits, MapLimits } from './map-limits.js';
 import { mapperOf } from './mapper.js';
 import { OpenIndex } from './open-index.js';
 import { reducersOf } from './reduce/tree-reducer.js';
+import { lengthsReducer } from './search-numbers.js';
 import type { ViewDefinition } from './definition.js';
 
 const keyOf = ({ instance }: IndexJob, { signature }: ViewDefinition): string => `${instance}/${signature}`;
@@ -185,7 +186,10 @@ export class Indexer {
 
   async #open(job: IndexJob, view: ViewDefinition, source: DocSource): Promise<OpenIndex> {
     const { instance, q } = job;
-    const reducers = reducersOf(view.reduce, this.scripts, spaceOf(instance));
+    const reducers =
+      view.map.kind === 'search'
+        ? [lengthsReducer]
+        : reducersOf(view.reduce, this.scripts, spaceOf(instance));
     const number = indexNumber(this.store, instance, view.signature);
     if (number !== undefined) {
       const state = decodeIndexState(this.store.get(new IndexKeys(number).state)!);

@@ -22,6 +22,10 @@ export class OpenIndex {
     this.order = keyOrder(view.raw);
   }
 
+  get isSearch(): boolean {
+    return this.view.map.kind === 'search';
+  }
+
   /** A writer that reads the tree from where it is whole: the store, or the store and what is on its way there. */
   writer(store: Pick<Store, 'get'>): TreeWriter {
     return new TreeWriter(store, this.keys.tree, this.state.tree, this.order.compare, this.reducers);

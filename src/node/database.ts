@@ -38,7 +38,10 @@ export class Database {
   /** Compactions under way. */
   compacting = 0;
   /** Views of design documents, by name. */
-  readonly designs = new Map<string, { changes: number; digest: string; views: DesignViews }>();
+  readonly designs = new Map<
+    string,
+    { changes: number; digest: string; views: DesignViews; searches: DesignViews }
+  >();
   /** The validation functions, as of a count of changes of design documents. */
   validators: Validators | undefined;
   /** Set while documents are judged that would otherwise never be: see `save-gates.ts`. */

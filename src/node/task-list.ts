@@ -13,6 +13,8 @@ export interface Task {
   updated_on: number;
   /** For the filling of indexes. */
   design_document?: string;
+  /** For search indexes: their names. */
+  index?: string;
 }
 
 const seconds = (): number => Math.floor(Date.now() / 1000);
@@ -42,7 +44,7 @@ export class TaskList {
     database: string,
     node: string,
     total: number,
-    more: Pick<Task, 'design_document'> = {},
+    more: Pick<Task, 'design_document' | 'index'> = {},
   ): RunningTask {
     const now = seconds();
     const task: Task = {

@@ -61,7 +61,7 @@ const names = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
 /** Global names that give away nothing. `Object` is only understood with some of its functions. */
 const globalNames = names(
-  'emit log sum isArray toJSON undefined NaN Infinity parseInt parseFloat isNaN isFinite encodeURIComponent ' +
+  'emit index log sum isArray toJSON undefined NaN Infinity parseInt parseFloat isNaN isFinite encodeURIComponent ' +
     'decodeURIComponent encodeURI decodeURI escape unescape Math JSON String Number Boolean Array Date RegExp Set Map ' +
     'Error TypeError RangeError',
 );

@@ -41,6 +41,8 @@ export interface MapProgram {
   lib: Bytes | undefined;
   /** Sources, as text (no byte strings). */
   maps: readonly string[];
+  /** Whether the functions fill search indexes. */
+  isSearch?: boolean;
 }
 
 /** Rows in the form in which they have come from the sandbox: as few texts, until they are asked for. */
@@ -113,7 +115,11 @@ export class ScriptHost {
    * but `["fatal", …]` is the end of all.
    */
   async map(space: string, program: MapProgram, docs: readonly Bytes[]): Promise<MapResult> {
-    const texts = [toBytes(JSON.stringify(program.maps)), program.lib ?? ''];
+    const texts = [
+      toBytes(JSON.stringify(program.maps)),
+      program.lib ?? '',
+      program.isSearch ? 'search' : '',
+    ];
     const bytes = sizeOf(docs);
     const reply = await this.#run({ kind: 'map', space, program: { id: program.id, texts }, docs }, bytes);
     const { parts, exceeded } = reply.type === 'done' ? reply : { parts: [], exceeded: [] };

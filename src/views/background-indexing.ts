@@ -1,10 +1,11 @@
 import { RequestError } from '../base/errors.js';
 import { TimerWheel, type Due } from '../base/timer-wheel.js';
 import { viewLanguages, type DesignViews } from '../indexes/definition.js';
-import { throwFirst } from '../indexes/views.js';
+import { searchTask } from '../fulltext/search-source.js';
+import { throwFirst, type OnUpdate } from '../indexes/views.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
-import { designNames, designOf } from '../design/design-docs.js';
+import { designNames, designOf, searchesOf } from '../design/design-docs.js';
 import { taskOf } from './view-source.js';
 
 /** Databases whose indexes are filled at the same time: one that is slow does not hold up all others. */
@@ -113,13 +114,15 @@ export class BackgroundIndexing {
     let waitMs = 0;
     for (const name of database === undefined ? [] : designNames(database)) {
       if (this.#databaseOf(listed) !== database || !this.#isOn) return 0;
-      const design = designIfAny(database!, name);
-      if (design === undefined || !design.autoupdate || !viewLanguages.has(design.language)) continue;
-      if (this.registry.views.isFresh(this.registry.indexed(database!), design)) continue;
-      const key = `${listed.instance}/${design.signature}`;
-      const leftMs = (this.#failures.get(key)?.until ?? 0) - performance.now();
-      if (leftMs > 0) waitMs = Math.max(waitMs, leftMs);
-      else await this.#update(listed, database!, name, design, key);
+      for (const work of worksOf(this.registry, database!, name)) {
+        const { design } = work;
+        if (!design.autoupdate || !viewLanguages.has(design.language)) continue;
+        if (this.registry.views.isFresh(this.registry.indexed(database!), design)) continue;
+        const key = `${listed.instance}/${design.signature}`;
+        const leftMs = (this.#failures.get(key)?.until ?? 0) - performance.now();
+        if (leftMs > 0) waitMs = Math.max(waitMs, leftMs);
+        else await this.#update(listed, database!, name, work, key);
+      }
     }
     return waitMs;
   }
@@ -128,14 +131,12 @@ export class BackgroundIndexing {
     listed: Listed,
     database: Database,
     ddoc: string,
-    design: DesignViews,
+    { design, onUpdate }: Work,
     key: string,
   ): Promise<void> {
     const { registry } = this;
     try {
-      throwFirst(
-        await registry.views.update(registry.indexed(database), design, taskOf(registry, { database, ddoc })),
-      );
+      throwFirst(await registry.views.update(registry.indexed(database), design, onUpdate));
       this.#failures.delete(key);
     } catch (error) {
       // Work for a database that is gone, or a server that closes, is broken off.
@@ -189,12 +190,21 @@ class Listed implements Due {
   }
 }
 
-/** One that was deleted a moment ago has nothing to index. */
-function designIfAny(database: Database, name: string): DesignViews | undefined {
+interface Work {
+  design: DesignViews;
+  onUpdate: OnUpdate;
+}
+
+/** The views and the search indexes of a design document. One that was deleted a moment ago has none. */
+function worksOf(registry: DatabaseRegistry, database: Database, ddoc: string): Work[] {
   try {
-    return designOf(database, name);
+    const searches = searchesOf(database, ddoc);
+    return [
+      { design: designOf(database, ddoc), onUpdate: taskOf(registry, { database, ddoc }) },
+      { design: searches, onUpdate: searchTask(registry, { database, ddoc, design: searches }) },
+    ];
   } catch (error) {
-    if (error instanceof RequestError && error.error === 'not_found') return undefined;
+    if (error instanceof RequestError && error.error === 'not_found') return [];
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
-import { designNames, designOf } from '../design/design-docs.js';
+import { designNames, designOf, searchesOf } from '../design/design-docs.js';
 import { encodeSequence } from '../node/sequence.js';
 
 const collatorVersion = process.versions.icu ?? '';
@@ -48,6 +48,9 @@ export function viewInfo(
 
 /** Removes indexes that no design document needs, and gives their space back. */
 export async function cleanUpViews(registry: DatabaseRegistry, database: Database): Promise<void> {
-  const designs = designNames(database).map((name) => designOf(database, name));
+  const designs = designNames(database).flatMap((name) => [
+    designOf(database, name),
+    searchesOf(database, name),
+  ]);
   await registry.views.keepOnly(database.record.instance, designs);
 }

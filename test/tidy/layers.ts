@@ -12,6 +12,7 @@ export const layers: readonly (readonly string[])[] = [
   ['replication', 'auth'],
   ['query'],
   ['views', 'changes'],
+  ['fulltext'],
   ['design'],
   ['documents'],
   ['node'],

@@ -37,7 +37,7 @@ function welcome(exchange: Exchange): void {
     couchdb: 'Welcome',
     version,
     uuid,
-    features: [],
+    features: ['search'],
     vendor: { name: config.text('vendor/name'), version: config.text('vendor/version') || version },
   });
 }

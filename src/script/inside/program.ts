@@ -2,6 +2,7 @@ import { makeAnswers, makeCaller } from './calls.js';
 import { makeCompile } from './compile.js';
 import { makeCore } from './core.js';
 import { makeFailure } from './failures.js';
+import { makeIndexField } from './index-field.js';
 import { makeKeep } from './keep.js';
 import { makeLister } from './list.js';
 import { makeMapFailed, makeMapper, makeMapRunner } from './map.js';
@@ -27,6 +28,7 @@ const parts = {
   makeMapFailed,
   makeMapRunner,
   makeMapper,
+  makeIndexField,
   makeReducer,
   makeAnswers,
   makeCaller,
@@ -67,6 +69,7 @@ interface Scope {
   lister: Part<'makeLister'>;
   emit: (key: unknown, value: unknown) => void;
   countEmit: () => void;
+  indexField: Part<'makeIndexField'>;
 }
 
 function link(
@@ -97,6 +100,7 @@ function link(
   const scope = {
     ...{ core, compile, modules, failure, types, responses },
     ...{ emit: runner.emit, mapper, reducer, caller, lister, countEmit },
+    indexField: parts.makeIndexField(runner.emit),
   };
   return parts.openScope(scope, parts.makeOperations(scope));
 }
@@ -106,11 +110,12 @@ type Enter = (operation: Operation, a: string, b: string, c: string) => string;
 type Operations = Record<Operation, (a: string, b: string, c: string) => string>;
 
 function makeOperations(scope: Scope): Operations {
-  const { core, compile, modules, mapper, reducer, caller, lister, countEmit } = scope;
+  const { core, compile, modules, mapper, reducer, caller, lister, countEmit, indexField } = scope;
   const { parse } = core;
   const names = globalThis as Record<string, unknown>;
   return {
-    maps: (sources, lib) => {
+    maps: (sources, lib, kind) => {
+      if (kind === 'search') names['index'] = indexField;
       names['require'] = modules({ views: { lib: lib === '' ? {} : parse(lib) } });
       mapper.load(sources);
       return '';

@@ -1,0 +1,180 @@
+import { readPositions, readPosting } from '../search/postings.js';
+import { phraseFrequency } from './phrase.js';
+import type { Plan } from './plan.js';
+import type { DocRange, SearchReader } from './search-reader.js';
+
+/** Documents in the order of their numbers, and how relevant each is. */
+export interface Found {
+  docs: number[];
+  scores: number[];
+}
+
+const nothing: Found = { docs: [], scores: [] };
+
+/** A few documents are looked up one by one where a term has this many times more. */
+const seekFactor = 16;
+
+/**
+ * The documents of a range that match, read at one moment. `only` names those that others leave: it saves work, and what is
+ * found may hold more.
+ */
+export function evaluate(reader: SearchReader, plan: Plan, range: DocRange, only?: readonly number[]): Found {
+  switch (plan.kind) {
+    case 'none':
+      return nothing;
+    case 'all': {
+      const docs = Array.from(reader.allDocs(range), ({ doc }) => doc);
+      return { docs, scores: docs.map(() => plan.boost) };
+    }
+    case 'bits': {
+      const docs = plan.bits.between(range.from, range.to);
+      return { docs, scores: docs.map(() => plan.boost) };
+    }
+    case 'term':
+      return termDocs(reader, plan, range, only);
+    case 'phrase':
+      return phraseDocs(reader, plan, range, only);
+    case 'bool':
+      return boolDocs(reader, plan, range, only);
+  }
+}
+
+function termDocs(
+  reader: SearchReader,
+  { key, score, boost, docs: count }: Extract<Plan, { kind: 'term' }>,
+  range: DocRange,
+  only: readonly number[] | undefined,
+): Found {
+  const found: Found = { docs: [], scores: [] };
+  const add = (doc: number, value: string): void => {
+    const { frequency, length, boost: given } = readPosting(value);
+    found.docs.push(doc);
+    found.scores.push(score(frequency, length) * boost * given);
+  };
+  if (only !== undefined && only.length * seekFactor < count) {
+    for (const doc of only) {
+      const value = reader.posting(key, doc);
+      if (value !== undefined) add(doc, value);
+    }
+    return found;
+  }
+  const { docs, values } = reader.postings(key, range);
+  for (let i = 0; i < docs.length; i++) add(docs[i]!, values[i]!);
+  return found;
+}
+
+function phraseDocs(
+  reader: SearchReader,
+  { terms, slop, score, boost }: Extract<Plan, { kind: 'phrase' }>,
+  range: DocRange,
+  only: readonly number[] | undefined,
+): Found {
+  const postings = terms.map(({ key }) => reader.postings(key, range));
+  let docs: readonly number[] = postings[0]!.docs;
+  for (const { docs: others } of postings.slice(1)) docs = common(docs, others);
+  if (only !== undefined) docs = common(docs, only);
+  const found: Found = { docs: [], scores: [] };
+  const places = postings.map(() => 0);
+  for (const doc of docs) {
+    const values = postings.map(({ docs: own, values: all }, i) => {
+      while (own[places[i]!]! < doc) places[i]!++;
+      return all[places[i]!]!;
+    });
+    const positions = values.map((value, i) => readPositions(value).map((at) => at - terms[i]!.at));
+    const frequency = phraseFrequency(positions, slop);
+    if (frequency === 0) continue;
+    const { length, boost: given } = readPosting(values[0]!);
+    found.docs.push(doc);
+    found.scores.push(score(frequency, length) * boost * given);
+  }
+  return found;
+}
+
+function boolDocs(
+  reader: SearchReader,
+  { must, should, not, boost }: Extract<Plan, { kind: 'bool' }>,
+  range: DocRange,
+  only: readonly number[] | undefined,
+): Found {
+  let found: Found | undefined;
+  for (const plan of must.toSorted((a, b) => cost(a) - cost(b))) {
+    const next = evaluate(reader, plan, range, found?.docs ?? only);
+    found = found === undefined ? next : intersection(found, next);
+    if (found.docs.length === 0) return nothing;
+  }
+  if (found === undefined) {
+    for (const plan of should) {
+      const next = evaluate(reader, plan, range, only);
+      found = found === undefined ? next : union(found, next);
+    }
+  } else for (const plan of should) found = added(found, evaluate(reader, plan, range, found.docs));
+  if (found === undefined) return nothing;
+  for (const plan of not) found = difference(found, evaluate(reader, plan, range, found.docs).docs);
+  return boost === 1 ? found : { docs: found.docs, scores: found.scores.map((score) => score * boost) };
+}
+
+/** About how many documents it finds: the rarest are looked at first. */
+function cost(plan: Plan): number {
+  if (plan.kind === 'none') return 0;
+  if (plan.kind === 'term' || plan.kind === 'phrase') return plan.docs;
+  return Infinity;
+}
+
+function common(a: readonly number[], b: readonly number[]): number[] {
+  const docs: number[] = [];
+  for (let i = 0, j = 0; i < a.length && j < b.length;) {
+    if (a[i] === b[j]) docs.push(a[i]!);
+    if (a[i]! <= b[j]!) i++;
+    else j++;
+  }
+  return docs;
+}
+
+function intersection(a: Found, b: Found): Found {
+  const found: Found = { docs: [], scores: [] };
+  for (let i = 0, j = 0; i < a.docs.length && j < b.docs.length;) {
+    const [left, right] = [a.docs[i]!, b.docs[j]!];
+    if (left === right) {
+      found.docs.push(left);
+      found.scores.push(a.scores[i]! + b.scores[j]!);
+    }
+    if (left <= right) i++;
+    if (right <= left) j++;
+  }
+  return found;
+}
+
+function union(a: Found, b: Found): Found {
+  const found: Found = { docs: [], scores: [] };
+  for (let i = 0, j = 0; i < a.docs.length || j < b.docs.length;) {
+    const left = a.docs[i] ?? Infinity;
+    const right = b.docs[j] ?? Infinity;
+    found.docs.push(Math.min(left, right));
+    found.scores.push((left <= right ? a.scores[i]! : 0) + (right <= left ? b.scores[j]! : 0));
+    if (left <= right) i++;
+    if (right <= left) j++;
+  }
+  return found;
+}
+
+/** The documents of the first, with what the second adds to their relevance. */
+function added(a: Found, b: Found): Found {
+  let j = 0;
+  const scores = a.docs.map((doc, i) => {
+    while (j < b.docs.length && b.docs[j]! < doc) j++;
+    return a.scores[i]! + (b.docs[j] === doc ? b.scores[j]! : 0);
+  });
+  return { docs: a.docs, scores };
+}
+
+function difference(a: Found, docs: readonly number[]): Found {
+  const found: Found = { docs: [], scores: [] };
+  let j = 0;
+  for (const [i, doc] of a.docs.entries()) {
+    while (j < docs.length && docs[j]! < doc) j++;
+    if (docs[j] === doc) continue;
+    found.docs.push(doc);
+    found.scores.push(a.scores[i]!);
+  }
+  return found;
+}

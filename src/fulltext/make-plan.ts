@@ -1,0 +1,247 @@
+import { badRequest } from '../base/errors.js';
+import { TimeSlice } from '../base/turns.js';
+import { prefixEnd } from '../storage/store.js';
+import { compileRegex } from '../selectors/regex/regex.js';
+import type { Analyzer } from '../search/analysis/analyzer.js';
+import { bm25 } from '../search/bm25.js';
+import { editDistance, wildcardPattern } from '../search/patterns.js';
+import { lengthKey, numberKey, termKey, termsKey } from '../search/postings.js';
+import type { QueryNode, RangeNode } from '../search/query/query-node.js';
+import type { Bytes } from '../base/bytes.js';
+import { DocBits } from './doc-bits.js';
+import type { Plan } from './plan.js';
+import { termOf, type Place, type SearchReader } from './search-reader.js';
+
+/** Terms that a fuzzy one stands for, the most similar ones. */
+const fuzzyTermsMax = 50;
+const fuzzyEditsMax = 2;
+const fuzzyLengthMax = 255;
+/** Words that one text of a query may have. */
+const phraseTermsMax = 1_024;
+
+/** Makes queries ready for an index. `reader` gives it as it is at the moment; `check` throws when time is up. */
+export class Planner {
+  readonly #slice = new TimeSlice();
+  readonly #fields = new Map<string, ReturnType<SearchReader['field']>>();
+
+  constructor(
+    private readonly reader: () => SearchReader,
+    private readonly analyzer: Analyzer,
+    private readonly check: () => void,
+  ) {}
+
+  async plan(node: QueryNode): Promise<Plan> {
+    const boost = node.boost ?? 1;
+    if (this.#slice.isOver) await this.#pause();
+    switch (node.kind) {
+      case 'all':
+        return { kind: 'all', boost };
+      case 'text':
+        return await this.#text(node, boost);
+      case 'wildcard':
+        return await this.#wildcard(node.field, node.text, boost);
+      case 'regex':
+        return await this.#regex(node.field, node.text, boost);
+      case 'fuzzy':
+        return await this.#fuzzy(node, boost);
+      case 'range':
+        return await this.#range(node, boost);
+      case 'bool': {
+        const of = async (occur: string): Promise<Plan[]> => {
+          const plans: Plan[] = [];
+          for (const clause of node.clauses)
+            if (clause.occur === occur) plans.push(await this.plan(clause.node));
+          return plans;
+        };
+        return {
+          kind: 'bool',
+          must: await of('must'),
+          should: await of('should'),
+          not: await of('not'),
+          boost,
+        };
+      }
+    }
+  }
+
+  async #text(node: Extract<QueryNode, { kind: 'text' }>, boost: number): Promise<Plan> {
+    const { field, text, isQuoted, slop } = node;
+    const words = this.#words(field, text, slop, boost);
+    if (isQuoted || !isNumber(text)) return words;
+    const key = numberKey(field, Number(text));
+    const number: Plan = { kind: 'bits', bits: await this.#bits(key, `${key}\0`), boost };
+    return words.kind === 'none'
+      ? number
+      : { kind: 'bool', must: [], should: [number, words], not: [], boost: 1 };
+  }
+
+  #words(field: string, text: string, slop: number, boost: number): Plan {
+    const terms: { key: Bytes; at: number }[] = [];
+    for (const { term, position } of this.analyzer.tokens(field, text)) {
+      if (term !== '') terms.push({ key: termKey(field, term.toWellFormed()), at: position });
+      if (terms.length > phraseTermsMax)
+        throw badRequest(`A text of the query has more than ${phraseTermsMax} words.`);
+    }
+    if (terms.length === 0) return { kind: 'none' };
+    if (terms.length === 1) return this.#term(field, terms[0]!.key, boost);
+    const reader = this.reader();
+    const counts = terms.map(({ key }) => reader.count(key));
+    const docs = Math.min(...counts);
+    if (docs === 0) return { kind: 'none' };
+    const scores = counts.map((count) => this.#score(reader, field, count));
+    const score = (frequency: number, length: number): number =>
+      scores.reduce((sum, each) => sum + each(frequency, length), 0);
+    return { kind: 'phrase', terms, slop, score, boost, docs };
+  }
+
+  #term(field: string, key: Bytes, boost: number): Plan {
+    const reader = this.reader();
+    const docs = reader.count(key);
+    return docs === 0
+      ? { kind: 'none' }
+      : { kind: 'term', key, score: this.#score(reader, field, docs), boost, docs };
+  }
+
+  #score(reader: SearchReader, field: string, docsWithTerm: number): ReturnType<typeof bm25> {
+    const known = this.#fields.get(field) ?? reader.field(field);
+    this.#fields.set(field, known);
+    return bm25({ ...known, docsWithTerm });
+  }
+
+  async #wildcard(field: string, text: string, boost: number): Promise<Plan> {
+    if (text === '*') return await this.#exists(field, boost);
+    const { prefix, isPrefix, matches } = wildcardPattern(this.#expanded(field, text));
+    return await this.#matching(field, prefix, isPrefix ? undefined : matches, boost);
+  }
+
+  async #regex(field: string, text: string, boost: number): Promise<Plan> {
+    let matches: (term: string) => boolean;
+    try {
+      matches = compileRegex(`^(?:${this.#expanded(field, text)})$`);
+    } catch {
+      throw badRequest(`The regular expression /${text.slice(0, 200)}/ cannot be used.`);
+    }
+    return await this.#matching(field, '', matches, boost);
+  }
+
+  /** Patterns are not analyzed, but written in lower case as the terms are. */
+  #expanded(field: string, text: string): string {
+    return this.analyzer.isKeyword(field) ? text : text.toLowerCase();
+  }
+
+  async #matching(
+    field: string,
+    prefix: string,
+    matches: ((term: string) => boolean) | undefined,
+    boost: number,
+  ): Promise<Plan> {
+    const start = termKey(field, prefix);
+    const fieldKey = termsKey(field);
+    const test = matches && ((key: Bytes) => matches(termOf(key, fieldKey)));
+    return { kind: 'bits', bits: await this.#bits(start, prefixEnd(start), test), boost };
+  }
+
+  async #exists(field: string, boost: number): Promise<Plan> {
+    const key = lengthKey(field);
+    return { kind: 'bits', bits: await this.#bits(key, `${key}\0`), boost };
+  }
+
+  async #fuzzy(node: Extract<QueryNode, { kind: 'fuzzy' }>, boost: number): Promise<Plan> {
+    const text = this.#expanded(node.field, node.text);
+    const letters = [...text];
+    if (letters.length > fuzzyLengthMax)
+      throw badRequest(`A fuzzy term has more than ${fuzzyLengthMax} characters.`);
+    const edits =
+      node.similarity >= 1 ? Math.floor(node.similarity) : Math.floor((1 - node.similarity) * letters.length);
+    const max = Math.min(edits, fuzzyEditsMax);
+    const found: { key: Bytes; distance: number; boost: number }[] = [];
+    const fieldKey = termsKey(node.field);
+    await this.#walkTerms(fieldKey, prefixEnd(fieldKey), (key) => {
+      const term = [...termOf(key, fieldKey)];
+      const distance = editDistance(letters, term, max);
+      const length = Math.min(term.length, letters.length);
+      if (distance > max || (distance > 0 && length <= distance)) return;
+      found.push({ key, distance, boost: boost * (1 - distance / Math.max(1, length)) });
+      if (found.length > fuzzyTermsMax * 2) keepClosest(found);
+    });
+    keepClosest(found);
+    const should = found.map(({ key, boost: own }) => this.#term(node.field, key, own));
+    return { kind: 'bool', must: [], should, not: [], boost: 1 };
+  }
+
+  async #range(node: RangeNode, boost: number): Promise<Plan> {
+    const { field, low, high, includesLow, includesHigh } = node;
+    if (low === undefined && high === undefined) return await this.#exists(field, boost);
+    if ((low === undefined || isNumber(low)) && (high === undefined || isNumber(high))) {
+      const from = numberKey(field, low === undefined ? -Infinity : Number(low));
+      const to = numberKey(field, high === undefined ? Infinity : Number(high));
+      const bits = await this.#bits(includesLow ? from : `${from}\0`, includesHigh ? `${to}\0` : to);
+      return { kind: 'bits', bits, boost };
+    }
+    const fieldKey = termsKey(field);
+    const from = low === undefined ? fieldKey : termKey(field, this.#expanded(field, low));
+    const to = high === undefined ? prefixEnd(fieldKey) : termKey(field, this.#expanded(field, high));
+    const bits = await this.#bits(
+      includesLow || low === undefined ? from : `${from}\0`,
+      includesHigh && high !== undefined ? `${to}\0` : to,
+    );
+    return { kind: 'bits', bits, boost };
+  }
+
+  /** The documents of all rows between two keys, of those that pass the test. */
+  async #bits(start: Bytes, end: Bytes, test?: (key: Bytes) => boolean): Promise<DocBits> {
+    const bits = new DocBits(this.reader().end);
+    if (start >= end) return bits;
+    let known: Bytes | undefined;
+    await this.#walk(start, end, (key, doc) => {
+      if (test !== undefined && key !== known) {
+        if (!test(key)) return 'skip';
+        known = key;
+      }
+      bits.add(doc);
+      return 'next';
+    });
+    return bits;
+  }
+
+  /** Every term between two keys, once. */
+  async #walkTerms(start: Bytes, end: Bytes, take: (key: Bytes) => void): Promise<void> {
+    await this.#walk(start, end, (key) => {
+      take(key);
+      return 'skip';
+    });
+  }
+
+  /** Goes through rows in slices, each read at one moment. Where one says `skip`, the rest of its key is passed over. */
+  async #walk(start: Bytes, end: Bytes, take: (key: Bytes, doc: number) => 'next' | 'skip'): Promise<void> {
+    let place: Place | undefined = { key: start, isAfter: false };
+    let reader = this.reader();
+    for (let steps = 0; place !== undefined;) {
+      let next: Place | undefined;
+      for (const row of reader.rows(place, end)) {
+        const isSkipped = take(row.key, row.doc) === 'skip';
+        if (isSkipped) next = { key: row.key, isAfter: true };
+        else if ((++steps & 127) === 0 && this.#slice.isOver) next = row.place;
+        if (next !== undefined) break;
+      }
+      place = next;
+      if (place === undefined || !this.#slice.isOver) continue;
+      await this.#pause();
+      reader = this.reader();
+    }
+  }
+
+  async #pause(): Promise<void> {
+    await this.#slice.next();
+    this.check();
+  }
+}
+
+function keepClosest(found: { distance: number }[]): void {
+  found.sort((a, b) => a.distance - b.distance);
+  found.length = Math.min(found.length, fuzzyTermsMax);
+}
+
+/** What counts as a number in a query, as in CouchDB. */
+const isNumber = (text: string): boolean =>
+  /^[+-]?(?:Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)$/.test(text);

@@ -1,0 +1,51 @@
+import type { Bytes } from '../base/bytes.js';
+import type { Sorting } from './sorting.js';
+
+/** A search as it was asked for, checked. */
+export interface SearchRequest {
+  query: string;
+  limit: number;
+  /** The order of the last hit of the page before, and its document's number. */
+  after: readonly (string | number | null)[] | undefined;
+  /** Undefined for relevance. */
+  sort: readonly Sorting[];
+  includeDocs: boolean;
+  /** The stored fields that are shown; undefined for all. */
+  includeFields: ReadonlySet<string> | undefined;
+  /** Fields whose texts are counted. */
+  counts: readonly string[] | undefined;
+  /** Ranges of numbers that are counted, by their names, for each field. */
+  ranges: Readonly<Record<string, Readonly<Record<string, NumberRange>>>> | undefined;
+  /** Each a field and texts, one of which it has to have. */
+  drilldown: readonly (readonly string[])[];
+  group: Grouping | undefined;
+  highlight: Highlighting | undefined;
+  /** Whether the index may lack what was changed lately. */
+  isStale: boolean;
+  partition: Bytes | undefined;
+}
+
+export interface NumberRange {
+  low: number;
+  high: number;
+  includesLow: boolean;
+  includesHigh: boolean;
+}
+
+interface Grouping {
+  field: string;
+  /** Whether the field's values are compared as numbers, where the field says so. */
+  limit: number;
+  sort: readonly Sorting[];
+  /** CouchDB's older parameter `group_by` gives other names to the members of the answer. */
+  isOld: boolean;
+}
+
+export interface Highlighting {
+  fields: readonly string[];
+  preTag: string;
+  postTag: string;
+  /** Pieces of a text, and how long each is. */
+  number: number;
+  size: number;
+}

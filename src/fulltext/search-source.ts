@@ -1,0 +1,86 @@
+import { toBytes } from '../base/bytes.js';
+import { notFound } from '../base/errors.js';
+import type { UserContext } from '../base/user-context.js';
+import { searchesOf } from '../design/design-docs.js';
+import { unknownLanguage } from '../design/design-functions.js';
+import type { DesignViews, ViewDefinition } from '../indexes/definition.js';
+import type { ViewReader } from '../indexes/view-reader.js';
+import type { OnUpdate } from '../indexes/views.js';
+import type { DatabaseRegistry } from '../node/database-registry.js';
+import type { Database } from '../node/database.js';
+import { checkVisible, type Show } from '../node/read-gate.js';
+import type { AnalyzerDefinition } from '../search/analysis/analyzer.js';
+import { designPrefix } from '../shard/doc-id.js';
+
+/** A search index that is asked for. */
+export interface NamedSearch {
+  database: Database;
+  /** The design document's name. */
+  ddoc: string;
+  design: DesignViews;
+  index: ViewDefinition;
+}
+
+/** What a search reads from. */
+export interface SearchSource {
+  database: Database;
+  analyzer: AnalyzerDefinition;
+  /** The index as it is at the moment; undefined where there is none yet. */
+  reader: () => ViewReader | undefined;
+  /** What the one who asks may see of documents; undefined where nothing is hidden. */
+  show: Show | undefined;
+}
+
+export function namedSearch(database: Database, ddoc: string, name: string): NamedSearch {
+  const design = searchesOf(database, ddoc);
+  const index = design.views.get(name);
+  if (index === undefined) throw notFound(`${name} not found.`);
+  return { database, ddoc, design, index };
+}
+
+/** Brings the index up to date, unless the request can do without. Refuses who may not see the design document. */
+export async function searchSource(
+  registry: DatabaseRegistry,
+  { database, ddoc, design, index }: NamedSearch,
+  isStale: boolean,
+  user: UserContext,
+): Promise<SearchSource> {
+  const show = registry.showFor(database, user);
+  checkVisible(show, designPrefix + toBytes(ddoc));
+  if (design.language !== 'javascript') throw unknownLanguage(design.language);
+  const indexed = registry.indexed(database);
+  if (!isStale)
+    await registry.views.freshReader(
+      indexed,
+      design,
+      index,
+      searchTask(registry, { database, ddoc, design }),
+    );
+  return {
+    database,
+    analyzer: index.map.kind === 'search' ? index.map.analyzer : { name: 'standard' },
+    reader: () => registry.views.reader(indexed, index),
+    show,
+  };
+}
+
+/** Shows the filling of search indexes among the active tasks. */
+export function searchTask(
+  registry: DatabaseRegistry,
+  { database, ddoc, design }: Pick<NamedSearch, 'database' | 'ddoc' | 'design'>,
+): OnUpdate {
+  return (total) => {
+    const task = registry.tasks.begin('search_indexer', database.name, registry.nodeName, total, {
+      design_document: `_design/${ddoc}`,
+      index: [...design.views.keys()].join(),
+    });
+    let shown = 0;
+    return {
+      progress: (done) => {
+        task.advance(done - shown);
+        shown = done;
+      },
+      end: () => task.end(),
+    };
+  };
+}
