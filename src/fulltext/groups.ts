@@ -1,7 +1,7 @@
 import { badRequest } from '../base/errors.js';
 import type { IndexedDoc } from '../search/postings.js';
 import { compareOrders, type OrderValue, type Sorting } from './sorting.js';
-import type { TopHits} from './top-hits.js';
+import type { TopHits } from './top-hits.js';
 import { type Hit } from './top-hits.js';
 
 /** Different values of the field that hits are grouped by. */

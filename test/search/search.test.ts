@@ -158,8 +158,8 @@ describe('Answers', () => {
   test('include_fields and include_docs choose what is shown', async () => {
     const { rows } = await search({ q: 'title:fox', include_fields: ['price'], include_docs: true });
     assert.deepEqual(rows[0]!.fields, { price: 10 });
-    assert.equal(rows[0]!.doc["title"], 'Fox');
-    assert.match(rows[0]!.doc["_rev"]!, /^1-/);
+    assert.equal(rows[0]!.doc['title'], 'Fox');
+    assert.match(rows[0]!.doc['_rev']!, /^1-/);
   });
 
   test('sort orders by numbers, texts, distance and the reverse', async () => {
@@ -219,11 +219,7 @@ describe('Answers', () => {
     });
     assert.equal(answer.total_rows, 5);
     assert.deepEqual(
-      answer.groups.map(({ by, total_rows, rows }) => [
-        by,
-        total_rows,
-        rows.map((row) => row.id).join(''),
-      ]),
+      answer.groups.map(({ by, total_rows, rows }) => [by, total_rows, rows.map((row) => row.id).join('')]),
       [
         ['animal', 2, 'ab'],
         ['food', 1, 'd'],
