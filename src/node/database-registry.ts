@@ -237,10 +237,10 @@ export class DatabaseRegistry implements EventTarget {
 
   #publish(touched: readonly Touched[]): void {
     for (const each of touched) {
-      for (const watcher of this.#watchers) watcher.committed(each.instance);
       const database = this.#open.byInstance(each.instance);
       const name = this.nameOf(each.instance);
       try {
+        for (const watcher of this.#watchers) watcher.committed(each.instance);
         const changed = database === undefined || database.collection.publish(each);
         if (changed) database?.followers?.wake();
         if (changed && name !== undefined) this.#events.note('updated', name);
@@ -248,8 +248,17 @@ export class DatabaseRegistry implements EventTarget {
         // What is written is written; only what is remembered of it in memory is in doubt, and is made anew.
         this.logger.error({ err: error, database: database?.name }, 'publishing a commit to readers failed');
         database?.followers?.end('server_closing');
-        database?.replaceCollection(this.#collectionOf(database.record));
+        if (database !== undefined) this.#renewCollection(database);
       }
+    }
+  }
+
+  /** Where the store cannot be read just now either, the database is opened anew by the next request. */
+  #renewCollection(database: Database): void {
+    try {
+      database.replaceCollection(this.#collectionOf(database.record));
+    } catch {
+      this.#open.remove(database);
     }
   }
 

@@ -34,14 +34,19 @@ async function sweepOne(owner: BlobOwner, volume: Volume, blob: string): Promise
   if (left.length > 0) await volume.journal.record({ type: 'mark_released', blob });
 }
 
-/** Removes blobs that were stored for documents which then were not saved. */
+/**
+ * Removes blobs that were stored for documents which then were not saved. Never fails: the documents may be stored, and
+ * what is left over here is removed at the next start.
+ */
 export async function discardUnneeded(owner: BlobOwner, blobs: Iterable<string>): Promise<void> {
-  for (const blob of blobs) {
-    if (owner.needsBlob(blob)) continue;
-    const left = await owner.blobs.remove([blob]);
-    // Somebody else is about to name it, or just read it: the next sweep will look again.
-    if (left.length > 0) await owner.volumes()[0]?.journal.record({ type: 'mark_released', blob });
-  }
+  for (const blob of blobs) await discard(owner, blob).catch(() => undefined);
+}
+
+async function discard(owner: BlobOwner, blob: string): Promise<void> {
+  if (owner.needsBlob(blob)) return;
+  const left = await owner.blobs.remove([blob]);
+  // Somebody else is about to name it, or just read it: the next sweep will look again.
+  if (left.length > 0) await owner.volumes()[0]?.journal.record({ type: 'mark_released', blob });
 }
 
 export async function sweepOrphans(owner: BlobOwner): Promise<number> {

@@ -179,15 +179,14 @@ export class GroupCommit {
     this.#batch = [];
     const writes = this.overlay.seal();
     const onCommit = this.onSeal(writes);
-    this.#write(writes)
-      .then(() => {
+    this.#write(writes).then(
+      () => {
         this.overlay.committed();
-        onCommit();
-      })
-      .then(
-        () => this.#committed(batch),
-        (error: unknown) => this.#failed(batch, error),
-      );
+        publish(onCommit);
+        this.#committed(batch);
+      },
+      (error: unknown) => this.#failed(batch, error),
+    );
   }
 
   /** A store that fails at once fails like any other. */
@@ -246,5 +245,14 @@ export class GroupCommit {
   #admit(): void {
     while (this.#mayRun && this.#waiting.length > 0) this.#run(this.#waiting.shift()!);
     if (this.#isIdle) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+}
+
+/** What is on disk must not be called a failure, whatever goes wrong when readers are told; they log that themselves. */
+function publish(onCommit: () => void): void {
+  try {
+    onCommit();
+  } catch {
+    // The batch is stored, and its steps resolve.
   }
 }

@@ -171,7 +171,7 @@ export class LmdbStore implements Store {
       );
     }
     // The reader that this turn has already opened must not go on showing the state before the commit.
-    db.resetReadTxn();
+    this.refresh();
   }
 
   /** An environment whose meta page could not be written is given up by LMDB: even reading fails. */
@@ -213,7 +213,11 @@ export class LmdbStore implements Store {
   }
 
   refresh(): void {
-    this.#db.resetReadTxn();
+    try {
+      this.#db.resetReadTxn();
+    } catch {
+      // The library has already let go of a read transaction that it finds invalid.
+    }
   }
 
   size(): StoreSize {

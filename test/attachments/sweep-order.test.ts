@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { submit } from '../support/submit.js';
 import { MemoryBlobStore } from '../../src/blobs/memory-blob-store.js';
 import type { StoredBlob } from '../../src/blobs/blob-store.js';
-import { sweepReleased, type BlobOwner } from '../../src/node/sweep-blobs.js';
+import { discardUnneeded, sweepReleased, type BlobOwner } from '../../src/node/sweep-blobs.js';
 import { volumeKey } from '../../src/shard/blob-refs.js';
 import { encodeContent } from '../../src/shard/content.js';
 import { Volume } from '../../src/shard/volume.js';
@@ -87,3 +87,19 @@ for (const [where, volumesOf] of [
 }
 
 function noop(): void {}
+
+test('blobs of a document that is stored are kept, and its save does not fail, where no volume can be read', async () => {
+  const blobs = new MemoryBlobStore();
+  const blob = await upload(blobs);
+  blob.release();
+  const owner: BlobOwner = {
+    blobs,
+    isClosing: false,
+    volumes: () => [],
+    needsBlob: () => {
+      throw new Error('the disk failed');
+    },
+  };
+  await discardUnneeded(owner, [blob.digest]);
+  assert.ok(await blobs.has(blob.digest));
+});

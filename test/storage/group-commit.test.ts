@@ -25,6 +25,22 @@ test('a large step that fails leaves no trace: what comes later is not kept wait
   assert.equal(store.get('small'), '1');
 });
 
+test('a batch that is on disk is saved, even if telling readers of it fails', async () => {
+  const store = new MemoryStore();
+  const overlay = new Overlay(() => store);
+  const commits = new GroupCommit(
+    () => store,
+    overlay,
+    () => () => {
+      throw new Error('a reader failed');
+    },
+  );
+  await commits.submit(() => overlay.put('a', '1'));
+  assert.equal(store.get('a'), '1');
+  await commits.submit(() => overlay.put('b', '1'));
+  assert.equal(store.get('b'), '1');
+});
+
 describe('groups', () => {
   test('steps of one turn share a batch; what comes during a commit goes into the next', async () => {
     const scene = new Scene();
