@@ -38,6 +38,7 @@ export class FileBlobStore implements BlobStore {
   readonly #durable = new Set<string>();
   /** By the two digits they are named after: known to be there, and durably so. */
   readonly #folders = new Map<string, Promise<void>>();
+  #isRootDurable = false;
 
   private constructor(root: string, filesMax: number) {
     this.#root = root;
@@ -55,8 +56,6 @@ export class FileBlobStore implements BlobStore {
   static async open(root: string, filesMax = openFilesMax): Promise<FileBlobStore> {
     const store = new FileBlobStore(root, filesMax);
     await mkdir(path.join(root, temporaryFolder), { recursive: true, mode: 0o700 });
-    await store.#folderSync.sync(root);
-    await store.#folderSync.sync(path.dirname(path.resolve(root)));
     await sweepTemporaries(path.join(root, temporaryFolder));
     return store;
   }
@@ -178,13 +177,20 @@ export class FileBlobStore implements BlobStore {
   #makeFolder(name: string): Promise<void> {
     let made = this.#folders.get(name);
     if (made === undefined) {
-      made = mkdir(path.join(this.#root, name), { recursive: true, mode: 0o700 }).then(() =>
-        this.#folderSync.sync(this.#root),
-      );
+      made = this.#makeDurably(name);
       this.#folders.set(name, made);
       made.catch(() => this.#folders.delete(name));
     }
     return made;
+  }
+
+  /** Not at the start, which must not fail where the disk does: what is there can be read. */
+  async #makeDurably(name: string): Promise<void> {
+    await mkdir(path.join(this.#root, name), { recursive: true, mode: 0o700 });
+    await this.#folderSync.sync(this.#root);
+    if (this.#isRootDurable) return;
+    await this.#folderSync.sync(path.dirname(path.resolve(this.#root)));
+    this.#isRootDurable = true;
   }
 
   #pathOf(digest: string): string {

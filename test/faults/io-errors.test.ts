@@ -68,3 +68,19 @@ test(
     for (const id of refused) assertOk(await again.get(`/db/${id}`), 404);
   },
 );
+
+test(
+  'a server starts, and can be read, on a disk that cannot be synced',
+  { skip: withoutFaults },
+  async (t) => {
+    const faults = new Faults(t);
+    const server = await ServerProcess.start(t, { env: faults.env });
+    const client = new HttpClient(server.url);
+    assertOk(await client.put('/db'), 201);
+    assertOk(await client.put('/db/kept', {}), 201);
+    await server.stop('SIGKILL');
+    faults.begin(['sync', 'write', 'meta'], 'attachments');
+    await server.start();
+    assertOk(await new HttpClient(server.url).get('/db/kept'), 200);
+  },
+);
