@@ -28,8 +28,6 @@ const tests = readFiles(['test'], ['.ts']).filter(({ path }) => !path.startsWith
 const pages = [...rootPages(), ...readFiles(['docs'], ['.md'])];
 const nothing: string[] = [];
 
-/** Sources of random values for tests that stand beside the code; tests are their only users. */
-const generators = new Set(['src/json/random-json.ts', 'src/json/random-keys.ts']);
 /** Exports that only tests need: lists that they compare with pages, bounds that they go up to, readers of what is stored. */
 const exportsForTests = [
   'src/base/bytes.ts: readU16',
@@ -90,7 +88,7 @@ describe('the source', () => {
   test('every export is imported by another file of the product', () => {
     const dead = deadExports(product).filter((name) => {
       const path = name.split(':')[0]!;
-      return !generators.has(path) && !exportsForTests.includes(name) && path !== 'src/index.ts';
+      return !exportsForTests.includes(name) && path !== 'src/index.ts';
     });
     assert.deepEqual(dead, nothing);
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { canonicalBody } from './canonical.js';
-import { RandomJson } from './random-json.js';
+import { RandomJson } from '../../test/support/random-json.js';
 import { scanDocument } from './scan.js';
 import { fromBytes } from '../base/bytes.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { RequestError } from '../base/errors.js';
-import { RandomJson } from './random-json.js';
+import { RandomJson } from '../../test/support/random-json.js';
 import { scanDocument } from './scan.js';
 
 const isInvalid = (error: unknown) => error instanceof RequestError && error.reason === 'invalid UTF-8 JSON';

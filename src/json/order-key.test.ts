@@ -5,7 +5,7 @@ import { compareBytes, compareKeys } from './compare-keys.js';
 import { fromBytes, toBytes } from '../base/bytes.js';
 import { keyPrefix } from './key-prefix.js';
 import { encodeKey, encodeKeyText, encodeRawKey } from './order-key.js';
-import { RandomKeys } from './random-keys.js';
+import { RandomKeys } from '../../test/support/random-keys.js';
 
 const seeds = [1, 2, 1 + Math.floor(Math.random() * 1e9)];
 const pairs = 15_000;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { fromBytes, toBytes } from '../base/bytes.js';
 import { canonicalBody } from './canonical.js';
-import { RandomJson } from './random-json.js';
+import { RandomJson } from '../../test/support/random-json.js';
 import { RawFields } from './raw-fields.js';
 import { rawName, rawValue } from './raw-value.js';
 import { scanDocument } from './scan.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { canonicalBody } from './canonical.js';
-import { RandomJson } from './random-json.js';
+import { RandomJson } from '../../test/support/random-json.js';
 import { scanInSteps } from './scan-steps.js';
 import { scanDocument, type ScannedValue } from './scan.js';
 import { settle, settleInSteps } from './settle.js';

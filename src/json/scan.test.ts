@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { RequestError } from '../base/errors.js';
-import { RandomJson } from './random-json.js';
+import { RandomJson } from '../../test/support/random-json.js';
 import { parseJson, scanBulk, scanDocument } from './scan.js';
 import { jsonDepthMax } from './walker.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { RandomJson } from '../../src/json/random-json.js';
+import { RandomJson } from '../support/random-json.js';
 import { assertOk, assertRefused } from '../support/expect.js';
 import type { HttpClient } from '../support/http-client.js';
 import { newDb, startServer, temporaryFolder } from '../support/server.js';

@@ -1,5 +1,5 @@
 /** Random selectors and documents that they have a chance to match, for tests: the same seed gives the same. */
-import { RandomJson } from '../../src/json/random-json.js';
+import { RandomJson } from '../support/random-json.js';
 
 const fields = ['a', 'b', 'c', 'a.b', 'a.0', 'a.1.b', 'b.a', 'x\\.y', '_id', 'toString'];
 const texts = ['', 'a', 'A', 'b', 'ab', 'aé', 'ae\u0301', 'é', 'e\u0301', 'z', '日本', '😀', '\ufffd', 'a-b'];

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Bytes } from '../../src/base/bytes.js';
 import { keyPrefix } from '../../src/json/key-prefix.js';
 import { encodeKey } from '../../src/json/order-key.js';
-import type { RandomKeys } from '../../src/json/random-keys.js';
+import type { RandomKeys } from '../support/random-keys.js';
 import { MemoryStore } from '../../src/storage/memory-store.js';
 import type { Grouping } from '../../src/indexes/tree/group-walk.js';
 import { NodeCache } from '../../src/indexes/tree/node-cache.js';

@@ -3,7 +3,7 @@ import { toBytes, type Bytes } from '../../src/base/bytes.js';
 import { compareKeys } from '../../src/json/compare-keys.js';
 import { keyPrefix } from '../../src/json/key-prefix.js';
 import { encodeKey } from '../../src/json/order-key.js';
-import { RandomKeys } from '../../src/json/random-keys.js';
+import { RandomKeys } from '../support/random-keys.js';
 import { prefixEnd, type Store } from '../../src/storage/store.js';
 import { Inner } from '../../src/indexes/tree/inner.js';
 import { Leaf } from '../../src/indexes/tree/leaf.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { RandomJson } from '../../json/random-json.js';
+import { RandomJson } from '../../../test/support/random-json.js';
 import { RequestError } from '../../base/errors.js';
 import { Matcher } from './matcher.js';
 import { parsePattern } from './parse-pattern.js';
