@@ -12,6 +12,9 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: async () => (await import('./doctor/command.js')).doctor,
   backup: async () => (await import('./commands/backup.js')).backup,
   check: async () => (await import('./commands/check.js')).check,
+  export: async () => (await import('./commands/export.js')).exportDatabase,
+  import: async () => (await import('./commands/import.js')).importDatabase,
+  migrate: async () => (await import('./commands/migrate.js')).migrate,
   restore: async () => (await import('./commands/restore.js')).restore,
 };
 
@@ -34,6 +37,8 @@ function print(text: string): number {
   return 0;
 }
 
+// A command that ends without an outcome has failed.
+process.exitCode = 1;
 main(process.argv.slice(2)).then(
   (code) => (process.exitCode = code),
   (error: unknown) => {

@@ -3,6 +3,9 @@ export const usage = `Usage: tuffet [serve] [options]
        tuffet backup --to BACKUPS [--data DIR] [--keep N]
        tuffet restore --from BACKUPS --data DIR
        tuffet check [--data DIR] [--repair] [--json]
+       tuffet export URL [--output FILE]
+       tuffet import URL [--input FILE]
+       tuffet migrate --from URL --to URL
        tuffet COMMAND --help
 
 Options of serve:
