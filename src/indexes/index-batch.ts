@@ -3,7 +3,7 @@ import { TimeSlice } from '../base/turns.js';
 import type { Store, Write } from '../storage/store.js';
 import { decodeRowKeys, encodeRowKeys, rowsOf, type Emitted } from './doc-rows.js';
 import { partitionOf } from '../shard/partition-counts.js';
-import { DocNumbers } from './search-numbers.js';
+import { DocNumbers, sortSearchRows } from './search-numbers.js';
 import { searchRows } from './search-rows.js';
 import { sortRowsInSlices, type KeyOrder } from './key-order.js';
 import type { OpenIndex } from './open-index.js';
@@ -89,12 +89,12 @@ export class IndexBatch {
     if (inserts.length === 0 && removals.length === 0) return { writes: [], notes, tree: index.state.tree };
     const { writes, state } = await index
       .writer(store)
-      .update(
-        await sortRowsInSlices(removals, this.order),
-        await sortRowsInSlices(inserts, this.order),
-        repeats > 0,
-      );
+      .update(await this.#sort(removals), await this.#sort(inserts), repeats > 0);
     return { writes, notes, tree: state };
+  }
+
+  #sort<R extends RowKey>(rows: R[]): Promise<R[]> {
+    return this.isSearch ? sortSearchRows(rows) : sortRowsInSlices(rows, this.order);
   }
 }
 

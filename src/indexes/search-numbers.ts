@@ -1,10 +1,12 @@
 import type { Bytes } from '../base/bytes.js';
+import { sortInSlices } from '../base/sort-in-slices.js';
+import { TimeSlice } from '../base/turns.js';
 import { compareBytes } from '../json/compare-keys.js';
 import { counterKey, docNumber } from '../search/postings.js';
 import type { Store } from '../storage/store.js';
 import type { OpenIndex } from './open-index.js';
 import type { Reducer } from './tree/reducer.js';
-import type { Row } from './tree/row.js';
+import type { Row, RowKey } from './tree/row.js';
 import { TreeReader } from './tree/tree-reader.js';
 
 /** Gives the documents of a search index their numbers. A document keeps its number for as long as it is in the index. */
@@ -34,6 +36,33 @@ export const lengthsReducer: Reducer = {
   rereduce: (groups) => groups.map((values) => String(values.reduce((sum, value) => sum + Number(value), 0))),
 };
 
-const lengthRow = /^(?:p[0-9a-f]*\/)?l/;
+export function lengthOf(row: Row): number {
+  const { key } = row;
+  const kind = key[0] === 'p' ? key[key.indexOf('/') + 1] : key[0];
+  return kind === 'l' ? Number(row.value) : 0;
+}
 
-export const lengthOf = ({ key, value }: Row): number => (lengthRow.test(key) ? Number(value) : 0);
+/**
+ * Rows in the order of the tree. Most terms stand in many documents: it is faster to gather the rows of each, which come in
+ * the order of their documents' numbers nearly always, and to sort the terms.
+ */
+export async function sortSearchRows<R extends RowKey>(rows: readonly R[]): Promise<R[]> {
+  const slice = new TimeSlice();
+  const byKey = new Map<Bytes, R[]>();
+  for (const [i, row] of rows.entries()) {
+    const same = byKey.get(row.key);
+    if (same === undefined) byKey.set(row.key, [row]);
+    else same.push(row);
+    if ((i & 1_023) === 0 && slice.isOver) await slice.next();
+  }
+  const keys = await sortInSlices([...byKey.keys()], compareBytes);
+  const sorted: R[] = [];
+  for (const key of keys) {
+    const same = byKey.get(key)!;
+    if (!same.every((row, i) => i === 0 || same[i - 1]!.id < row.id))
+      same.sort((a, b) => compareBytes(a.id, b.id));
+    for (const row of same) sorted.push(row);
+    if (slice.isOver) await slice.next();
+  }
+  return sorted;
+}

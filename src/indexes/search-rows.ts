@@ -9,6 +9,7 @@ import {
   numberKey,
   partitionPrefix,
   termKey,
+  termsKey,
   type DocValues,
 } from '../search/postings.js';
 import type { Emitted } from './doc-rows.js';
@@ -43,6 +44,7 @@ class DocFields {
   readonly #fields = new Map<string, FieldTerms>();
   readonly #numbers = new Map<string, Set<number>>();
   readonly #values: DocValues = {};
+  #tokens = 0;
 
   constructor(private readonly analyzer: Analyzer) {}
 
@@ -95,7 +97,7 @@ class DocFields {
     const base = field.length === 0 ? 0 : field.next + gap;
     const tokens = isAnalyzed ? this.analyzer.tokens(name, text) : [{ term: text, position: 0 }];
     for (const { term, position } of tokens) {
-      if (slice.isOver) await slice.next();
+      if ((++this.#tokens & 63) === 0 && slice.isOver) await slice.next();
       if (term === '') continue;
       field.length++;
       field.next = base + position + 1;
@@ -109,8 +111,9 @@ class DocFields {
     const rows: Emitted[] = [{ key: docKey, value: toBytes(JSON.stringify(this.#values)) }];
     for (const [name, { length, boost, terms }] of this.#fields) {
       rows.push({ key: lengthKey(name), value: String(length) });
+      const prefix = termsKey(name);
       for (const [term, positions] of terms) {
-        const key = termKey(name, term.toWellFormed());
+        const key = prefix + toBytes(term.toWellFormed());
         if (key.length < termBytesMax) rows.push({ key, value: encodePosting(positions, length, boost) });
       }
     }

@@ -50,6 +50,10 @@ const boostUnit = 1_000;
 
 /** `frequency length boost position…`, each position as the distance from the one before. */
 export function encodePosting(positions: readonly number[], length: number, boost: number): Bytes {
+  const [first] = positions as [number];
+  // Most terms stand once in a short text.
+  if (positions.length === 1 && boost === 1 && length < 0x80 && first < 0x80)
+    return String.fromCharCode(1, length, 0xe8, 0x07, first);
   let bytes = varint(positions.length) + varint(length) + varint(Math.round(boost * boostUnit));
   let before = 0;
   for (const position of positions) {

@@ -32,7 +32,7 @@ test('random queries find what a look at every document finds, while documents c
   await client.put(`${db}/_design/s`, { indexes: { i: { analyzer: 'whitespace', index } } });
   const docs = new Map<string, NaiveDoc>();
   const revs = new Map<string, string>();
-  for (let round = 0; round < 12; round++) {
+  for (let round = 0; round < 8; round++) {
     const changes = Array.from({ length: 40 }, () => {
       const _id = `doc${Math.floor(random() * 120)}`;
       const isDeleted = revs.has(_id) && random() < 0.3;
@@ -59,7 +59,7 @@ test('random queries find what a look at every document finds, while documents c
       if (isDeleted) revs.delete(id);
       else revs.set(id, rev);
     }
-    for (let i = 0; i < 15; i++) {
+    for (let i = 0; i < 12; i++) {
       const query = randomQuery(words, random);
       const expected = [...docs].flatMap(([id, doc]) => {
         const score = query.score(doc, docs);
@@ -71,11 +71,9 @@ test('random queries find what a look at every document finds, while documents c
           .map((kind) => [kind, expected.filter(({ doc }) => doc.kind === kind).length] as const)
           .filter(([, count]) => count > 0),
       );
-      const answer = await client.post(`${db}/_design/s/_search/i`, {
-        q: query.text,
-        limit: 200,
-        counts: ['kind'],
-      });
+      // Clauses that find nothing make the search look at few documents at a time.
+      const q = i % 3 === 0 ? `${query.text} ${'-nothing '.repeat(900)}` : query.text;
+      const answer = await client.post(`${db}/_design/s/_search/i`, { q, limit: 200, counts: ['kind'] });
       assertOk(answer, 200);
       const rows = answer.body.rows as { id: string; order: [number, number] }[];
       assert.equal(answer.body.total_rows, expected.length, query.text);
