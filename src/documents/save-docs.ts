@@ -2,7 +2,6 @@ import { fromBytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Rev } from '../revisions/rev.js';
-import { volumeKey } from '../shard/blob-refs.js';
 import { attachmentsOf } from '../shard/content.js';
 import { attach, type Follower } from './attachments/attach.js';
 import { missingStub } from './attachments/attachment-input.js';
@@ -99,6 +98,6 @@ async function update(
 /** A document keeps an attachment whose bytes are not there: they went with the revision that had them, or are lost. */
 function lostAttachment({ collection }: Database, { id, body }: NamedInput): RequestError {
   const attachments = attachmentsOf(body);
-  const lost = attachments.find(({ blob }) => collection.store.get(volumeKey(blob)) === undefined);
+  const lost = attachments.find(({ blob }) => !collection.hasBlob(blob));
   return missingStub(fromBytes(id), (lost ?? attachments[0])?.name ?? '');
 }

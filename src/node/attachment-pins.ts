@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Bytes } from '../base/bytes.js';
 import type { BlobStore } from '../blobs/blob-store.js';
-import { smallBlob, volumeKey } from '../shard/blob-refs.js';
 import type { Attachment } from '../shard/content.js';
 import type { Database } from './database.js';
 
@@ -35,7 +34,7 @@ export class AttachmentPins {
     const large: Promise<() => void>[] = [];
     for (const blob of new Set(Array.from(attachments, (each) => each.blob))) {
       const kept = this.#small.get(blob);
-      const small = kept?.bytes ?? smallBlob(database.collection.store.get(volumeKey(blob)));
+      const small = kept?.bytes ?? database.collection.smallBlob(blob);
       if (small === undefined || small === '') large.push(this.blobs.hold(blob));
       else if (kept !== undefined || this.#smallBytes + small.length <= smallBytesMax)
         releases.push(this.#keep(blob, small));

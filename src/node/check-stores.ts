@@ -9,6 +9,7 @@ import type { Store } from '../storage/store.js';
 import { Catalogue } from './catalogue.js';
 import type { DataFolder } from './data-folder.js';
 import { upgradeCatalogue } from './upgrade-catalogue.js';
+import { needsUpgrade, upgradeVolume } from '../shard/upgrade-volume.js';
 import { readStamp, stampWrite, type VolumeStamp } from '../shard/volume-stamp.js';
 
 /** How long a start looks at pages of stores. What is larger than fits is looked at in part; `tuffet doctor` has time. */
@@ -41,6 +42,7 @@ export async function checkStores(folder: DataFolder, logger: Logger): Promise<v
       folder.raiseFormat();
       await upgradeCatalogue(store);
     });
+    await check.upgrade();
     for (const name of leftovers) fs.rmSync(folder.path('documents', name), { recursive: true, force: true });
   } finally {
     await catalogue.close();
@@ -173,6 +175,28 @@ class VolumesCheck {
       if (stamp?.generation !== generation) wanted.push({ catalogue: id, slot, generation });
     }
     return wanted;
+  }
+
+  /** Volumes of earlier versions are brought up to date: only then can they be used. */
+  async upgrade(): Promise<void> {
+    for (const [slot, generation] of this.#generations.entries()) {
+      const volume = this.#path(`${slot}.${generation}`);
+      const store = openStore(volume);
+      try {
+        if (!needsUpgrade(store)) continue;
+        this.logger.notice({ volume }, 'upgrading a volume of an earlier version');
+        this.folder.raiseFormat();
+        await upgradeVolume(store);
+      } catch (error) {
+        const { message } = error as Error;
+        throw new StartupError(
+          `The volume ${volume} could not be upgraded: ${message}. Nothing is lost; the next start goes on with it.`,
+          { cause: error },
+        );
+      } finally {
+        await store.close();
+      }
+    }
   }
 
   async stamp(stamps: readonly VolumeStamp[]): Promise<void> {

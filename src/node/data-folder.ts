@@ -5,7 +5,7 @@ import { StartupError } from '../base/startup-error.js';
 import { storageRefusal } from '../base/storage-errors.js';
 
 /** Raised when a folder written by this version can no longer be read by the one before. */
-export const folderFormat = 2;
+export const folderFormat = 3;
 
 /** Folders in use by servers of this very process, which a look at process numbers could not tell apart. */
 const lockedHere = new Set<string>();
@@ -150,7 +150,7 @@ function identity(folder: string): Identity {
   if (holdsStores(folder)) {
     throw new StartupError(
       `The file ${path.join(folder, 'tuffet.json')} is missing from a data folder that is in use. Nothing was changed. ` +
-        'Restore it from a backup; without one, write {"format":2,"uuid":"ID"} into it, where ID is the "uuid" that ' +
+        'Restore it from a backup; without one, write {"format":3,"uuid":"ID"} into it, where ID is the "uuid" that ' +
         'GET / showed, or any 32 hexadecimal digits.',
     );
   }

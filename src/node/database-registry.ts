@@ -4,7 +4,6 @@ import type { Logger } from '../base/logger.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
 import type { BlobStore } from '../blobs/blob-store.js';
-import { volumeKey } from '../shard/blob-refs.js';
 import { Collection } from '../shard/collection.js';
 import { DatabaseKeys } from '../shard/keys.js';
 import type { Volume } from '../shard/volume.js';
@@ -121,9 +120,9 @@ export class DatabaseRegistry implements EventTarget {
     return this.#volumes.all();
   }
 
-  /** Whether some kept revision names the blob. */
+  /** Whether some kept revision names the blob, which is kept as a file. */
   needsBlob(blob: string): boolean {
-    return this.#volumes.all().some(({ store }) => store.get(volumeKey(blob)) !== undefined);
+    return this.#volumes.all().some((volume) => volume.namesFile(blob));
   }
 
   get isClosing(): boolean {

@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { versionWrite } from '../shard/upgrade-volume.js';
 import { stampWrite, type VolumeStamp } from '../shard/volume-stamp.js';
 import { Volume } from '../shard/volume.js';
 import type { Touched } from '../shard/write-view.js';
@@ -129,8 +130,8 @@ export class Volumes {
     if (this.folder !== undefined) {
       const store = new LmdbStore(this.#folderOf(slot, 1));
       const stamp = this.#stampOf(slot, 1);
-      const stamped = stamp === undefined ? Promise.resolve() : store.write([stampWrite(stamp)]).flushed;
-      await stamped.finally(() => store.close());
+      const writes = stamp === undefined ? [versionWrite] : [versionWrite, stampWrite(stamp)];
+      await store.write(writes).flushed.finally(() => store.close());
     }
     await this.catalogue.journal.record({ type: 'set_generation', slot, generation: 1 });
   }

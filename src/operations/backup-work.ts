@@ -4,7 +4,7 @@ import { StartupError } from '../base/startup-error.js';
 import { packageVersion } from '../base/version.js';
 import { Catalogue } from '../node/catalogue.js';
 import { instancesIn } from '../node/instances.js';
-import { blobsNamedIn } from '../shard/blob-refs.js';
+import { blobsNamedIn } from '../shard/volume-blobs.js';
 import { lastTransaction } from '../storage/lmdb-file.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import { blobsBelow, copyHashed, filesBelow, hashFile, link } from './copy-files.js';

@@ -4,7 +4,7 @@ import type { DatabaseKeys } from './keys.js';
 import { inPartition } from './partition-counts.js';
 import { DocWriter, loadDoc } from './stored-doc.js';
 import { bodyKeyBytes } from './apply-edit.js';
-import type { WriteView } from './write-view.js';
+import type { GroupView } from './write-view.js';
 
 /** Bodies of one document that a command forgets: where there are more, it is to be sent again. */
 export const compactedBodiesMax = 1_000;
@@ -12,7 +12,7 @@ export const compactedBodiesMax = 1_000;
 /** Purges that a command forgets: where there are more beyond the limit, it is to be sent again. */
 const compactedPurgesMax = 1_000;
 
-export function applyCompact(command: CompactCommand, keys: DatabaseKeys, view: WriteView): void {
+export function applyCompact(command: CompactCommand, keys: DatabaseKeys, view: GroupView): void {
   const state = view.state(keys, command.shard);
   const writer = new DocWriter(keys, view, command.shard, state);
   for (const id of command.ids) {

@@ -19,7 +19,7 @@ import type { DatabaseKeys } from './keys.js';
 import { inPartition } from './partition-counts.js';
 import type { ShardState } from './shard-state.js';
 import { DocWriter, loadDoc, type NewBody, type StoredDoc } from './stored-doc.js';
-import type { WriteView } from './write-view.js';
+import type { GroupView } from './write-view.js';
 
 /**
  * How much one application of a command does, in units of about a microsecond. Counted and not timed, so that the same
@@ -34,7 +34,7 @@ const bytesOfWork = 500;
  * becomes too much for one turn of the event loop: results are those of the first edits, at least one, and the rest is
  * to be applied by itself.
  */
-export function applyEdit(command: EditCommand, keys: DatabaseKeys, view: WriteView): EditResult[] {
+export function applyEdit(command: EditCommand, keys: DatabaseKeys, view: GroupView): EditResult[] {
   const state = view.state(keys, command.shard);
   const target = { command, keys, view, state, writer: new DocWriter(keys, view, command.shard, state) };
   const { edits } = command;
@@ -76,7 +76,7 @@ function repeatedIds(edits: readonly Edit[]): Set<Bytes> | undefined {
 interface Target {
   command: EditCommand;
   keys: DatabaseKeys;
-  view: WriteView;
+  view: GroupView;
   state: ShardState;
   writer: DocWriter;
 }

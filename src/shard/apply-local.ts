@@ -1,9 +1,9 @@
 import { isHashedKey, type DatabaseKeys } from './keys.js';
 import type { LocalCommand } from './commands.js';
 import { encodeLocal } from './local-record.js';
-import type { WriteView } from './write-view.js';
+import type { GroupView } from './write-view.js';
 
-export function applyLocal(command: LocalCommand, keys: DatabaseKeys, view: WriteView): void {
+export function applyLocal(command: LocalCommand, keys: DatabaseKeys, view: GroupView): void {
   const state = view.state(keys, command.shard);
   for (const { id, rev, body } of command.edits) {
     const key = keys.local(id);

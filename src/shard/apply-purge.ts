@@ -8,13 +8,13 @@ import { inPartition } from './partition-counts.js';
 import { encodePurge } from './purge-record.js';
 import { DocWriter, loadDoc, type StoredDoc } from './stored-doc.js';
 import type { ShardState } from './shard-state.js';
-import type { WriteView } from './write-view.js';
+import type { GroupView } from './write-view.js';
 
 /**
  * Removes leaves without a trace, and the document with its last one. What was purged is remembered for a while, so
  * that indexes can follow. Revisions that are unknown or no leaves are passed over.
  */
-export function applyPurge(command: PurgeCommand, keys: DatabaseKeys, view: WriteView): Rev[][] {
+export function applyPurge(command: PurgeCommand, keys: DatabaseKeys, view: GroupView): Rev[][] {
   const state = view.state(keys, command.shard);
   const writer = new DocWriter(keys, view, command.shard, state);
   return command.purges.map(({ id, revs }) => {

@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { submit } from '../../test/support/submit.js';
 import { MemoryStore } from '../storage/memory-store.js';
-import { smallBlob, volumeKey } from './blob-refs.js';
+import { fromHex, smallBlob } from './blob-record.js';
 import type { EditCommand } from './commands.js';
 import { encodeContent } from './content.js';
+import { DatabaseKeys } from './keys.js';
 import { Volume } from './volume.js';
 
 const bytes = 'the bytes of an attachment';
@@ -20,6 +21,7 @@ const attachment = {
   gzip: false,
   blob,
 };
+const blobKey = new DatabaseKeys(1).blob(fromHex(blob));
 const withAttachment = (n: number): string => encodeContent([attachment], `{"n":${n}}`);
 
 /** Saves one version after the other; only the first brings the bytes, the others have stubs. */
@@ -49,11 +51,11 @@ for (const limit of [1, 2, 3, 1_000]) {
       [withAttachment(1), withAttachment(2), withAttachment(3), withAttachment(4)],
       limit,
     );
-    assert.equal(smallBlob(volume.store.get(volumeKey(blob))), bytes);
+    assert.equal(smallBlob(volume.store.get(blobKey)), bytes);
   });
 }
 
 test('an attachment goes with the last kept revision that has it', async () => {
   const volume = await lifeOf([withAttachment(1), '{"n":2}', '{"n":3}'], 2);
-  assert.equal(volume.store.get(volumeKey(blob)), undefined);
+  assert.equal(volume.store.get(blobKey), undefined);
 });

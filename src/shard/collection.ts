@@ -2,6 +2,7 @@ import type { Bytes } from '../base/bytes.js';
 import { CorruptRecord } from '../base/corrupt-record.js';
 import { prefixEnd, type Store } from '../storage/store.js';
 import type { RevNode, RevTree } from '../revisions/tree.js';
+import { fromHex, smallBlob } from './blob-record.js';
 import { decodeDocRecord, decodeWinner, type DocRecord, type WinnerView } from './doc-record.js';
 import type { GroupLog } from './group-log.js';
 import { DatabaseKeys } from './keys.js';
@@ -122,6 +123,16 @@ export class Collection {
   bodyOnce(shard: number, doc: DocRecord, node: RevNode): Bytes | undefined {
     if (isInRecord(doc, node)) return doc.body;
     return node.body === 0 ? undefined : this.store.getUncached(this.keys.body(shard, node.body));
+  }
+
+  /** Whether a kept revision names the blob. */
+  hasBlob(blob: string): boolean {
+    return this.store.get(this.keys.blob(fromHex(blob))) !== undefined;
+  }
+
+  /** The bytes of a small blob; empty text for one that is kept as a file; undefined where no kept revision names it. */
+  smallBlob(blob: string): Bytes | undefined {
+    return smallBlob(this.store.get(this.keys.blob(fromHex(blob))));
   }
 
   local(id: Bytes): LocalRecord | undefined {

@@ -8,7 +8,7 @@ import {
   varint,
   type Bytes,
 } from '../base/bytes.js';
-import { fromHex, toHex } from './blob-refs.js';
+import { fromHex, toHex } from './blob-record.js';
 import type {
   Command,
   CompactCommand,

@@ -19,6 +19,7 @@ export const tables = {
   state: 7,
   blobRefs: 8,
   partitions: 9,
+  blobs: 10,
 } as const;
 
 export class DatabaseKeys {
@@ -32,6 +33,7 @@ export class DatabaseKeys {
   readonly #state: Bytes;
   readonly #blobRefs: Bytes;
   readonly #partitions: Bytes;
+  readonly #blobs: Bytes;
 
   constructor(readonly instance: number) {
     this.prefix = u8(Math.floor(instance / 0x1_0000_0000)) + u32(instance);
@@ -44,6 +46,7 @@ export class DatabaseKeys {
     this.#state = this.prefix + u8(tables.state);
     this.#blobRefs = this.prefix + u8(tables.blobRefs);
     this.#partitions = this.prefix + u8(tables.partitions);
+    this.#blobs = this.prefix + u8(tables.blobs);
   }
 
   /** Everything of the database. */
@@ -91,6 +94,15 @@ export class DatabaseKeys {
 
   get blobRefsRange(): { start: Bytes; end: Bytes } {
     return { start: this.#blobRefs, end: prefixEnd(this.#blobRefs) };
+  }
+
+  /** `digest` is raw. */
+  blob(digest: Bytes): Bytes {
+    return this.#blobs + digest;
+  }
+
+  get blobsRange(): { start: Bytes; end: Bytes } {
+    return { start: this.#blobs, end: prefixEnd(this.#blobs) };
   }
 
   partition(name: Bytes): Bytes {

@@ -1,7 +1,7 @@
 import { ByteReader, u48, type Bytes } from '../base/bytes.js';
 import type { DatabaseKeys } from './keys.js';
 import type { ShardState } from './shard-state.js';
-import type { WriteView } from './write-view.js';
+import type { GroupView } from './write-view.js';
 
 /** What one partition of a database holds. All its documents are in one shard, so its counters are of that shard's. */
 export interface PartitionCounts {
@@ -49,7 +49,7 @@ const countsOf = (state: ShardState): PartitionCounts => ({
 export function inPartition<T>(
   partitioned: true | undefined,
   keys: DatabaseKeys,
-  view: WriteView,
+  view: GroupView,
   state: ShardState,
   id: Bytes,
   change: () => T,

@@ -11,7 +11,7 @@ import {
 } from './doc-record.js';
 import type { DatabaseKeys } from './keys.js';
 import type { ShardState } from './shard-state.js';
-import type { WriteView } from './write-view.js';
+import type { GroupView } from './write-view.js';
 
 const designPrefix = '_design/';
 
@@ -27,7 +27,7 @@ export interface StoredDoc extends DocRecord {
  */
 export function loadDoc(
   keys: DatabaseKeys,
-  view: WriteView,
+  view: GroupView,
   state: ShardState,
   id: Bytes,
 ): StoredDoc | undefined {
@@ -60,7 +60,7 @@ export class DocWriter {
 
   constructor(
     private readonly keys: DatabaseKeys,
-    private readonly view: WriteView,
+    private readonly view: GroupView,
     private readonly shard: number,
     private readonly state: ShardState,
   ) {

@@ -1,9 +1,10 @@
 import type { Bytes } from '../base/bytes.js';
 import type { Journal } from '../log/journal.js';
-import { countInVolume, fromHex, releasedPrefix, toHex, volumeKey } from './blob-refs.js';
+import { smallBlob, toHex } from './blob-record.js';
 import type { GroupLogs } from './group-log.js';
 import { DatabaseKeys } from './keys.js';
 import { decodeState } from './shard-state.js';
+import { countFile, forgetReleased, markReleased } from './volume-blobs.js';
 import { stampWrite, type VolumeStamp } from './volume-stamp.js';
 import { recordBytes, type WriteView } from './write-view.js';
 
@@ -42,11 +43,9 @@ function applyEntry(entry: VolumeEntry, view: WriteView): boolean | undefined {
     case 'erase':
       return erase(new DatabaseKeys(entry.instance), entry.keys, view);
     case 'forget_released':
-      if (view.get(volumeKey(entry.blob)) !== undefined) return false;
-      view.remove(releasedPrefix + fromHex(entry.blob));
-      return true;
+      return forgetReleased(view, entry.blob);
     case 'mark_released':
-      if (view.get(volumeKey(entry.blob)) === undefined) view.put(releasedPrefix + fromHex(entry.blob), '');
+      markReleased(view, entry.blob);
       return undefined;
     case 'stamp': {
       const { key, value } = stampWrite(entry.stamp);
@@ -57,13 +56,13 @@ function applyEntry(entry: VolumeEntry, view: WriteView): boolean | undefined {
 }
 
 function erase(keys: DatabaseKeys, found: readonly Bytes[], view: WriteView): undefined {
-  const refs = keys.blobRefsRange;
+  const blobs = keys.blobsRange;
   for (const key of found) {
     const value = view.get(key);
     if (value === undefined) continue;
     if (keys.isShardState(key)) view.addVolumeBytes(-recordBytes(decodeState(value)));
     view.remove(key);
-    if (key >= refs.start && key < refs.end)
-      countInVolume(view, toHex(key.slice(refs.start.length + 2)), -1, undefined);
+    if (key >= blobs.start && key < blobs.end && smallBlob(value) === '')
+      countFile(view, toHex(key.slice(blobs.start.length)), -1);
   }
 }

@@ -1,9 +1,9 @@
 import { TimeSlice } from '../base/turns.js';
 import { GroupCommit } from '../storage/group-commit.js';
-import { prefixEnd, type Bytes, type Store, type Write } from '../storage/store.js';
-import { releasedPrefix, toHex } from './blob-refs.js';
+import { type Bytes, type Store, type Write } from '../storage/store.js';
 import { GroupFollowers, GroupLog } from './group-log.js';
 import type { DatabaseKeys } from './keys.js';
+import { namesFile, releasedBlobs } from './volume-blobs.js';
 import { VolumeJournal } from './volume-journal.js';
 import { readVolumeBytes, volumeBytesKey, WriteView, type Touched } from './write-view.js';
 
@@ -74,10 +74,14 @@ export class Volume {
     return found.length === keysMax;
   }
 
-  /** Blobs kept as files that no shard of this volume needs any more. */
+  /** Blobs kept as files that no group of this volume names any more. */
   releasedBlobs(limit: number): string[] {
-    const range = { start: releasedPrefix, end: prefixEnd(releasedPrefix), limit };
-    return [...this.#store.keys(range)].map((key) => toHex(key.slice(releasedPrefix.length)));
+    return releasedBlobs(this.#store, limit);
+  }
+
+  /** Whether a kept revision names a blob that is kept as a file. */
+  namesFile(blob: string): boolean {
+    return namesFile(this.#store, blob);
   }
 
   /** Runs `work` while the store holds exactly what readers have been told of. */

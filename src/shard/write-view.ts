@@ -4,6 +4,7 @@ import type { LogEntry } from '../log/log.js';
 import type { Command } from './commands.js';
 import { decodeGroupState, encodeGroupState, type GroupState } from './group-state.js';
 import type { DatabaseKeys } from './keys.js';
+import { countFile } from './volume-blobs.js';
 import { decodeState, encodeState, type ShardState } from './shard-state.js';
 
 /** A document that began or ceased to be live, by its key: what listings count by. */
@@ -35,9 +36,20 @@ export const readVolumeBytes = (bytes: Bytes | undefined): number =>
 /** What a shard has in the store: attachments that are files are not. */
 export const recordBytes = (state: ShardState): number => state.stored_bytes - state.attachment_bytes;
 
+/**
+ * What a command may use of it: records and counters of its group, and notes for readers and for the volume. Nothing that
+ * it can read depends on other groups.
+ */
+export type GroupView = Pick<
+  WriteView,
+  'get' | 'put' | 'remove' | 'state' | 'live' | 'design' | 'moved' | 'namesFile'
+>;
+
 /** What commands read and write: the overlay of their volume, and the counters of the shards they touch. */
 export class WriteView extends Overlay {
   #touched = new Map<number, Touched>();
+  /** What the command under way did to the names of files. */
+  #files: { blob: string; by: 1 | -1 }[] = [];
 
   /** A shard's counters, to be changed in place by the command under way. */
   state(keys: DatabaseKeys, shard: number): ShardState {
@@ -68,10 +80,12 @@ export class WriteView extends Overlay {
       commands.length = applied;
     });
     group.position++;
+    this.#files = [];
     const result = command(state, group.position);
     this.put(keys.group, encodeGroupState(group));
     this.put(keys.state(shard), encodeState(state));
     this.addVolumeBytes(recordBytes(state) - recordBytes(before));
+    for (const { blob, by } of this.#files) countFile(this, blob, by);
     return result;
   }
 
@@ -98,6 +112,11 @@ export class WriteView extends Overlay {
 
   moved(keys: DatabaseKeys, shard: number, seq: number, replaced: number): void {
     this.#touch(keys).moves.push(shard, seq, replaced);
+  }
+
+  /** Notes that the group begins or ceases to name a blob that is kept as a file. */
+  namesFile(blob: string, by: 1 | -1): void {
+    this.#files.push({ blob, by });
   }
 
   /** Whom the batch that ends here concerns. */

@@ -4,7 +4,6 @@ import { submit } from '../support/submit.js';
 import { MemoryBlobStore } from '../../src/blobs/memory-blob-store.js';
 import type { StoredBlob } from '../../src/blobs/blob-store.js';
 import { discardUnneeded, sweepReleased, type BlobOwner } from '../../src/node/sweep-blobs.js';
-import { volumeKey } from '../../src/shard/blob-refs.js';
 import { encodeContent } from '../../src/shard/content.js';
 import { Volume } from '../../src/shard/volume.js';
 import { MemoryStore } from '../../src/storage/memory-store.js';
@@ -71,7 +70,7 @@ for (const [where, volumesOf] of [
       blobs,
       isClosing: false,
       volumes: () => volumes,
-      needsBlob: (blob) => volumes.some(({ store }) => store.get(volumeKey(blob)) !== undefined),
+      needsBlob: (blob) => volumes.some((volume) => volume.namesFile(blob)),
     };
     const first = await upload(blobs);
     const rev = await save(volumes[0]!, 'gone', first);

@@ -3,7 +3,11 @@ import path from 'node:path';
 import { Catalogue } from '../../src/node/catalogue.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import { DatabaseKeys } from '../../src/shard/keys.js';
-import type { Store } from '../../src/storage/store.js';
+import { smallBlob } from '../../src/shard/blob-record.js';
+import { needsUpgrade } from '../../src/shard/upgrade-volume.js';
+import { filesPrefix } from '../../src/shard/volume-blobs.js';
+import { prefixEnd, type Store } from '../../src/storage/store.js';
+import { ByteReader } from '../../src/base/bytes.js';
 import { checkDatabase, type Scan } from '../model/check-database.js';
 
 const allNames = { inclusiveEnd: true, descending: false, skip: 0, limit: Infinity };
@@ -31,11 +35,30 @@ export async function checkClosedFolder(folder: string): Promise<Map<string, Sca
         assert.ok(mine.has(instance), `instance ${instance} is of no database, and nobody will erase it`);
       }
     }
+    for (const volume of volumes) checkFiles(volume);
     return scans;
   } finally {
     for (const volume of volumes) await volume.close();
     await catalogue.close();
   }
+}
+
+/** How many groups name a blob that is kept as a file, by the groups and by the volume. */
+function checkFiles(volume: Store): void {
+  if (needsUpgrade(volume)) return;
+  const named = new Map<string, number>();
+  for (const instance of instancesIn(volume)) {
+    const { start, end } = new DatabaseKeys(instance).blobsRange;
+    for (const { key, value } of volume.entries({ start, end })) {
+      const digest = key.slice(start.length);
+      if (smallBlob(value) === '') named.set(digest, (named.get(digest) ?? 0) + 1);
+    }
+  }
+  const counted = [...volume.entries({ start: filesPrefix, end: prefixEnd(filesPrefix) })].map(
+    ({ key, value }) => [key.slice(filesPrefix.length), new ByteReader(value).varint()] as const,
+  );
+  const byDigest = new Map([...named].sort(([a], [b]) => (a < b ? -1 : 1)));
+  assert.deepEqual(new Map(counted), byDigest, 'groups that name a file');
 }
 
 /** The instance numbers that begin the keys of a volume; 0 is the volume's own. */

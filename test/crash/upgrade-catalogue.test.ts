@@ -3,26 +3,8 @@ import { test } from 'node:test';
 import { toBytes } from '../../src/base/bytes.js';
 import { Catalogue, type DatabaseRecord } from '../../src/node/catalogue.js';
 import { upgradeCatalogue } from '../../src/node/upgrade-catalogue.js';
-import { MemoryStore } from '../../src/storage/memory-store.js';
-import type { Commit, Write } from '../../src/storage/store.js';
-
-/** A disk that is cut off after some commits. */
-class CutStore extends MemoryStore {
-  constructor(private commitsLeft: number) {
-    super();
-  }
-
-  override write(batch: readonly Write[]): Commit {
-    if (this.commitsLeft-- > 0) return super.write(batch);
-    const refused = Promise.reject(new Error('the machine stopped'));
-    refused.catch(() => undefined);
-    return { committed: refused, flushed: refused };
-  }
-
-  continue(): void {
-    this.commitsLeft = Infinity;
-  }
-}
+import type { Write } from '../../src/storage/store.js';
+import { CutStore } from './cut-store.js';
 
 const json = (value: object): string => toBytes(JSON.stringify(value));
 const generations = [3, 1, 7];

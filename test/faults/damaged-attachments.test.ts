@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { tables } from '../../src/shard/keys.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import { assertOk, assertRefused } from '../support/expect.js';
 import type { Answer, HttpClient } from '../support/http-client.js';
@@ -133,7 +134,11 @@ test('a compressed attachment that is damaged is answered by an error, however i
 
 describe('an attachment that is kept among the documents', () => {
   const bytes = randomBytes(1_000);
-  const key = `\0\0\0\0\0b${createHash('sha256').update(bytes).digest('latin1')}`;
+  const digest = createHash('sha256').update(bytes).digest('latin1');
+  const keyIn = (store: LmdbStore): string =>
+    [...store.keys({ start: '\0\0\0\0\x01', end: '\xff' })].find(
+      (key) => key.charCodeAt(5) === tables.blobs && key.endsWith(digest),
+    )!;
 
   /** A folder with a document `x` that has it, and the store of the documents changed by `harm`. */
   async function stored(harm: (store: LmdbStore) => Promise<void>): Promise<string> {
@@ -151,6 +156,7 @@ describe('an attachment that is kept among the documents', () => {
 
   test('and was changed there is answered by an error that names it', async () => {
     const dataDir = await stored(async (store) => {
+      const key = keyIn(store);
       const value = store.get(key)!;
       await store.write([{ key, value: value.slice(0, -1) + (value.endsWith('x') ? 'y' : 'x') }]).flushed;
     });
@@ -161,7 +167,7 @@ describe('an attachment that is kept among the documents', () => {
   });
 
   test('and was lost there is answered by an error that names it, and a write that keeps it by 412', async () => {
-    const dataDir = await stored((store) => store.write([{ key, value: undefined }]).flushed);
+    const dataDir = await stored((store) => store.write([{ key: keyIn(store), value: undefined }]).flushed);
     await withServer(dataDir, async (to) => {
       assertNamesDamage(await to.get('/d/x/a'), 'x');
       const { body } = await to.get('/d/x');

@@ -8,6 +8,7 @@ import { decodeDocRecord, inlineBodyBytesMax, type DocRecord } from '../../src/s
 import { DatabaseKeys, tables } from '../../src/shard/keys.js';
 import { decodeLocal } from '../../src/shard/local-record.js';
 import { decodePurge } from '../../src/shard/purge-record.js';
+import { needsUpgrade } from '../../src/shard/upgrade-volume.js';
 import { decodeState, type ShardState } from '../../src/shard/shard-state.js';
 import type { Store } from '../../src/storage/store.js';
 
@@ -42,6 +43,8 @@ export function checkDatabase(store: Store, instance: number, q: number): Scan {
   const docs = new Map<Bytes, DocRecord>();
   const bodies = new Map<Bytes, Bytes>();
   const blobRefs = new Map<Bytes, number>();
+  /** The shards that name a blob, by its digest. */
+  const groupBlobs = new Map<Bytes, number>();
   const changes = new Map<Bytes, Bytes>();
   const purges = new Set<Bytes>();
 
@@ -75,6 +78,9 @@ export function checkDatabase(store: Store, instance: number, q: number): Scan {
       case tables.blobRefs:
         blobRefs.set(key, new ByteReader(value).varint());
         break;
+      case tables.blobs:
+        groupBlobs.set(rest, new ByteReader(value).varint());
+        continue;
       case tables.state:
         continue;
       default:
@@ -104,6 +110,8 @@ export function checkDatabase(store: Store, instance: number, q: number): Scan {
     new Map([...named].sort(([a], [b]) => (a < b ? -1 : 1))),
     'who needs which blob',
   );
+  if (isUpgraded(store))
+    assert.deepEqual(groupBlobs, shardsByBlob(blobRefs.keys()), 'shards that need a blob');
   assert.equal(
     bodies.size,
     0,
@@ -118,6 +126,19 @@ export function checkDatabase(store: Store, instance: number, q: number): Scan {
     assert.deepEqual(found, expected, `the counters of shard ${shard} and what a scan finds`);
   }
   return { docs, states };
+}
+
+/** Volumes of earlier versions have no counts of groups. */
+const isUpgraded = (store: Store): boolean =>
+  !needsUpgrade(store) || store.count({ start: '\0\0\0\0\0b', end: '\0\0\0\0\0c' }) === 0;
+
+function shardsByBlob(refs: Iterable<Bytes>): Map<Bytes, number> {
+  const shards = new Map<Bytes, number>();
+  for (const key of refs) {
+    const digest = key.slice(tableAt + 3);
+    shards.set(digest, (shards.get(digest) ?? 0) + 1);
+  }
+  return new Map([...shards].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function checkChange(id: Bytes, doc: DocRecord, changes: Map<Bytes, Bytes>, key: Bytes): void {

@@ -4,7 +4,7 @@ import { BlobDamage } from '../../blobs/blob-store.js';
 import { gunzipped } from '../../blobs/gzip.js';
 import { find, pathOf } from '../../revisions/tree.js';
 import { formatRev, type Rev } from '../../revisions/rev.js';
-import { fromHex, smallBlob, volumeKey } from '../../shard/blob-refs.js';
+import { fromHex } from '../../shard/blob-record.js';
 import { attachmentsOf, type Attachment } from '../../shard/content.js';
 import type { DatabaseRegistry } from '../../node/database-registry.js';
 import type { Database } from '../../node/database.js';
@@ -64,7 +64,7 @@ async function readStored(
   const { blob, storedLength } = attachment;
   if (storedLength === 0) return once(Buffer.alloc(0));
   const damaged = (why: string): RequestError => reportDamage(registry, database, id, attachment, why);
-  const small = registry.pins.small(blob) ?? smallBlob(database.collection.store.get(volumeKey(blob)));
+  const small = registry.pins.small(blob) ?? database.collection.smallBlob(blob);
   if (small !== undefined && small !== '') {
     const bytes = Buffer.from(small, 'latin1');
     if (!registry.pins.isSound(blob, bytes)) throw damaged('its bytes do not match its digest');
@@ -87,9 +87,9 @@ async function readStored(
 }
 
 function isNeeded(database: Database, id: Bytes, blob: string): boolean {
-  const { store, keys } = database.collection;
-  const reference = keys.blobRef(database.shardOf(id), fromHex(blob));
-  return store.get(volumeKey(blob)) !== undefined || store.get(reference) !== undefined;
+  const { collection } = database;
+  const reference = collection.keys.blobRef(database.shardOf(id), fromHex(blob));
+  return collection.hasBlob(blob) || collection.store.get(reference) !== undefined;
 }
 
 /** What a client is told, and the log, of an attachment whose bytes are lost. */

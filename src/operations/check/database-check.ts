@@ -4,7 +4,7 @@ import { leafCount, winner, type RevNode } from '../../revisions/tree.js';
 import { decodeChange, encodeChange } from '../../shard/change-record.js';
 import { attachmentsOf, splitContent, type Attachment } from '../../shard/content.js';
 import { decodeDocRecord, encodeRev, type DocRecord } from '../../shard/doc-record.js';
-import { fromHex } from '../../shard/blob-refs.js';
+import { fromHex } from '../../shard/blob-record.js';
 import { DatabaseKeys, tables } from '../../shard/keys.js';
 import { decodeLocal } from '../../shard/local-record.js';
 import { partitionOf } from '../../shard/partition-counts.js';

@@ -1,15 +1,14 @@
-import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { varint } from '../../base/bytes.js';
 import { Catalogue } from '../../node/catalogue.js';
 import { DataFolder } from '../../node/data-folder.js';
 import { instancesIn } from '../../node/instances.js';
-import { smallBlob, toHex, volumeBlobs, volumeKey } from '../../shard/blob-refs.js';
+import { needsUpgrade } from '../../shard/upgrade-volume.js';
 import { LmdbStore } from '../../storage/lmdb-store.js';
 import { lmdbProblem } from '../../storage/lmdb-pages.js';
 import type { Write } from '../../storage/store.js';
 import { hashFile } from '../copy-files.js';
+import { BlobCheck } from './blob-check.js';
 import { DatabaseCheck } from './database-check.js';
 import type { CheckFinding, CheckSummary, Findings } from './finding.js';
 
@@ -96,17 +95,21 @@ class FolderCheck implements Findings {
     if (!volumeName.test(path.basename(name)) || !this.#isReadable(name)) return;
     const store = new LmdbStore(this.folder.path(name));
     try {
-      const shards = new Map<string, number>();
+      if (needsUpgrade(store))
+        return this.add(name, 'It is of an earlier version. Start the server once, which upgrades it.');
+      const blobs = new BlobCheck(name, store, this, (blob) => fs.existsSync(this.#fileOf(blob)));
+      const named = new Set<number>();
       const known = new Set(catalogue.erasures().map(({ instance }) => instance));
       for (const [database, record] of catalogue.databases()) {
         known.add(record.instance);
         if (record.slot !== slot) continue;
+        named.add(record.instance);
         this.events.at(`the database ${database} in ${name}`);
         const check = new DatabaseCheck(database, record, store, this);
         check.run();
         this.#summary.databases++;
         this.#summary.documents += check.documents;
-        for (const [blob, count] of check.blobShards) shards.set(blob, (shards.get(blob) ?? 0) + count);
+        blobs.database(record.instance, check.blobShards);
         await this.#write(store, check.writes);
       }
       for (const instance of [...instancesIn(store)].filter((each) => !known.has(each))) {
@@ -116,40 +119,16 @@ class FolderCheck implements Findings {
         );
         if (this.repair) await catalogue.journal.record({ type: 'erase', instance, slot });
       }
-      await this.#checkBlobs(store, name, shards);
+      // Those that are being removed name files for as long as they are there.
+      for (const instance of instancesIn(store))
+        if (!named.has(instance)) blobs.database(instance, new Map());
+      blobs.volume();
+      for (const blob of blobs.files) this.#files.add(blob);
+      this.#summary.attachments += blobs.attachments;
+      await this.#write(store, blobs.writes);
     } finally {
       await store.close();
     }
-  }
-
-  /** The volume's own counts of who names a blob, and the bytes of small ones. */
-  async #checkBlobs(store: LmdbStore, name: string, shards: Map<string, number>): Promise<void> {
-    const writes: Write[] = [];
-    const left = new Map(shards);
-    for (const { key, value } of volumeBlobs(store)) {
-      const blob = toHex(key.slice(-32));
-      const bytes = smallBlob(value)!;
-      const expected = shards.get(blob) ?? 0;
-      left.delete(blob);
-      if (expected === 0) continue;
-      this.#summary.attachments++;
-      if (bytes === '') this.#files.add(blob);
-      else if (createHash('sha256').update(bytes, 'latin1').digest('hex') !== blob)
-        this.add(
-          `${name}, attachment ${blob}`,
-          'Its bytes have changed. Restore it from a backup or a replica.',
-        );
-      if (value === varint(expected) + bytes) continue;
-      this.addRepairable(`${name}, attachment ${blob}`, 'The shards that name it are counted wrong.');
-      writes.push({ key, value: varint(expected) + bytes });
-    }
-    for (const [blob, count] of left) {
-      this.#files.add(blob);
-      if (!fs.existsSync(this.#fileOf(blob))) continue;
-      this.addRepairable(`${name}, attachment ${blob}`, 'The volume does not know that documents name it.');
-      writes.push({ key: volumeKey(blob), value: varint(count) });
-    }
-    await this.#write(store, writes);
   }
 
   async #checkFiles(): Promise<void> {
