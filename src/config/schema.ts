@@ -4,6 +4,7 @@ import {
   boolean,
   checked,
   choice,
+  formed,
   integer,
   limit,
   text,
@@ -15,6 +16,7 @@ import {
 import { isAddress } from './text-checks.js';
 import { replicatorOptions } from './replicator-options.js';
 import { trafficOptions } from './traffic-options.js';
+import { userDatabaseOptions } from './user-database-options.js';
 
 const millions = 1_000_000;
 
@@ -54,6 +56,12 @@ export const schema = {
       'node, which this server does not have, and so means `everyone`.',
   ),
   ...couchdbAuthOptions,
+  'couchdb/uuid': formed(
+    '',
+    /^[0-9a-f]{32}$/,
+    '32 hexadecimal digits',
+    'The id of the server that `GET /` shows; empty for the one of the data folder. Read at start.',
+  ),
   'couchdb/maintenance_mode': choice(
     'false',
     ['false', 'true', 'nolb'],
@@ -114,6 +122,12 @@ export const schema = {
     1000 * millions,
     'Documents looked at for each one found above which `_find` adds a warning; 0 for none.',
   ),
+  'query_server_config/query_limit': limit(
+    Infinity,
+    1,
+    'Most rows in an answer of a view or a listing; a larger `limit` is refused.',
+  ),
+  'query_server_config/partition_query_limit': limit(Infinity, 1, 'The same for those of one partition.'),
   'query_server_config/reduce_limit': choice(
     'true',
     ['true', 'false', 'log'],
@@ -249,6 +263,7 @@ export const schema = {
   ...trafficOptions,
   ...edgeOptions,
   ...replicatorOptions,
+  ...userDatabaseOptions,
 } satisfies Record<string, Option>;
 
 /** Sections whose keys are names that the user chooses. */

@@ -213,7 +213,7 @@ export class Exchange implements RequestInfo {
     }
     if (!cached) list.push('Cache-Control', 'must-revalidate');
     if (this.setCookie !== undefined) list.push('Set-Cookie', this.setCookie);
-    list.push('Server', this.services.serverName, 'X-Request-ID', this.id);
+    list.push('Server', this.services.serverName, 'X-Request-ID', this.id, 'X-Couch-Request-ID', this.id);
     const { policy } = this.services;
     if (policy.marks) policy.mark(this.request, list);
     this.response.writeHead(status, list);

@@ -7,6 +7,7 @@ import { designGate } from '../auth/design-gate.js';
 import { checkHandlers } from '../auth/handlers.js';
 import { ensureSecret } from '../auth/session-cookies.js';
 import { setUp } from '../auth/system-databases.js';
+import { UserDatabases } from '../auth/user-databases.js';
 import { UsersGate } from '../auth/users-gate.js';
 import { RequestError } from '../base/errors.js';
 import { createLogger, type Logger } from '../base/logger.js';
@@ -134,7 +135,7 @@ function servicesFor(
 ): Omit<Services, 'registry' | 'authenticator' | 'reload' | 'restart'> {
   const version = packageVersion();
   const budgets = new MemoryBudgets(config);
-  const uuid = folder?.uuid ?? randomId();
+  const uuid = config.text('couchdb/uuid') || (folder?.uuid ?? randomId());
   const serverName = `Tuffet/${version}`;
   return {
     config,
@@ -210,6 +211,7 @@ async function openStores(
   users.accounts.watch(registry);
   new BackgroundIndexing(registry);
   await setUp(registry, config);
+  new UserDatabases(registry, config, logger);
   sweepOrphans(registry).then(
     (removed) => removed > 0 && logger.info({ removed }, 'removed attachments that no document names'),
     (error: unknown) => logger.error({ err: error }, 'looking for attachments that no document names failed'),

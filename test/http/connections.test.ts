@@ -172,6 +172,19 @@ describe('Connections', () => {
     assert.equal(new Set(ids).size, ids.length);
   });
 
+  test('a request keeps the id that its client names, unless that is unfit for a log', async () => {
+    for (const header of ['x-request-id', 'x-couch-request-id']) {
+      const { headers } = await client.get('/', { [header]: 'trace-1:a.B_c' });
+      assert.equal(headers['x-request-id'], 'trace-1:a.B_c');
+      assert.equal(headers['x-couch-request-id'], 'trace-1:a.B_c');
+    }
+    for (const unfit of ['', 'a b', 'a"b', 'x'.repeat(65), 'ä']) {
+      const { headers } = await client.get('/', { 'x-request-id': unfit });
+      assert.match(String(headers['x-request-id']), /^[0-9a-z]+$/);
+      assert.notEqual(headers['x-request-id'], unfit);
+    }
+  });
+
   test('two writers of one document: one wins, the other is told of the conflict', async () => {
     const db = await newDb(client);
     const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => client.put(`${db}/a`, { n })));

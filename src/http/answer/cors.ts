@@ -125,6 +125,7 @@ const readHeaders = [
   'location',
   'server',
   'x-couch-id',
+  'x-couch-request-id',
   'x-couch-update-newrev',
   'x-request-id',
   'x-svc-id',

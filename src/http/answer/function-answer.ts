@@ -46,6 +46,7 @@ const ownHeaders = new Set([
   'www-authenticate',
   'x-content-type-options',
   'x-frame-options',
+  'x-couch-request-id',
   'x-request-id',
 ]);
 const ownPrefixes = /^(access-control-|cross-origin-)/;

@@ -8,6 +8,7 @@ import { fail } from '../answer/error-answer.js';
 import { Exchange } from '../exchange.js';
 import { SocketServer, wantsWebSocket, type UpgradeRequest } from '../feeds/socket-server.js';
 import { expectationFailed, HeadChecks } from './head-checks.js';
+import { headerOf } from '../request/header.js';
 import { callbackOf } from '../request/jsonp.js';
 import { limitConnections, listenOn } from './listen.js';
 import { checkLogin, login } from '../request/login.js';
@@ -27,6 +28,9 @@ import { runRoute } from '../routes/run-route.js';
 import type { Services } from '../services.js';
 import { StalledReaders } from './stalled-readers.js';
 import { TlsServer } from './tls-server.js';
+
+/** Ids that others may give to requests: short, and harmless in a log. */
+const requestId = /^[\w.:-]{1,64}$/;
 
 /** Takes requests from the network and sees to it that each is answered once, whatever goes wrong. */
 export class HttpServer {
@@ -130,7 +134,7 @@ export class HttpServer {
 
   #take(request: IncomingMessage, response: ServerResponse): void {
     const started = performance.now();
-    const id = this.#nextId();
+    const id = this.#nextId(request);
     // Over HTTP/2 requests don't wait for each other: each has a stream of its own.
     if (request.httpVersionMajor === 2) return this.#begin(request, response, id, started);
     const socket = request.socket as Pipelined;
@@ -158,7 +162,13 @@ export class HttpServer {
     response.shouldKeepAlive = false;
     response.assignSocket(socket as IncomingMessage['socket']);
     response.on('finish', () => socket.end());
-    this.#begin(request, response, this.#nextId(), started, wantsWebSocket(request) ? upgrade : undefined);
+    this.#begin(
+      request,
+      response,
+      this.#nextId(request),
+      started,
+      wantsWebSocket(request) ? upgrade : undefined,
+    );
   }
 
   #begin(
@@ -205,7 +215,7 @@ export class HttpServer {
 
   /** Answers a request that Node does not hand out for an answer. */
   #refuse(request: IncomingMessage, response: ServerResponse, refusal: RequestError): void {
-    const id = this.#nextId();
+    const id = this.#nextId(request);
     const exchange = this.#emptyExchange(request, response, id);
     const started = performance.now();
     response.on('error', this.#onResponseError);
@@ -213,7 +223,10 @@ export class HttpServer {
     fail(exchange, refusal);
   }
 
-  #nextId(): string {
+  /** A proxy or client that has named the request finds it in the log by that name. */
+  #nextId(request: IncomingMessage): string {
+    const given = headerOf(request, 'x-couch-request-id') ?? headerOf(request, 'x-request-id');
+    if (given !== undefined && requestId.test(given)) return given;
     return `${this.#idPrefix}${(++this.#requests).toString(36)}`;
   }
 

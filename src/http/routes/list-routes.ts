@@ -13,6 +13,7 @@ import { namesTag } from '../request/negotiate.js';
 import { bodyParameters, queryParameters } from '../request/parameters.js';
 import type { DatabaseRoute } from './route.js';
 import { writePiece } from '../answer/stream.js';
+import { limitRows } from '../request/row-limit.js';
 import { viewRequest } from '../request/view-query.js';
 import { viewTag } from './view-routes.js';
 
@@ -42,7 +43,7 @@ async function list(exchange: Exchange, database: Database): Promise<void> {
   const body = exchange.method === 'POST' ? await exchange.jsonObject() : undefined;
   const named = namedView(exchange, database);
   const parameters = [...bodyParameters(body ?? {}), ...queryParameters(exchange, database)];
-  const request = viewRequest(parameters, named.view, database);
+  const request = limitRows(exchange.services.config, viewRequest(parameters, named.view, database));
   const { registry, scripts } = exchange.services;
   const source = await viewSource(registry, named, request, exchange.user);
   const etag = functionTag(exchange, found.design, viewTag(named, request, source));

@@ -7,6 +7,7 @@ import { encodeSequence } from '../../node/sequence.js';
 import type { Exchange } from '../exchange.js';
 import { listingRequest, type ListingRequest } from '../request/listing-query.js';
 import { bodyParameters, parseError, queryParameters, type Parameter } from '../request/parameters.js';
+import { limitRows } from '../request/row-limit.js';
 import { namesTag } from '../request/negotiate.js';
 import type { Access, DatabaseHandler, DatabaseRoute } from './route.js';
 import { writePiece, writePieces } from '../answer/stream.js';
@@ -55,7 +56,7 @@ function listQueries(kind: ListingKind): DatabaseHandler {
       const parameters = new Map<string, Parameter>(queryParameters(exchange, database));
       for (const [name, parameter] of bodyParameters(query as Record<string, unknown>))
         parameters.set(name, parameter);
-      const request = singleKey(listingRequest(parameters));
+      const request = singleKey(limitRows(exchange.services.config, listingRequest(parameters)));
       checkPartitionAsked(database, kind, request);
       return request;
     });
@@ -92,6 +93,7 @@ function answer(
   request: ListingRequest,
 ): void | Promise<void> {
   checkPartitionAsked(database, kind, request);
+  limitRows(exchange.services.config, request);
   const etag = etagOf(database);
   if (namesTag(exchange.header('if-none-match'), etag)) return exchange.empty(304, { ETag: etag });
   request.show = exchange.services.registry.showFor(database, exchange.user);

@@ -14,6 +14,7 @@ import type { Exchange } from '../exchange.js';
 import { namesTag } from '../request/negotiate.js';
 import { bodyParameters, queryParameters } from '../request/parameters.js';
 import { pathPartition } from '../request/partition-path.js';
+import { limitRows } from '../request/row-limit.js';
 import type { DatabaseRoute } from './route.js';
 import { writePiece } from '../answer/stream.js';
 import { viewRequest } from '../request/view-query.js';
@@ -91,6 +92,7 @@ function requireList(value: unknown, name: string): unknown[] {
 }
 
 function answer(exchange: Exchange, named: NamedView, request: ViewRequest): void | Promise<void> {
+  limitRows(exchange.services.config, request);
   const source = viewSource(exchange.services.registry, named, request, exchange.user);
   return source instanceof Promise
     ? source.then((ready) => answerFrom(exchange, named, request, ready))
@@ -177,7 +179,7 @@ async function queries(exchange: Exchange, database: Database): Promise<void> {
     if (typeof each !== 'object' || each === null || Array.isArray(each))
       throw badRequest('Each query must be a JSON object.');
     const parameters = [...shared, ...bodyParameters(each as Record<string, unknown>)];
-    return viewRequest(parameters, named.view, database);
+    return limitRows(exchange.services.config, viewRequest(parameters, named.view, database));
   });
   await answerAll(exchange, named, requests);
 }

@@ -1,0 +1,15 @@
+import type { Config } from '../../config/config.js';
+import { parseError } from './parameters.js';
+
+/** Holds a request for rows against the most that the configuration allows. */
+export function limitRows<Request extends { readonly limit: number; readonly partition?: unknown }>(
+  config: Config,
+  request: Request,
+): Request {
+  const key = request.partition === undefined ? 'query_limit' : 'partition_query_limit';
+  const most = config.number(`query_server_config/${key}`);
+  if (most === Infinity) return request;
+  if (request.limit === Infinity) (request as { limit: number }).limit = most;
+  if (request.limit > most) throw parseError(`Limit is too large, must not exceed ${most}`);
+  return request;
+}
