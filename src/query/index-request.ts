@@ -41,7 +41,7 @@ function checkType(type: unknown): void {
   if (type === 'text' || type === 'nouveau')
     throw new RequestError(
       'service_unavailable',
-      `There are no indexes of type ${type}: text search is not there.`,
+      `There are no indexes of type ${type} for _find: define a search index in a design document and ask it by _search.`,
     );
   throw new RequestError(
     'invalid_index',

@@ -68,6 +68,31 @@ const listingMembers = [
   'attachments',
 ];
 
+const searchMembers = [
+  ...[
+    'q',
+    'query',
+    'limit',
+    'bookmark',
+    'sort',
+    'include_docs',
+    'include_fields',
+    'counts',
+    'ranges',
+    'drilldown',
+  ],
+  ...[
+    'group_field',
+    'group_by',
+    'group_limit',
+    'group_sort',
+    'highlight_fields',
+    'highlight_pre_tag',
+    'stale',
+  ],
+  ...['highlight_post_tag', 'highlight_number', 'highlight_size', 'partition'],
+];
+
 const queryMembers = [
   'selector',
   'limit',
@@ -165,6 +190,7 @@ const bodies: [method: string, path: string, members: string[], shape: Shape][] 
   ['POST', '{db}/_index/_bulk_delete', ['docids', 'w'], plain],
   ['POST', '/_dbs_info', ['keys'], plain],
   ['POST', '/_search_analyze', ['analyzer', 'text'], plain],
+  ['POST', '{db}/_design/s/_search/i', searchMembers, (member, value) => ({ q: 'a', [member]: value })],
 ];
 
 function assertSane(answer: Answer, what: string): void {
@@ -178,6 +204,7 @@ describe('Values of every type', () => {
     test(`${method} ${path} with ${members.join(', ') || 'the whole body'}: never a failure of the server`, async () => {
       const db = await newDb(client);
       await client.put(`${db}/a`, {});
+      await client.put(`${db}/_design/s`, { indexes: { i: { index: "function () { index('a', 1) }" } } });
       const target = path.replace('{db}', db);
       for (const value of strange) {
         assertSane(await client.send(method, target, { json: value }), JSON.stringify(value));

@@ -334,6 +334,33 @@ describe('Indexes', () => {
     assert.equal((await client.get(`${own}/_design/s/_search/j?q=*:*`)).body.total_rows, 1);
   });
 
+  test('a function that cannot be compiled or takes no fields fails its own index only', async () => {
+    const own = await newDb(client);
+    const broken = { indexes: { i: { index: 'function (doc) { index( ' } } };
+    await client.put(`${own}/_design/broken`, broken);
+    const emitting =
+      "function (doc) { emit(1, 2); index('constructor', 'word', { store: true, facet: true }) }";
+    await client.put(`${own}/_design/emitting`, { indexes: { i: { index: emitting } } });
+    await client.put(`${own}/x`, {});
+    const refused = await client.get(`${own}/_design/broken/_search/i?q=a`);
+    assertRefused(refused, 500, 'compilation_error');
+    const found = await client.get(
+      `${own}/_design/emitting/_search/i?q=constructor:word&counts=["constructor"]`,
+    );
+    assertOk(found, 200);
+    assert.deepEqual(found.body.rows[0].fields, { constructor: 'word' });
+    assert.deepEqual(found.body.counts, { constructor: { word: 1 } });
+  });
+
+  test("nano's search works unchanged", async () => {
+    const { default: nano } = await import('nano');
+    const answer = await nano(client.urlWithCredentials)
+      .use(db.slice(1))
+      .search('s', 'i', { q: 'quick', limit: 2 });
+    assert.equal(answer.total_rows, 3);
+    assert.equal(answer.rows.length, 2);
+  });
+
   test('an unknown analyzer is refused when the index is asked', async () => {
     const own = await newDb(client);
     const indexes = { i: { analyzer: 'klingon', index: "function (d) { index('a', 'b') }" } };

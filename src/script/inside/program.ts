@@ -115,7 +115,11 @@ function makeOperations(scope: Scope): Operations {
   const names = globalThis as Record<string, unknown>;
   return {
     maps: (sources, lib, kind) => {
-      if (kind === 'search') names['index'] = indexField;
+      if (kind === 'search') {
+        names['index'] = indexField;
+        // Its rows would be taken for fields.
+        names['emit'] = () => {};
+      }
       names['require'] = modules({ views: { lib: lib === '' ? {} : parse(lib) } });
       mapper.load(sources);
       return '';
