@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import path from 'node:path';
 import { StorageError } from '../base/storage-errors.js';
 import type { StoreSize, Write } from './store.js';
 
@@ -12,17 +13,20 @@ const plentyBytes = 1024 ** 3;
 const lookMs = 1_000;
 
 /**
- * Refuses a batch that the disk has no room for before LMDB meets its end. LMDB would refuse it too, but only after a part
- * is written; and the version of it in use overruns a buffer when it words the error of a write, which may end the
- * process.
+ * Refuses a batch that the disk has no room for, or cannot write at all, before LMDB meets that. LMDB would refuse it too,
+ * but only after a part is written; and the version of it in use overruns a buffer when it words the error of a write,
+ * which may end the process (decision 020).
  */
 export class DiskRoom {
+  /** A file without a name, on the disk of the store. */
+  #probe: number | undefined;
   #freeBytes = 0;
   #lookedAt = -Infinity;
 
   constructor(private readonly folder: string) {}
 
   check(writes: readonly Write[], size: () => StoreSize): void {
+    this.#tryToWrite();
     let bytes = reserveBytes;
     for (const { key, value } of writes) bytes += factor * (key.length + (value?.length ?? 0)) + writeBytes;
     if (this.#free() >= bytes) return;
@@ -36,6 +40,18 @@ export class DiskRoom {
     );
   }
 
+  close(): void {
+    if (this.#probe !== undefined) fs.closeSync(this.#probe);
+    this.#probe = undefined;
+  }
+
+  /** A file system that was shut down or made read-only after an error refuses every write, this one too. */
+  #tryToWrite(): void {
+    if (process.platform === 'win32') return;
+    this.#probe ??= openNameless(path.join(this.folder, 'probe'));
+    fs.writeSync(this.#probe, probeByte, 0, 1, 0);
+  }
+
   #free(): number {
     const now = performance.now();
     if (this.#freeBytes > plentyBytes && now - this.#lookedAt < lookMs) return this.#freeBytes;
@@ -44,4 +60,12 @@ export class DiskRoom {
     this.#freeBytes = bavail * bsize;
     return this.#freeBytes;
   }
+}
+
+const probeByte = Buffer.alloc(1);
+
+function openNameless(file: string): number {
+  const probe = fs.openSync(file, 'w', 0o600);
+  fs.rmSync(file);
+  return probe;
 }

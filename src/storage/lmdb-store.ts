@@ -248,6 +248,7 @@ export class LmdbStore implements Store {
     // Those who wait for a failed environment to be opened again must not wait for that.
     if (this.#db === suspendedDatabase) this.#db = closedDatabase;
     await writing;
+    this.#room.close();
     const db = this.#db;
     this.#db = closedDatabase;
     await db.close();

@@ -7,7 +7,7 @@ import { assertOk, assertRefused } from '../support/expect.js';
 import { Faults, withoutFaults, type FaultKind } from '../support/faults.js';
 import { HttpClient, type Answer } from '../support/http-client.js';
 
-const kinds: readonly FaultKind[] = ['short', 'sync', 'meta'];
+const kinds: readonly FaultKind[] = ['short', 'sync', 'meta', 'write'];
 const views = { v: { map: 'function(doc){ emit(doc._id, 1); }', reduce: '_count' } };
 
 test(

@@ -12,8 +12,8 @@
  *   meta    writing to a descriptor that syncs with every write fails (LMDB's meta pages);
  *   sync    fsync and fdatasync fail.
  * Every EVERYth such call on a file whose path has PATH in it fails. Each failure is noted as a line in
- * TUFFET_FAULTS.log. Writes of LMDB's pages are cut short rather than refused because lmdb-js 3.5.6 overruns a buffer when it
- * words the error of the latter.
+ * TUFFET_FAULTS.log. Single writes of LMDB's pages are cut short rather than refused because lmdb-js 3.5.6 overruns a buffer
+ * when it words the error of the latter: use `write` there only from a quiet moment on, and for all writes.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
