@@ -14,8 +14,8 @@ import { ensureBuilt, root } from './ensure-built.mjs';
 
 const fileTimeoutMs = 10 * 60_000;
 const kinds = ['long', 'soak', 'browser'];
-/** Files in these folders draw what they do by lot; a second run would be another test. */
-const neverRerun = ['test/crash/', 'test/model/', 'test/simulation/'];
+/** These files draw what they do by lot; a second run would be another test. */
+const neverRerun = ['test/crash/', 'test/model/', 'test/simulation/', 'test/long/faults.'];
 
 const args = process.argv.slice(2);
 const kind = kinds.find((each) => args.includes(`--${each}`));
