@@ -70,12 +70,13 @@ async function logIn(page: Page, url: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Main' }).waitFor();
 }
 
-/** By the keyboard, as people do: select all, then the text in one piece. */
+/** By the keyboard, as people do: select all, delete, then the text in one piece. */
 async function typeInto(page: Page, label: string, change: (text: string) => string): Promise<void> {
   const editor = page.getByLabel(label);
   await editor.waitFor();
   const before = await editor.evaluate((content) => (content as { innerText: string }).innerText);
   await editor.press('ControlOrMeta+a');
+  await editor.press('Delete');
   await page.keyboard.insertText(change(before));
 }
 

@@ -43,8 +43,7 @@ function endpointOf({ place, user, password }: Endpoint): unknown {
   const url = /^https?:\/\//.test(place)
     ? place
     : new URL(`../${encodeURIComponent(place)}`, document.baseURI).href;
-  if (user === '') return /^https?:\/\//.test(place) ? url : place;
-  return { url, auth: { basic: { username: user, password } } };
+  return user === '' ? url : { url, auth: { basic: { username: user, password } } };
 }
 
 export const createReplication = ({

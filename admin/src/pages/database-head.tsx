@@ -1,4 +1,5 @@
 import { link } from '../lib/router.js';
+import { useHasSearch } from '../lib/use-has-search.js';
 import { Tabs } from '../ui/tabs.js';
 import { Text } from '../ui/text.js';
 
@@ -24,10 +25,12 @@ export function DatabaseHeading({ db, children }: { db: string; children?: preac
 }
 
 export function DatabaseTabs({ db, current }: { db: string; current: string }) {
+  const hasSearch = useHasSearch();
   const tabs = [
     { id: 'documents', title: 'Documents', href: link(['db', db]) },
     { id: 'find', title: 'Query', href: link(['db', db, 'find']) },
     { id: 'views', title: 'Views', href: link(['db', db, 'views']) },
+    ...(hasSearch ? [{ id: 'search', title: 'Search', href: link(['db', db, 'search']) }] : []),
     { id: 'changes', title: 'Changes', href: link(['db', db, 'changes']) },
     { id: 'settings', title: 'Settings', href: link(['db', db, 'settings']) },
   ];

@@ -8,6 +8,7 @@ import { DocumentPage } from './document/document-page.js';
 import { DocumentsPage } from './documents/documents-page.js';
 import { FindPage } from './find/find-page.js';
 import { ReplicationPage } from './replication/replication-page.js';
+import { SearchPage } from './search.js';
 import { ServerPage } from './server.js';
 import { SettingsPage } from './settings/settings-page.js';
 import { TasksPage } from './tasks.js';
@@ -51,6 +52,8 @@ function databasePage(db: string, place: string, id: string | undefined, query: 
       return <FindPage key={db} db={db} query={query} />;
     case 'views':
       return <ViewsPage key={db} db={db} query={query} />;
+    case 'search':
+      return <SearchPage key={db} db={db} query={query} />;
     case 'changes':
       return <ChangesPage key={db} db={db} query={query} />;
     case 'settings':

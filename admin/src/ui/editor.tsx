@@ -10,6 +10,7 @@ interface Props extends EditorOptions {
 export function Editor({ value, class: name = '', ...options }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const [editor, setEditor] = useState<EditorHandle>();
+  const emitted = useRef(new Set<string>());
   const latest = useRef(options);
   latest.current = options;
   useEffect(() => {
@@ -19,7 +20,10 @@ export function Editor({ value, class: name = '', ...options }: Props) {
       if (isGone) return;
       made = createEditor(host.current!, value, {
         ...options,
-        onChange: (text) => latest.current.onChange?.(text),
+        onChange: (text) => {
+          emitted.current.add(text);
+          latest.current.onChange?.(text);
+        },
         onSubmit: () => latest.current.onSubmit?.(),
       });
       setEditor(made);
@@ -29,7 +33,11 @@ export function Editor({ value, class: name = '', ...options }: Props) {
       made?.destroy();
     };
   }, []);
-  useEffect(() => editor?.setText(value), [editor, value]);
+  useEffect(() => {
+    // What was typed comes back a moment later, when more may have been typed; it must not be put in its place.
+    if (!emitted.current.has(value)) editor?.setText(value);
+    emitted.current.clear();
+  }, [editor, value]);
   useEffect(() => editor?.setOriginal(options.original), [editor, options.original]);
   useEffect(() => editor?.setProblems(options.problem), [editor, options.problem]);
   return <div ref={host} class={`editor ${name}`} data-ready={editor !== undefined} />;

@@ -23,11 +23,11 @@ export function Table<Row>({ label, columns, rows, keyOf, empty = 'Nothing here.
   if (rows.length === 0) return <p class="empty">{empty}</p>;
   return (
     <div class="table-scroll" tabIndex={0} role="region" aria-label={label}>
-      <table>
+      <table role="table">
         <thead>
-          <tr>
+          <tr role="row">
             {columns.map((column) => (
-              <th key={column.title} scope="col" class={cellClass(column)}>
+              <th key={column.title} role="columnheader" scope="col" class={cellClass(column)}>
                 {column.title}
               </th>
             ))}
@@ -35,9 +35,9 @@ export function Table<Row>({ label, columns, rows, keyOf, empty = 'Nothing here.
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)}>
+            <tr key={keyOf(row)} role="row">
               {columns.map((column) => (
-                <td key={column.title} class={cellClass(column)}>
+                <td key={column.title} role="cell" data-title={column.title} class={cellClass(column)}>
                   {column.cell(row)}
                 </td>
               ))}

@@ -1,5 +1,6 @@
 import type { TargetedKeyboardEvent } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useIsNarrow } from '../lib/use-is-narrow.js';
 import { cellClass, type Column } from './table.js';
 
 /** Browsers draw nothing beyond some ten million pixels; longer lists scroll by a scaled distance. */
@@ -22,7 +23,9 @@ interface Props<Row> {
 
 /** A table of any number of rows of one height, of which only those in sight exist. */
 export function VirtualTable<Row>(props: Props<Row>) {
-  const { label, columns, count, rowAt, rowHeight, onRange, active } = props;
+  const { label, count, rowAt, rowHeight, onRange, active } = props;
+  const isNarrow = useIsNarrow();
+  const columns = props.columns.filter(({ isMinor }) => !isNarrow || !isMinor);
   const scroller = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(600);

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { deleteDocument, readDocument, saveDocument } from '../../api/documents.js';
 import { ApiError } from '../../api/http.js';
 import { formatJson, jsonProblem, membersOf, withMembers } from '../../lib/json-text.js';
@@ -122,13 +122,15 @@ export function EditTab({ db, id, doc, onSaved }: Props) {
 }
 
 function useSaveKey(save: () => void): void {
+  const latest = useRef(save);
+  latest.current = save;
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key.toLowerCase() !== 's' || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
-      save();
+      latest.current();
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
-  });
+  }, []);
 }

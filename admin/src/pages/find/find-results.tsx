@@ -19,7 +19,7 @@ export function FindResults({ db, answer, onNext }: { db: string; answer: FindAn
         {statistics.map(([name, title]) => (
           <div key={name}>
             <dt>{title}</dt>
-            <dd>{formatCount(Number(preview(stats[name] ?? 0, 40)))}</dd>
+            <dd>{formatCount(Math.round(Number(preview(stats[name] ?? 0, 40)) * 10) / 10)}</dd>
           </div>
         ))}
       </dl>

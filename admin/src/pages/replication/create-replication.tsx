@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import { createReplication, type Endpoint } from '../../api/replications.js';
+import { useSession } from '../../lib/session-context.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Checkbox, Field, Form } from '../../ui/form.js';
 import { notify } from '../../ui/toast.js';
 
-const nowhere: Endpoint = { place: '', user: '', password: '' };
-
 export function CreateReplication({ onClose }: { onClose: () => void }) {
-  const [source, setSource] = useState(nowhere);
-  const [target, setTarget] = useState(nowhere);
+  const user = useSession().session.userCtx.name ?? '';
+  const [source, setSource] = useState<Endpoint>({ place: '', user, password: '' });
+  const [target, setTarget] = useState<Endpoint>({ place: '', user, password: '' });
   const [id, setId] = useState('');
   const [selector, setSelector] = useState('');
   const [isContinuous, setIsContinuous] = useState(true);
@@ -67,6 +67,7 @@ function EndpointFields({ title, value, onChange }: EndpointProps) {
         onInput={set('password')}
         isSecret
         autocomplete="new-password"
+        hint="The server logs in with it, to its own databases too."
       />
     </div>
   );
