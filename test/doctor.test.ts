@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
@@ -298,4 +299,34 @@ describe('tuffet doctor', () => {
     assert.equal(unknown.status, 1);
     assert.match(unknown.stderr, /TUFFET__CHTTPD__ALOW_JSONP is set, but there is no option/);
   });
+});
+
+test('on a running server the doctor asks that server, and has no problem with an admin of its command line', async () => {
+  const dataDir = dataFolder();
+  const child = spawn(process.execPath, [program, '--data', dataDir, '--port', '0', '--admin', 'ann:secret']);
+  try {
+    let output = '';
+    for await (const data of child.stdout) if ((output += String(data)).includes('Data:')) break;
+    const port = /:(\d+)\//.exec(output)![1]!;
+    const run = (...args: string[]): { ok: boolean; findings: Finding[] } => {
+      const { stdout } = spawnSync(
+        process.execPath,
+        [program, 'doctor', '--json', '--data', dataDir, ...args],
+        {
+          env: { PATH: process.env['PATH'] },
+          encoding: 'utf8',
+        },
+      );
+      return JSON.parse(stdout) as { ok: boolean; findings: Finding[] };
+    };
+    const asked = run('--port', port);
+    assert.equal(asked.ok, true, report(asked.findings));
+    assertFound(asked.findings, 'note', /The server answers, and is well/, /_stats/);
+    assertFound(asked.findings, 'note', /A server is using the folder/, /tuffet check/);
+    assertFound(asked.findings, 'note', /the next start needs one/, /\[admins\]/);
+    assertFound(run('--port', '1').findings, 'note', /No server answers/, /another --port/);
+  } finally {
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  }
 });

@@ -1,6 +1,8 @@
+import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { MemoryBudgets } from './connection/memory-budgets.js';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { STATUS_CODES } from 'node:http';
+import { nodeGauges } from './node-gauges.js';
 
 const methods = ['COPY', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT'];
 /** Clients may make up methods: those that no route has are counted together. */
@@ -31,7 +33,8 @@ export class Metrics {
   /** Feeds that are open. */
   feeds = 0;
 
-  constructor(budgets: MemoryBudgets) {
+  constructor(budgets: MemoryBudgets, node: () => DatabaseRegistry) {
+    nodeGauges(this.#registry, node);
     const each = Object.entries({ bodies: budgets.bodies, answers: budgets.answers });
     this.#collected('tuffet_memory_waits_total', 'how often a body or an answer found no room at once', () =>
       each.map(([budget, { waits }]) => [{ budget }, waits]),

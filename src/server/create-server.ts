@@ -143,7 +143,7 @@ function servicesFor(
     replicator: makeReplicator({ config, logger, registry, scripts, serverId: uuid, userAgent: serverName }),
     scripts,
     uuids: new Uuids(config),
-    metrics: new Metrics(budgets),
+    metrics: new Metrics(budgets, registry),
     wheel: new TimerWheel((error) => logger.error({ err: error }, 'a timer failed')),
     logger,
     policy: new ProxyAndCorsPolicy(config),

@@ -1,8 +1,10 @@
+import fs from 'node:fs';
 import path from 'node:path';
 import { StartupError } from '../../base/startup-error.js';
 import { Config, type ConfigOptions } from '../../config/config.js';
 import { iniEntries } from '../../config/ini.js';
 import { configTexts } from '../../config/sources.js';
+import { inspectFolder } from '../../node/data-folder.js';
 import { problem, type Finding } from './finding.js';
 import { folderFindings, secretFileFindings } from './folder-findings.js';
 import { optionFindings } from './option-findings.js';
@@ -15,6 +17,7 @@ import { tlsFindings } from './tls-findings.js';
  */
 export function examine(options: ConfigOptions & { dataDir: string }): Finding[] {
   const findings: Finding[] = [];
+  const isRunning = isInUse(options.dataDir);
   try {
     const texts = configTexts(options.configFile, options.dataDir);
     for (const { file, text } of texts) findings.push(...optionFindings(file, iniEntries(text)));
@@ -22,7 +25,7 @@ export function examine(options: ConfigOptions & { dataDir: string }): Finding[]
       ...secretFileFindings(texts.map(({ file, text }) => ({ file, secret: holdsSecrets(text) }))),
     );
     const config = new Config(options);
-    findings.push(...securityFindings(config), ...tlsFindings(config));
+    findings.push(...securityFindings(config, isRunning), ...tlsFindings(config));
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;
     findings.push(problem('configuration', error.message, 'The server does not start like this.'));
@@ -30,6 +33,11 @@ export function examine(options: ConfigOptions & { dataDir: string }): Finding[]
   findings.push(...folderFindings(path.resolve(options.dataDir)));
   return findings;
 }
+
+/** Whether another process has the folder open. */
+export const isInUse = (dataDir: string): boolean =>
+  fs.statSync(dataDir, { throwIfNoEntry: false })?.isDirectory() === true &&
+  inspectFolder(path.resolve(dataDir)).holder !== undefined;
 
 const secretKeys = /^(?:secret|password)$/;
 

@@ -107,7 +107,11 @@ function stateFindings(folder: string): Finding[] {
     findings.push(problem(folder, wrong, 'Use the version of the server that wrote it, or a backup.'));
   if (holder !== undefined) {
     findings.push(
-      note(path.join(folder, 'lock'), `A server is using the folder: process ${holder}.`, 'Nothing.'),
+      note(
+        path.join(folder, 'lock'),
+        `A server is using the folder: process ${holder}. Its stores are not looked into meanwhile.`,
+        'To have them checked, restore a backup and run tuffet check on that.',
+      ),
     );
   } else {
     // Pages are only as they should be while nothing is written.

@@ -3,26 +3,24 @@ import type { Config } from '../../config/config.js';
 import { note, problem, type Finding } from './finding.js';
 
 /** What the settings mean together for who may do what from where. */
-export function securityFindings(config: Config): Finding[] {
+export function securityFindings(config: Config, isRunning: boolean): Finding[] {
   return [
-    ...adminFindings(config),
+    ...adminFindings(config, isRunning),
     ...openFindings(config),
     ...corsFindings(config),
     ...otherFindings(config),
   ];
 }
 
-function adminFindings(config: Config): Finding[] {
+function adminFindings(config: Config, isRunning: boolean): Finding[] {
   if (hasAdmin(config)) return [];
   const advice =
-    'Write a line "admin = PASSWORD" under [admins] in local.ini, or start with --admin or TUFFET_USER.';
-  return [
-    problem(
-      '[admins]',
-      'There is no server admin in the files; without one the server does not start.',
-      advice,
-    ),
-  ];
+    'Write a line "admin = PASSWORD" under [admins] in local.ini of the data folder, or start with --admin or TUFFET_USER.';
+  // It was given one when it was started.
+  const message = isRunning
+    ? 'There is no server admin in the files: the next start needs one again.'
+    : 'There is no server admin in the files. The first start on a new folder makes one; on a folder in use, the server does not start.';
+  return [(isRunning ? note : problem)('[admins]', message, advice)];
 }
 
 const loopback = /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/;
