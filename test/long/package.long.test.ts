@@ -39,6 +39,8 @@ function copySources(): void {
   const filter = (source: string): boolean => !left.has(source);
   fs.cpSync(root, clone, { recursive: true, preserveTimestamps: true, filter });
   fs.symlinkSync(path.join(root, 'node_modules'), path.join(clone, 'node_modules'));
+  // What is lent counts as installed, and must not be replaced.
+  fs.utimesSync(path.join(clone, 'package-lock.json'), 0, 0);
 }
 
 test('the package holds the program, its types and its pages, and no tests', () => {
