@@ -242,6 +242,7 @@ export class DatabaseRegistry implements EventTarget {
         for (const watcher of this.#watchers) watcher.committed(each.instance);
         const changed = database === undefined || database.collection.publish(each);
         if (changed) database?.followers?.wake();
+        database?.committed();
         if (changed && name !== undefined) this.#events.note('updated', name);
       } catch (error) {
         // What is written is written; only what is remembered of it in memory is in doubt, and is made anew.

@@ -47,6 +47,9 @@ export class Database {
   /** Set while documents are judged that would otherwise never be: see `save-gates.ts`. */
   #judging: Promise<void> | undefined;
 
+  /** Those who wait for the next commit. */
+  readonly #waiting = new Set<() => void>();
+
   constructor(
     readonly name: string,
     public record: DatabaseRecord,
@@ -138,8 +141,28 @@ export class Database {
     return this.#gone;
   }
 
+  /** Resolves when readers see something new, when the database is gone, or after that time. */
+  async nextCommit(timeoutMs: number): Promise<void> {
+    if (this.#gone) return;
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(end);
+        resolve();
+      };
+      const timer = setTimeout(end, timeoutMs);
+      this.#waiting.add(end);
+    });
+  }
+
+  /** Readers see what a commit brought. */
+  committed(): void {
+    for (const end of this.#waiting) end();
+  }
+
   markGone(): void {
     this.#gone = true;
+    this.committed();
     this.followers?.end('database_deleted');
   }
 }

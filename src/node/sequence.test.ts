@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { RequestError } from '../base/errors.js';
 import type { Database } from './database.js';
-import { encodeSequence, parseSince, SequenceWriter } from './sequence.js';
+import { awaitSince, encodeSequence, parseSince, SequenceWriter } from './sequence.js';
 
 /** As much of a database as sequences look at. */
 function database(states: { seq: number; epoch?: number }[], uuid = '0123abcd'): Database {
@@ -105,4 +105,40 @@ test('a number means at least so much of each shard as the others cannot account
   assert.deepEqual(parseSince(db, '21'), [0, 0]);
   assert.deepEqual(parseSince(db, '0'), [0, 0]);
   assert.deepEqual(parseSince(db, 'now'), [10, 10]);
+});
+
+describe('a sequence that is ahead of its shards', () => {
+  const token = encodeSequence(database(seqs(5, 9)));
+
+  /** A database whose second shard gets one change with each commit. */
+  function behind(seq: number, epoch = 1): { db: Database; commits: () => number } {
+    const db = database([{ seq: 7 }, { seq, epoch }]);
+    let commits = 0;
+    db.nextCommit = () => {
+      commits++;
+      db.collection.states[1]!.seq++;
+      return Promise.resolve();
+    };
+    return { db, commits: () => commits };
+  }
+
+  test('is waited for', async () => {
+    const { db, commits } = behind(6);
+    assert.deepEqual(await awaitSince(db, token), [5, 9]);
+    assert.equal(commits(), 3);
+  });
+
+  test('begins anew where the shard does not get there in time', async () => {
+    const { db } = behind(6);
+    db.nextCommit = (timeoutMs) => new Promise((resolve) => setTimeout(resolve, timeoutMs));
+    assert.deepEqual(await awaitSince(db, token, 20), [5, 0]);
+  });
+
+  test('is not waited for where it is of another epoch, or the shards are there', async () => {
+    const other = behind(6, 2);
+    assert.deepEqual(await awaitSince(other.db, token), [5, 0]);
+    const there = behind(9);
+    assert.deepEqual(await awaitSince(there.db, token), [5, 9]);
+    assert.equal(other.commits() + there.commits(), 0);
+  });
 });

@@ -136,25 +136,64 @@ const opaque = /^(\d+)-g1([A-Za-z0-9_-]*)$/;
 /** How an older relative of the interface wrote its sequences: a list of the number and the text. */
 const listed = /^\[\s*(\d+)\s*,\s*"(g1[A-Za-z0-9_-]*)"\s*\]$/;
 
+/** How long a sequence is waited for that the shards have not reached yet. */
+const aheadWaitMs = 1_000;
+
+/**
+ * The same as `parseSince`, but waits a moment for the shards where they are behind the sequence: another replica may have
+ * given it out. Those that have not come so far by then are read from the beginning.
+ */
+export async function awaitSince(database: Database, since: string, waitMs = aheadWaitMs): Promise<number[]> {
+  const until = performance.now() + waitMs;
+  while (isAhead(database, since) && !database.isGone) {
+    const left = until - performance.now();
+    if (left <= 0) break;
+    await database.nextCommit(left);
+  }
+  return parseSince(database, since);
+}
+
+function isAhead(database: Database, since: string): boolean {
+  const token = tokenOf(database, plainText(since));
+  if (token === undefined) return false;
+  return database.collection.states.some(({ seq, epoch }, shard) => {
+    const source = sourceOf(database, token, shard);
+    return source !== undefined && source.epoch === epoch && source.seq > seq;
+  });
+}
+
 /**
  * The place that a client names: a sequence it was given, `now`, or a number. What cannot be of this database as it is
  * (another one of that name, a shard put back to an earlier state, another server's sequence) is read from the
  * beginning, shard by shard: a client may see changes twice, and never misses one.
  */
 export function parseSince(database: Database, since: string): number[] {
-  const text = since.replace(/^"(.*)"$/, '$1').replace(listed, '$1-$2');
+  const text = plainText(since);
   if (text === 'now') return currentPositions(database);
   if (/^\d{1,15}$/.test(text)) return fromNumber(database, Number(text));
-  const [, , encoded] = opaque.exec(text) ?? [];
-  if (encoded === undefined) throw badRequest("Malformed sequence supplied in 'since' parameter.");
-  const token = decode(Buffer.from(encoded, 'base64url').toString('latin1'));
-  if (token === undefined || token.identity !== identityOf(database.record)) return firstPositions(database);
+  if (!opaque.test(text)) throw badRequest("Malformed sequence supplied in 'since' parameter.");
+  const token = tokenOf(database, text);
+  if (token === undefined) return firstPositions(database);
   return database.collection.states.map(({ seq, epoch }, shard) => {
-    const { first, last } = rangeOf(shard, database.q);
-    // A shard that was split from another has gone on with its sequences.
-    const source = token.shards.find((each) => each.first <= first && each.last >= last);
+    const source = sourceOf(database, token, shard);
     return source !== undefined && source.epoch === epoch && source.seq <= seq ? source.seq : 0;
   });
+}
+
+const plainText = (since: string): string => since.replace(/^"(.*)"$/, '$1').replace(listed, '$1-$2');
+
+/** Undefined for what is no sequence of this database. */
+function tokenOf(database: Database, text: string): Token | undefined {
+  const [, , encoded] = opaque.exec(text) ?? [];
+  const token =
+    encoded === undefined ? undefined : decode(Buffer.from(encoded, 'base64url').toString('latin1'));
+  return token?.identity === identityOf(database.record) ? token : undefined;
+}
+
+/** A shard that was split from another has gone on with its sequences. */
+function sourceOf({ q }: Database, { shards }: Token, shard: number): Token['shards'][number] | undefined {
+  const { first, last } = rangeOf(shard, q);
+  return shards.find((each) => each.first <= first && each.last >= last);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { requireServerAdmin } from '../../auth/rights.js';
 import { notFound, RequestError } from '../../base/errors.js';
 import type { Database } from '../../node/database.js';
-import { firstPositions, parseSince, type Positions } from '../../node/sequence.js';
+import { awaitSince, firstPositions, type Positions } from '../../node/sequence.js';
 import { requireJson } from '../request/body.js';
 import type { Exchange } from '../exchange.js';
 import { answerFeed, formOf } from '../feeds/answer-feed.js';
@@ -67,7 +67,7 @@ async function changes(
     ...changesView(exchange, database, request, formOf(request.kind)),
     database,
     request,
-    since: parseSince(database, request.since),
+    since: await awaitSince(database, request.since),
     countsPending: true,
     timeoutIsIdle: true,
     checkAccess: (user) => checkChangesAccess(exchange, user, database),
@@ -89,7 +89,7 @@ async function dbUpdates(exchange: Exchange): Promise<void> {
     ...eventsView(formOf(request.kind)),
     database,
     request,
-    since: anySince(database, request.since),
+    since: await anySince(database, request.since),
     countsPending: false,
     timeoutIsIdle: false,
     checkAccess: requireServerAdmin,
@@ -97,9 +97,9 @@ async function dbUpdates(exchange: Exchange): Promise<void> {
 }
 
 /** The interface wants an unknown sequence to give everything. */
-function anySince(database: Database, since: string): Positions {
+async function anySince(database: Database, since: string): Promise<Positions> {
   try {
-    return parseSince(database, since);
+    return await awaitSince(database, since);
   } catch (error) {
     if (error instanceof RequestError) return firstPositions(database);
     throw error;

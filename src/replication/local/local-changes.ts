@@ -15,7 +15,7 @@ import type { DatabaseRegistry } from '../../node/database-registry.js';
 import type { Database } from '../../node/database.js';
 import { databaseInfo } from '../../node/database-info.js';
 import { ScriptFilter } from '../../design/script-filter.js';
-import { currentPositions, parseSince, SequenceWriter } from '../../node/sequence.js';
+import { awaitSince, currentPositions, SequenceWriter } from '../../node/sequence.js';
 import { functionSecurity, functionUser } from '../../design/validate-docs.js';
 import type { ScriptHost } from '../../script/script-host.js';
 import { compileSelector } from '../../selectors/selector.js';
@@ -43,7 +43,7 @@ export async function* readLocalChanges(
 ): AsyncGenerator<ChangesPage> {
   const { registry, database } = place;
   const choice = choiceOf(place, request);
-  const after = parseSince(database, seqText(request.since));
+  const after = await awaitSince(database, seqText(request.since));
   const chosen = (): Chosen | Promise<Chosen> => {
     const span = { after, upTo: currentPositions(database), descending: false };
     if (choice === undefined) return mergeChanges(database, span, request.pageSize);
