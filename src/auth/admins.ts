@@ -2,11 +2,6 @@ import { badRequest } from '../base/errors.js';
 import type { ChangeOptions, Config } from '../config/config.js';
 import { hashPassword, parseHash } from './passwords.js';
 
-export interface SetAdminOptions extends ChangeOptions {
-  /** The text given is a hash, to be stored as it is. */
-  raw?: boolean;
-}
-
 export function hasAdmin(config: Config): boolean {
   return Object.values(config.section('admins')).some((value) => value !== '');
 }
@@ -16,11 +11,11 @@ export async function setAdmin(
   config: Config,
   name: string,
   password: string,
-  { raw = false, ...change }: SetAdminOptions = {},
+  change: ChangeOptions = {},
 ): Promise<string> {
   if (password === '') throw badRequest('The password must not be empty.');
-  // What is no hash is hashed even when it was called one, so that no password is ever kept in clear text.
-  const ready = raw && parseHash(password) !== undefined;
+  // What has the form of a hash is kept as it is, as CouchDB does; all else is a password.
+  const ready = parseHash(password) !== undefined;
   return config.set('admins', name, ready ? password : await hash(config, password), change);
 }
 

@@ -1,5 +1,5 @@
 import { fromBytes, type Bytes } from '../base/bytes.js';
-import { badRequest, notFound, RequestError } from '../base/errors.js';
+import { notFound, RequestError } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Database } from '../node/database.js';
 import { isDesignId, isLocalId } from '../shard/doc-id.js';
@@ -95,7 +95,7 @@ export class UsersGate implements SaveGate, ReadGate {
     const members = membersOf(body);
     const password = (parse(body) as { password?: unknown }).password;
     if (password === undefined || password === null) return body;
-    if (typeof password !== 'string') throw badRequest('The password must be a string.');
+    if (typeof password !== 'string') throw new RequestError('forbidden', `Password value of '${JSON.stringify(password).slice(0, 100)}' is invalid.`);
     const replaced = deleted ? new Set(['password']) : hashMembers;
     const others = members.filter(({ name }) => !replaced.has(name)).map(({ text }) => text);
     return objectOf(deleted ? others : [...(await this.#hash(password)), ...others]);

@@ -72,7 +72,7 @@ export function checkName(section: string, key: string): void {
 }
 
 export function checkValue(section: string, key: string, value: string): void {
-  if (value.length > valueCharsMax || /[\u0000-\u0008\u000a-\u001f\u007f]/.test(value)) {
+  if (value.length > valueCharsMax || /[^\t\x20-\x7e]/.test(value)) {
     throw badRequest('Invalid configuration value');
   }
   const option = optionOf(section, key);

@@ -86,6 +86,7 @@ export const schema = {
   'chttpd/require_valid_user': boolean(false, 'Refuse anonymous requests.'),
   'chttpd/require_valid_user_except_for_up': boolean(false, 'Refuse anonymous requests except to `/_up`.'),
   'chttpd/admin_only_all_dbs': boolean(true, 'Only server admins may list databases.'),
+  'chttpd/decode_plus_to_space': boolean(true, 'Whether a bare `+` in a path is a space.'),
   'chttpd/backlog': integer(
     512,
     1,
@@ -108,7 +109,7 @@ export const schema = {
     'Most documents that the filter `_doc_ids` looks up one by one; longer lists are compared with every change.',
   ),
   ...authOptions,
-  'purge/max_document_id_number': limit(100, 1, 'Most documents in one `_purge`.'),
+  'purge/max_document_id_number': limit(Infinity, 1, 'Most documents in one `_purge`.'),
   'purge/max_revisions_number': limit(Infinity, 1, 'Most revisions in one `_purge`.'),
   'mango/default_limit': integer(
     25,

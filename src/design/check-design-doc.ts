@@ -50,11 +50,11 @@ type Kind = 'object' | 'array' | 'string' | 'boolean';
 const forms: Readonly<Record<string, { kinds: readonly Kind[]; each?: readonly Kind[] }>> = {
   language: { kinds: ['string'] },
   options: { kinds: ['object'] },
-  filters: { kinds: ['object'], each: ['object', 'string'] },
-  lists: { kinds: ['object'], each: ['object', 'string'] },
-  shows: { kinds: ['object'], each: ['object', 'string'] },
-  updates: { kinds: ['object'], each: ['object', 'string'] },
-  rewrites: { kinds: ['string', 'array'] },
+  filters: { kinds: ['object'], each: ['string', 'object'] },
+  lists: { kinds: ['object'], each: ['string', 'object'] },
+  shows: { kinds: ['object'], each: ['string', 'object'] },
+  updates: { kinds: ['object'], each: ['string', 'object'] },
+  rewrites: { kinds: ['array', 'string'] },
   validate_doc_update: { kinds: ['string'] },
   views: { kinds: ['object'], each: ['object'] },
 };

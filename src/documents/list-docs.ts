@@ -75,11 +75,15 @@ export class Listing {
     return this.database.collection.rank.isReady;
   }
 
-  /** Rows before the first one shown, in the order of the listing. */
+  /** Rows before the first one shown, in the order of the listing; of design documents, as in CouchDB, those of `_all_docs`. */
   offset(): number {
+    if (this.kind !== 'design') return this.#offsetIn(this.#space);
+    return Math.min(this.total(), this.#offsetIn(spaceOf(this.#prefix, 'all', undefined)));
+  }
+
+  #offsetIn(space: KeyRange): number {
     const { rank } = this.database.collection;
     const { start, end } = this.#range;
-    const space = this.#space;
     const before = this.query.descending
       ? rank.before(space.end) - rank.before(end)
       : start === space.start

@@ -101,7 +101,7 @@ function readSpecial(
       return;
     case '_deleted':
       if (typeof value !== 'boolean')
-        throw new RequestError('doc_validation', '`_deleted` must be a boolean.');
+        throw new RequestError('doc_validation', 'Bad special document member: _deleted');
       input.deleted = value;
       return;
     default:
@@ -135,16 +135,17 @@ const plainRevisionsMax = 64 * 1024;
 const quotedHashLength = 35;
 
 function readRevisions(value: unknown): RevPath {
-  const { start, ids } = (typeof value === 'object' && value !== null ? value : {}) as {
-    start?: unknown;
-    ids?: unknown;
-  };
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new RequestError('doc_validation', 'Bad special document member: _revisions');
+  const { start, ids } = value as { start?: unknown; ids?: unknown };
   if (typeof start !== 'number' || !Number.isSafeInteger(start) || start < 0) {
     throw new RequestError('doc_validation', "_revisions.start isn't an integer.");
   }
   if (!Array.isArray(ids)) throw new RequestError('doc_validation', "_revisions.ids isn't a array.");
   const hashes = ids.map((id) => {
     if (typeof id !== 'string') throw new RequestError('doc_validation', "RevId isn't a string");
+    if (id.length === 32 && !/^[0-9a-f]*$/i.test(id))
+      throw new RequestError('doc_validation', "RevId isn't a valid hexadecimal");
     return parseHash(id);
   });
   // Generation 0 is that of local documents: CouchDB's replicator sends the history of its checkpoints too.

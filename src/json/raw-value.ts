@@ -23,8 +23,8 @@ export function rawValue(text: Bytes, path: readonly RawName[]): Bytes | undefin
 /** An array of the first elements of one; the same text where it has no more of them. */
 export function firstElements(array: Bytes, count: number): Bytes {
   let at = 1;
-  for (let left = count; left > 0; left--) {
-    if (left < count) at++;
+  for (let i = 0; i < count; i++) {
+    if (i > 0) at++;
     at = valueEnd(array, at);
     if (array.charCodeAt(at) !== comma) return array;
   }

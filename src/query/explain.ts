@@ -84,16 +84,17 @@ function planJson(plan: Plan, request: FindRequest): Record<string, unknown> {
   const high = last === undefined ? null : endKey(index, last);
   return {
     mrargs: {
-      include_docs: !covering,
+      // Copies that are compared are read one by one.
+      include_docs: request.r <= 1 && !covering,
       view_type: 'map',
       reduce: false,
       partition: request.partition ?? null,
       start_key: descending ? high : low,
       end_key: descending ? low : high,
       direction: descending ? 'rev' : 'fwd',
-      stable: request.stable,
-      update: request.update,
-      conflicts: request.conflicts,
+      stable: request.stable || request.stale === 'ok',
+      update: request.update && request.stale === false,
+      conflicts: request.conflicts || 'undefined',
     },
     covering,
     // CouchDB reads one range; where it takes several, they are told.
@@ -116,7 +117,7 @@ function startKey({ type }: QueryIndex, { low }: KeyRange): unknown {
 function endKey({ type }: QueryIndex, { high }: KeyRange): unknown {
   const values = high?.values.with(
     -1,
-    high.beginning === undefined ? high.values.at(-1) : `${high.beginning}\ufffd`,
+    high.beginning === undefined ? high.values.at(-1) : `${high.beginning}\uffff`,
   );
   if (type === 'special') return values === undefined ? lastKey : values[0];
   return [...(values ?? []), lastKey];

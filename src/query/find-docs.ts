@@ -88,7 +88,7 @@ export class DocSearch {
     const { registry, database, user } = this.context;
     const design = designOf(database, ddoc!.slice(designPrefix.length));
     const named = { database, ddoc: ddoc!.slice(designPrefix.length), design, view: viewOf(design, name) };
-    const update = this.request.update ? 'true' : 'false';
+    const update = this.request.update && this.request.stale === false ? 'true' : 'false';
     const view = viewSource(registry, named, { update }, user);
     if (!(view instanceof Promise)) this.#view = view;
     else return view.then((source) => void (this.#view = source));
@@ -106,6 +106,8 @@ export class DocSearch {
       for (const turns = cursor.run(groups); !turns.next().done;) yield '';
       return `{"groups":${groups.text()}${this.#ending(cursor.stats, groups.matched, groups.matched)}}`;
     }
+    // Where nothing can be found, CouchDB says no more than that.
+    if (this.#plan.isEmpty) return '{"docs":[]}';
     const count = this.#countRows();
     const page = new PageCollector({ ...this.request, count: this.request.count && count === undefined });
     let opening = '{"docs":[';

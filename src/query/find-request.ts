@@ -32,7 +32,7 @@ export interface FindRequest {
   /** Whether the index is brought up to date first. */
   update: boolean;
   stable: boolean;
-  stale: boolean;
+  stale: boolean | 'ok';
   executionStats: boolean;
   conflicts: boolean;
   partition: string | undefined;
@@ -94,8 +94,6 @@ export function readFindRequest(body: Readonly<Record<string, unknown>>, default
     readers[name]!(request, value);
   }
   if (request.aggregate !== undefined) checkAggregate(body);
-  // What `stale` stands for.
-  if (request.stale) Object.assign(request, { update: false, stable: true });
   return request;
 }
 
@@ -134,8 +132,8 @@ function readUseIndex(value: unknown): string[] {
   return parts;
 }
 
-function readStale(value: unknown): boolean {
-  if (value === 'ok' || value === true) return true;
+function readStale(value: unknown): boolean | 'ok' {
+  if (value === 'ok') return 'ok';
   if (value === 'false' || value === false) return false;
   throw new RequestError('invalid_value', `Invalid value for stale: ${shown(value)}`);
 }

@@ -24,7 +24,7 @@ const members = new Set(['index', 'type', 'name', 'ddoc', 'w', 'partitioned']);
 export function readIndexRequest(body: JsonObject): IndexRequest {
   if (!Object.hasOwn(body, 'index')) throw missingKey('index');
   for (const name of Object.keys(body)) if (!members.has(name)) throw invalidKey(name);
-  checkType(body['type'] ?? 'json');
+  checkType(Object.hasOwn(body, 'type') ? body['type'] : 'json');
   if (Object.hasOwn(body, 'w')) readPositive(body['w']);
   const partitioned = Object.hasOwn(body, 'partitioned') ? readBoolean(body['partitioned']) : undefined;
   const view = viewOf(body['index']);
@@ -43,16 +43,19 @@ function checkType(type: unknown): void {
       'service_unavailable',
       `There are no indexes of type ${type} for _find: define a search index in a design document and ask it by _search.`,
     );
-  throw new RequestError(
-    'invalid_index',
-    `Invalid type for index: ${typeof type === 'string' ? type : shown(type)}`,
-  );
+  if (typeof type !== 'string') throw invalidString(type);
+  throw new RequestError('invalid_index', `Invalid type for index: ${type}`);
 }
+
+const invalidString = (value: unknown): RequestError =>
+  new RequestError('invalid_string', `Invalid string: ${shown(value)}`);
 
 function readName(body: JsonObject, member: string): string | undefined {
   if (!Object.hasOwn(body, member)) return undefined;
   const name = body[member];
-  if (typeof name !== 'string' || name === '' || name === '_design/') throw invalidIndexName(name);
+  if (name === '') throw new RequestError('invalid_empty_string', 'Index name or ddoc cannot be empty string');
+  if (typeof name !== 'string') throw invalidString(name);
+  if (name === '_design/') throw invalidIndexName(name);
   return name.toWellFormed();
 }
 

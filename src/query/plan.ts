@@ -15,6 +15,8 @@ export interface Plan {
   readonly index: QueryIndex;
   /** The parts of the index that are read, in ascending order. */
   readonly ranges: readonly KeyRange[];
+  /** Whether no key of the index can match, so that there is not even a place to go on from. */
+  readonly isEmpty: boolean;
   readonly descending: boolean;
   /** Whether the index holds all that is asked for, so that no document has to be read. */
   readonly covering: boolean;
@@ -75,19 +77,21 @@ function noIndex({ partition }: FindRequest, { isPartitioned }: Scope): RequestE
 
 export function planWith(request: FindRequest, index: QueryIndex): Plan {
   const { sort } = request;
+  const ranges = columnRanges(request.selector.normal, index);
   return {
     index,
-    ranges: rangesOf(request.selector.normal, index),
+    ranges: isContradiction(request.selector.normal) ? [] : ranges,
+    isEmpty: ranges.length === 0,
     descending: sort.fields.length > 0 && sort.direction === 'desc',
     covering: isCovering(request, index),
     exact: isExact(request.selector.normal, index),
   };
 }
 
-function rangesOf(selector: SelectorNode, index: QueryIndex): KeyRange[] {
+/** The ranges of the index' columns, whatever is said of other fields. */
+function columnRanges(selector: SelectorNode, index: QueryIndex): KeyRange[] {
   // Nothing matches an empty choice where it is all that is said.
   if ((selector.kind === 'and' || selector.kind === 'or') && selector.args.length === 0) return [];
-  if (isContradiction(selector)) return [];
   const isPrimary = index.type === 'special';
   // Views collate ids like all texts, queries compare them by their bytes: in a view only equality is the same.
   const orderOf = (field: string): typeof compareJson | undefined =>

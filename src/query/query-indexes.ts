@@ -27,6 +27,8 @@ const indexMembers = new MemberPicker(['language', 'views', 'options']);
 /** What was read of design documents. */
 const remembered = new WeakMap<Database, Remembered>();
 
+const byName = (a: QueryIndex, b: QueryIndex): number => (a.name < b.name ? -1 : 1);
+
 /** All indexes that queries of a database can choose from, as of now. */
 export function queryIndexes(database: Database): readonly QueryIndex[] {
   const { store, keys, designChanges: changes } = database.collection;
@@ -47,7 +49,10 @@ export function queryIndexes(database: Database): readonly QueryIndex[] {
     const indexes = indexesOf(fromBytes(id), doc, database.isPartitioned);
     now.set(id, { seq: winner.seq, indexes });
   }
-  const indexes = [primaryIndex, ...[...now.values()].flatMap((design) => design.indexes)];
+  const indexes = [
+    primaryIndex,
+    ...[...now.values()].flatMap((design) => [...design.indexes].sort(byName)),
+  ];
   remembered.set(database, { changes, designs: now, indexes });
   return indexes;
 }

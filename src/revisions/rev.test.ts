@@ -26,7 +26,7 @@ const parses: [text: string, canonical: string][] = [
   ['1-ABC', '1-ABC'],
   [`3-${hex.toUpperCase()}`, `3-${hex}`],
   [`3-${hex.toUpperCase()}0`, `3-${hex.toUpperCase()}0`],
-  [`3-${'G'.repeat(32)}`, `3-${'G'.repeat(32)}`],
+  [`3-${'G'.repeat(31)}`, `3-${'G'.repeat(31)}`],
   ['1-é€😀', '1-é€😀'],
   [`${revPosMax}-a`, `${revPosMax}-a`],
   [`1-${'x'.repeat(revHashBytesMax)}`, `1-${'x'.repeat(revHashBytesMax)}`],
@@ -39,6 +39,7 @@ void test('a rev is a generation, a dash and any hash', () => {
 void test('anything else is refused as a bad request', () => {
   const refused = [
     '',
+    `3-${'G'.repeat(32)}`,
     'abc',
     '-',
     '-a',

@@ -32,11 +32,12 @@ export function parseRev(text: string): Rev {
   return { pos, hash: parseHash(text.slice(dash + 1)) };
 }
 
-/** The hash alone, as it stands in `_revisions.ids`. */
+/** The hash alone, as it stands in `_revisions.ids`. What has the length of 16 bytes in hex must be that. */
 export function parseHash(text: string): string {
   if (text.length === 32) {
     if (hex32.test(text)) return text;
     if (anyCaseHex32.test(text)) return text.toLowerCase();
+    throw invalidRev();
   }
   if (text.length > revHashBytesMax) throw invalidRev();
   if (notAscii.test(text)) {

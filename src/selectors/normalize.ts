@@ -91,6 +91,7 @@ class OperatorReader {
           ? { kind: 'not', arg: this.read(value, depth + 1) }
           : { kind: 'parts', operator: name, arg: this.read(value, depth + 1) };
       default:
+        if (name === '$text' && typeof value === 'object') throw badArgument(name, value);
         if (unsupported.has(name)) throw unsupportedOperator(name);
         if (!isCondition(name)) throw invalidOperator(name);
         if (name === '$regex' && ++this.#patterns > patternsMax)

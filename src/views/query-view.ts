@@ -86,8 +86,10 @@ export class ViewAnswer {
 
   /** The ranges that the query is about: one, or one for each key. */
   #ranges(reader: ViewReader): ViewRange[] {
-    const { keys } = this.request;
-    return keys === undefined ? [reader.range(this.request)] : keys.map((key) => reader.rangeOfKey(key));
+    const { keys, descending, shape } = this.request;
+    if (keys === undefined) return [reader.range(this.request)];
+    // Groups come in the order of the keys in any case, as in CouchDB.
+    return (descending && shape === 'rows' ? keys.toReversed() : keys).map((key) => reader.rangeOfKey(key));
   }
 
   *#rows(first: ViewReader): Generator<Bytes> {

@@ -132,16 +132,16 @@ test('one bad stub spares the other documents of a batch', async () => {
 
 test('entries of the wrong shape are refused', async () => {
   const db = await newDb(client);
+  for (const attachments of [[], 'x', 1])
+    assertRefused(await client.put(`${db}/d`, { _attachments: attachments }), 400, 'doc_validation');
   const wrong: unknown[] = [
-    [],
-    'x',
-    1,
     { f: null },
     { f: [] },
     { f: {} },
     { f: { stub: false } },
     { f: { data: 1 } },
     { f: { data: 'not base64!' } },
+    { f: { data: 'YQ' } },
     { f: { data: 'YQ==', content_type: 7 } },
     { f: { data: 'YQ==', content_type: 'a\r\nX-Evil: 1' } },
     { f: { data: 'YQ==', revpos: 'x' } },

@@ -69,7 +69,9 @@ test('a database, a document or a name that is not there', async () => {
   const db = await newDb(client);
   const rev = await putBytes(client, `${db}/d/f`, 'one');
   assertRefused(await client.send('PUT', '/no-such-database/d/f', { raw: 'x', headers: octets }), 404);
-  assertRefused(await client.delete(`${db}/none/f?rev=${rev}`), 404, 'not_found');
+  assertRefused(await client.delete(`${db}/none/f?rev=${rev}`), 409, 'not_found');
+  assertRefused(await client.delete(`${db}/d/f?rev=9-abc`), 409, 'not_found');
+  assertRefused(await client.delete(`${db}/none/f`), 404, 'not_found');
   assertRefused(await client.delete(`${db}/d/g?rev=${rev}`), 404, 'not_found');
   assertRefused(await client.delete('/no-such-database/d/f'), 404, 'not_found');
 });

@@ -68,7 +68,7 @@ describe('A password', () => {
 
   test('that is no string is refused, and null is none', async () => {
     for (const password of [1, true, [], {}]) {
-      assertRefused(await admin.put(userPath('odd'), userDoc('odd', { password })), 400);
+      assertRefused(await admin.put(userPath('odd'), userDoc('odd', { password })), 403);
     }
     assertOk(await admin.put(userPath('odd'), userDoc('odd', { password: null })), 201);
     assertRefused(await admin.as('odd:null').get('/'), 401);

@@ -95,7 +95,7 @@ describe('A user', () => {
     const second = await admin.put(userPath('dave'), { ...first, roles: [] });
     assertOk(second, 201);
     const [, hash1] = first._rev.split('-') as [string, string];
-    const history = { start: 9, ids: [...'abcdefgh'].map((c) => c.repeat(32)).concat(hash1) };
+    const history = { start: 9, ids: [...'abcdef01'].map((c) => c.repeat(32)).concat(hash1) };
     const forged = { ...first, _rev: `9-${history.ids[0]}`, _revisions: history };
     const send = async (client: typeof admin, doc: object) =>
       (await client.post('/_users/_bulk_docs', { docs: [doc], new_edits: false })).body as {

@@ -43,7 +43,7 @@ describe('validation functions judge every way of writing', () => {
       { _id: 'b', _rev: '1-b' },
     ];
     const { body } = await client.post(`${db}/_bulk_docs`, { docs, new_edits: false });
-    assert.deepEqual(body, [{ id: 'a', error: 'forbidden', reason: 'bad: true' }]);
+    assert.deepEqual(body, [{ id: 'a', rev: '1-a', error: 'forbidden', reason: 'bad: true' }]);
     assertRefused(await client.put(`${db}/a?new_edits=false`, { _rev: '1-a', bad: 1 }), 403, 'forbidden');
     assertRefused(await client.get(`${db}/a`), 404);
     assertOk(await client.get(`${db}/b`), 200);

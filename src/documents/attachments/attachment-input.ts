@@ -7,7 +7,8 @@ const defaultType = 'application/octet-stream';
 /** Reads them in the order of the text, which is that of the parts behind it: objects would put numbers first. */
 export function readAttachments(bytes: Buffer): AttachmentInput[] {
   const scanned = scanBulk(bytes, '');
-  if (scanned === undefined) throw badRequest('Attachments must be a JSON object');
+  if (scanned === undefined) 
+    throw new RequestError('doc_validation', 'Bad special document member: _attachments');
   return scanned.members.map(({ name, valueStart, valueEnd }) =>
     readAttachment(name.toWellFormed(), parseValue(bytes, valueStart, valueEnd)),
   );
@@ -81,7 +82,7 @@ function decodeBase64(name: string, text: string): Buffer {
     plain = text.replace(/\s+/g, '');
     if (!base64.test(plain)) throw badRequest(`Invalid attachment data for ${name}`);
   }
-  if (plain.length % 4 === 1) throw badRequest(`Invalid attachment data for ${name}`);
+  if (plain.length % 4 !== 0) throw badRequest(`Invalid attachment data for ${name}`);
   return Buffer.from(plain, 'base64');
 }
 

@@ -17,7 +17,7 @@ import { attachmentsOf, type Attachment } from '../../shard/content.js';
 import type { Exchange } from '../exchange.js';
 import { attachmentDisposition } from '../../base/multipart/content-headers.js';
 import { MultipartWriter, type OutgoingPart } from '../../base/multipart/multipart-writer.js';
-import { namesTag } from '../request/negotiate.js';
+import { namesTag, takesMultipart } from '../request/negotiate.js';
 import { begun, writeBuffers, writePiece } from './stream.js';
 
 /** A revision in quotes, which is how JSON has it too unless its hash is odd. */
@@ -65,7 +65,8 @@ export async function answerWithData(
   if (doc.plain && namesTag(exchange.header('if-none-match'), etagOf(doc.rev)))
     return exchange.empty(304, headers);
   const multipart =
-    (options.data || options.since !== undefined) && takesMultipart(exchange.header('accept') ?? '*/*');
+    (options.data || options.since !== undefined) &&
+    takesMultipart(exchange.header('accept') ?? '*/*', 'related');
   const shown = multipart ? inParts(options) : options;
   const wanted = wantedOf(database, doc, shown);
   if (wanted === undefined) return exchange.text(200, plainText(doc, shown), headers);
@@ -84,11 +85,6 @@ export async function answerWithData(
     if (!(await writePiece(exchange.response, piece))) return;
   }
   exchange.endJson('\n');
-}
-
-/** A client that accepts anything gets multipart, as replicators expect. */
-export function takesMultipart(accept: string): boolean {
-  return !accept.includes('application/json') && (accept.includes('multipart/') || accept.includes('*/*'));
 }
 
 /** Runs what sends revisions, while the attachments that it will come to are held. */

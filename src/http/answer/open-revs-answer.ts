@@ -3,17 +3,17 @@ import { badRequest } from '../../base/errors.js';
 import type { Database } from '../../node/database.js';
 import { quoteRev } from '../../shard/doc-text.js';
 import type { OpenedRev } from '../../documents/open-doc.js';
-import { parseRev, type Rev } from '../../revisions/rev.js';
+import { compareRevs, formatRev, parseRev, type Rev } from '../../revisions/rev.js';
 import {
   holding,
   revPart,
   revPieces,
   sendParts,
-  takesMultipart,
   type AttachmentOptions,
 } from './document-answer.js';
 import type { Exchange } from '../exchange.js';
 import { MultipartWriter } from '../../base/multipart/multipart-writer.js';
+import { takesMultipart } from '../request/negotiate.js';
 import { parseJsonText } from '../request/query.js';
 import { writePiece } from './stream.js';
 
@@ -30,16 +30,27 @@ export function parseRevs(value: unknown): Rev[] {
   });
 }
 
+/** Each revision once, in the order of revisions, and those that are missing behind the others. */
+function inOrder(opened: readonly OpenedRev[]): OpenedRev[] {
+  const byRev = new Map(opened.map((each) => [formatRev(revOf(each)), each]));
+  return [...byRev.values()].sort(
+    (a, b) => Number('missing' in a) - Number('missing' in b) || compareRevs(revOf(a), revOf(b)),
+  );
+}
+
+const revOf = (opened: OpenedRev): Rev => ('missing' in opened ? opened.missing : opened.ok.rev);
+
 /** Answers with several revisions: as a JSON array, or as the parts of a multipart answer. */
 export async function answerOpenRevs(
   exchange: Exchange,
   database: Database,
-  opened: readonly OpenedRev[],
+  found: readonly OpenedRev[],
   options: AttachmentOptions,
 ): Promise<void> {
   const { registry } = exchange.services;
+  const opened = inOrder(found);
   const accept = exchange.header('accept') ?? '*/*';
-  if (takesMultipart(accept)) {
+  if (takesMultipart(accept, 'mixed')) {
     const parts = opened.map((each) => revPart(registry, database, each, options, false));
     await holding(registry, database, opened, { ...options, data: true }, () =>
       sendParts(exchange, new MultipartWriter('mixed'), parts, {}),

@@ -10,6 +10,7 @@ export class ProxyAndCorsPolicy {
   /** Whether answers may be wrapped in a call of a function. */
   jsonp = false;
   uriBytesMax = Infinity;
+  plusIsSpace = true;
   #frames = false;
   #hostHeader = '';
   #protoHeader = '';
@@ -63,6 +64,7 @@ export class ProxyAndCorsPolicy {
     this.cors = config.boolean('chttpd/enable_cors') ? new CorsPolicy(config) : undefined;
     this.jsonp = config.boolean('chttpd/allow_jsonp');
     this.uriBytesMax = config.number('chttpd/max_uri_length');
+    this.plusIsSpace = config.boolean('chttpd/decode_plus_to_space');
     this.#frames = config.boolean('chttpd/enable_xframe_options');
     this.#hostHeader = config.text('chttpd/x_forwarded_host').toLowerCase();
     this.#protoHeader = config.text('chttpd/x_forwarded_proto').toLowerCase();

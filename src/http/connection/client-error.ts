@@ -41,7 +41,7 @@ function refusalFor({ code, rawPacket }: ClientError): [name: ErrorName, reason:
     return ['bad_request', 'The request is not HTTP that this server understands.'];
   }
   return isRequestLine(rawPacket)
-    ? ['request_uri_too_long', 'The address of the request is too long.']
+    ? ['too_long', 'the request uri is too long']
     : ['request_header_fields_too_large', 'The headers of the request are too many or too long.'];
 }
 

@@ -38,7 +38,7 @@ export class HeadChecks {
 }
 
 const uriTooLong = (): RequestError =>
-  new RequestError('request_uri_too_long', 'The address of the request is too long.');
+  new RequestError('too_long', 'the request uri is too long');
 
 const headTooLong = (): RequestError =>
   new RequestError('request_header_fields_too_large', 'The headers of the request are too many or too long.');

@@ -54,6 +54,8 @@ export interface FeedDefaults {
   timeoutMax: number;
   /** A browser that comes back says how far it came. */
   lastEventId?: string | undefined;
+  /** Of what happens to databases, which has other words for what is wrong. */
+  isOfDatabases?: boolean;
 }
 
 /** Names of parameters are taken in any case. */
@@ -62,11 +64,14 @@ export function feedRequest(given: Query, defaults: FeedDefaults): FeedRequest {
   const { timeoutMax, lastEventId } = defaults;
   const kind = kinds[query.get('feed') ?? defaults.kind];
   if (kind === undefined) {
-    throw badRequest('Supported `feed` types: normal, continuous, live, longpoll, eventsource');
+    const live = defaults.isOfDatabases ? '' : ' live,';
+    throw badRequest(`Supported \`feed\` types: normal, continuous,${live} longpoll, eventsource`);
   }
   const named = query.get('since') ?? query.get('last-event-id') ?? '0';
+  if (defaults.isOfDatabases) checkIntegers(query);
   const timeout = wholeNumber(query, 'timeout');
-  const heartbeat = heartbeatOf(query.get('heartbeat'), timeoutMax);
+  const isSilent = defaults.isOfDatabases === true && query.get('heartbeat') === 'false';
+  const heartbeat = isSilent ? undefined : heartbeatOf(query.get('heartbeat'), timeoutMax);
   return {
     kind,
     since: kind === 'eventsource' ? (lastEventId ?? named) : named,
@@ -101,6 +106,14 @@ export function changesRequest(
     query: given,
     body,
   };
+}
+
+function checkIntegers(query: Query): void {
+  const words = query.get('heartbeat');
+  const isSwitch = words === 'true' || words === 'false';
+  for (const name of ['limit', 'timeout', ...(isSwitch ? [] : ['heartbeat'])]) {
+    if (!/^\d{1,15}$/.test(query.get(name) ?? '0')) throw badRequest('invalid_integer');
+  }
 }
 
 export function wholeNumber(query: Query, name: string): number | undefined {

@@ -37,7 +37,7 @@ async function unpack(packed: Buffer, bytesMax: number, share: Share): Promise<B
   try {
     for await (const chunk of gunzip as AsyncIterable<Buffer>) {
       length += chunk.length;
-      if (length > bytesMax) throw tooLarge(bytesMax);
+      if (length > bytesMax) throw tooLarge();
       countBody(share, packed.length + length);
       chunks.push(chunk);
     }
@@ -56,7 +56,7 @@ export function openBody(request: IncomingMessage, bytesMax: number): Readable {
     return new Transform({
       transform(chunk: Buffer, _, done) {
         length += chunk.length;
-        if (length > bytesMax) done(tooLarge(bytesMax));
+        if (length > bytesMax) done(tooLarge());
         else done(null, chunk);
       },
     });
@@ -89,12 +89,12 @@ const unpackedBytesMax = 256 * 1024 * 1024;
 const unsupported = (encoding: string): RequestError =>
   new RequestError('bad_content_type', `${encoding} is not a supported content encoding.`);
 
-const tooLarge = (bytesMax: number): RequestError =>
-  new RequestError('too_large', `The request body is larger than ${bytesMax} bytes.`);
+const tooLarge = (): RequestError =>
+  new RequestError('too_large', 'the request entity is too large');
 
 async function readRaw(request: IncomingMessage, bytesMax: number, shareOf: () => Share): Promise<Buffer> {
   const declared = Number(headerOf(request, 'content-length') ?? 0);
-  if (declared > bytesMax) throw tooLarge(bytesMax);
+  if (declared > bytesMax) throw tooLarge();
   if (declared > uncountedBytes.body) {
     const share = shareOf();
     if (!(await share.grow(declared))) throw noRoomForBody();
@@ -122,7 +122,7 @@ function gather(request: IncomingMessage, bytesMax: number, shareOf: () => Share
     };
     request.on('data', (chunk: Buffer) => {
       length += chunk.length;
-      if (length > bytesMax) return stop(tooLarge(bytesMax));
+      if (length > bytesMax) return stop(tooLarge());
       chunks.push(chunk);
       if (length > uncountedBytes.body) count(shareOf());
     });

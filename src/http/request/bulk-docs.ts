@@ -84,9 +84,10 @@ export class BulkSaver {
     services.metrics.documentWrites += saved.length;
     const rows: Bytes[] = [];
     const slice = new TimeSlice();
-    for (const [i, { id }] of inputs.entries()) {
+    for (const [i, input] of inputs.entries()) {
       const result = saved[i]!;
-      if (newEdits || result instanceof RequestError) rows.push(rowOf(id, result));
+      if (newEdits) rows.push(rowOf(input.id, result));
+      else if (result instanceof RequestError) rows.push(refusedRow(input, result));
       if (i % 1_000 === 999 && slice.isOver) await slice.next();
     }
     return rows;
@@ -100,6 +101,14 @@ export const failedRows = (inputs: readonly NamedInput[], refusal: RequestError)
 function rowOf(id: Bytes, saved: Saved): Bytes {
   if (!(saved instanceof RequestError)) return `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(saved)}}`;
   return `{"id":${quoteId(id)},${toBytes(refusalText(saved).slice(1))}`;
+}
+
+/** A replicator is told which revision was refused. */
+function refusedRow({ id, rev, revisions }: NamedInput, refusal: RequestError): Bytes {
+  const refused =
+    revisions === undefined ? rev : { pos: revisions.start, hash: revisions.hashes[0]! };
+  const shownRev = refused === undefined ? '' : `"rev":${quoteRev(refused)},`;
+  return `{"id":${quoteId(id)},${shownRev}${toBytes(refusalText(refusal).slice(1))}`;
 }
 
 export function refuseAllOrNothing(exchange: Exchange, inputs: readonly NamedInput[]): void {

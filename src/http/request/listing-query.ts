@@ -3,6 +3,7 @@ import type { ListQuery } from '../../documents/list-docs.js';
 import {
   boolean,
   choice,
+  groupLevelOf,
   json,
   list,
   parseError,
@@ -21,10 +22,13 @@ export interface ListingRequest extends ListQuery {
 type Draft = { -readonly [Name in keyof ListingRequest]: ListingRequest[Name] };
 
 interface Bounds {
-  key?: unknown;
+  isKey: boolean;
   start?: unknown;
   end?: unknown;
   startDocid?: string;
+  endDocid?: string;
+  group?: boolean;
+  groupLevel?: number;
 }
 
 type Setter = (request: Draft, bounds: Bounds, parameter: Parameter) => void;
@@ -41,15 +45,20 @@ const setters: Readonly<Record<string, Setter>> = {
   att_encoding_info: (request, _, parameter) => (request.encodingInfo = boolean(parameter)),
   limit: (request, _, parameter) => (request.limit = positive(parameter)),
   skip: (request, _, parameter) => (request.skip = positive(parameter)),
-  key: (_, bounds, parameter) => (bounds.key = json(parameter)),
+  key: (_, bounds, parameter) => {
+    bounds.start = bounds.end = json(parameter);
+    bounds.isKey = true;
+  },
   startkey: (_, bounds, parameter) => (bounds.start = json(parameter)),
   start_key: (_, bounds, parameter) => (bounds.start = json(parameter)),
   endkey: (_, bounds, parameter) => (bounds.end = json(parameter)),
   end_key: (_, bounds, parameter) => (bounds.end = json(parameter)),
   startkey_docid: (_, bounds, parameter) => (bounds.startDocid = text(parameter)),
   start_key_doc_id: (_, bounds, parameter) => (bounds.startDocid = text(parameter)),
-  endkey_docid: (_, __, parameter) => void text(parameter),
-  end_key_doc_id: (_, __, parameter) => void text(parameter),
+  endkey_docid: (_, bounds, parameter) => (bounds.endDocid = text(parameter)),
+  end_key_doc_id: (_, bounds, parameter) => (bounds.endDocid = text(parameter)),
+  group: (_, bounds, parameter) => (bounds.group = boolean(parameter)),
+  group_level: (_, bounds, parameter) => (bounds.groupLevel = positive(parameter)),
   keys: (request, _, parameter) => (request.keys = list(parameter)),
   stale: (_, __, parameter) => choice(parameter, 'stale', ['ok', 'update_after']),
   update: (_, __, parameter) => choice(parameter, 'update', ['true', 'false', 'lazy']),
@@ -74,20 +83,23 @@ export function listingRequest(parameters: Iterable<[string, Parameter]>): Listi
     updateSeq: false,
     keys: undefined,
   };
-  const bounds: Bounds = {};
+  const bounds: Bounds = { isKey: false };
   for (const [name, parameter] of parameters) {
     if (Object.hasOwn(setters, name)) setters[name]!(request, bounds, parameter);
   }
-  if (request.keys !== undefined && ('key' in bounds || 'start' in bounds || 'end' in bounds)) {
+  if (request.keys !== undefined && request.keys.length > 0 && ('start' in bounds || 'end' in bounds)) {
     throw parseError('`keys` is incompatible with `key`, `start_key` and `end_key`');
   }
-  const startDocid = bounds.startDocid === undefined ? undefined : toBytes(bounds.startDocid);
-  request.start = 'key' in bounds ? bound(bounds.key) : 'start' in bounds ? bound(bounds.start) : startDocid;
-  request.end = 'key' in bounds ? bound(bounds.key) : 'end' in bounds ? bound(bounds.end) : undefined;
+  if (groupLevelOf(bounds.group, bounds.groupLevel) > 0)
+    throw parseError('Invalid use of grouping on a map view.');
+  request.start = 'start' in bounds ? bound(bounds.start) : idBound(bounds.startDocid);
+  request.end = 'end' in bounds ? bound(bounds.end) : idBound(bounds.endDocid);
   // A key that is no text is the id of nothing, and no bound makes an exception for it.
-  if ('key' in bounds && request.start === null) request.limit = 0;
+  if (bounds.isKey && request.start === null && request.end === null) request.limit = 0;
   return request;
 }
+
+const idBound = (id: string | undefined): Bytes | undefined => (id === undefined ? undefined : toBytes(id));
 
 /** Ids are text; every other key stands before them all. */
 const bound = (key: unknown): Bytes | null => (typeof key === 'string' ? toBytes(key.toWellFormed()) : null);

@@ -7,12 +7,14 @@ const nameRule = /^[a-z][a-z0-9_$()+/-]*$/;
 const nameBytesMax = 238;
 
 export function checkDatabaseName(config: Config, name: string): void {
-  if (nameRule.test(name) && name.length <= nameBytesMax) return;
+  if (nameRule.test(name)) {
+    if (name.length <= nameBytesMax) return;
+    throw new RequestError('database_name_too_long', `At least one path segment of \`${name}\` is too long.`);
+  }
   if (isSystemName(config, name) && nameRule.test(name.slice(1))) return;
   throw new RequestError(
     'illegal_database_name',
-    `Name: '${name}'. Only lowercase characters (a-z), digits (0-9), and any of the characters _, $, (, ), +, -, and / are allowed. Must begin with a letter.` +
-      (name.length > nameBytesMax ? ` A name has at most ${nameBytesMax} bytes.` : ''),
+    `Name: '${name}'. Only lowercase characters (a-z), digits (0-9), and any of the characters _, $, (, ), +, -, and / are allowed. Must begin with a letter.`,
   );
 }
 

@@ -12,8 +12,17 @@ export function contentTypeFor(accept: string | undefined): string {
   return accept.includes('text/plain') ? plain : json;
 }
 
-/** Whether a header of the `If-None-Match` kind names this tag. */
+/** Whether a header of the `If-None-Match` kind names this tag. A star names none, as in CouchDB. */
 export function namesTag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
-  return header === '*' || header.split(',').some((each) => each.trim().replace(/^W\//, '') === tag);
+  return header.split(',').some((each) => each.trim().replace(/^W\//, '') === tag);
+}
+
+/** Whether an `Accept` header takes a multipart type, by its name or with whatever else it takes. */
+export function takesMultipart(accept: string, subtype: 'mixed' | 'related'): boolean {
+  return accept.split(',').some((each) => {
+    const [range = '', ...parameters] = each.split(';').map((part) => part.trim().toLowerCase());
+    if (parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))) return false;
+    return range === '*/*' || range === 'multipart/*' || range === `multipart/${subtype}`;
+  });
 }

@@ -8,6 +8,21 @@ import { parseJsonText } from './query.js';
 /** A parameter from the query string, which is text, or from a JSON body, which is a value. */
 export type Parameter = { text: string } | { value: unknown };
 
+/** Rows that one query of a view may ask for. */
+const viewLimitMax = 268_435_456;
+
+export function checkViewLimit(limit: number, max = viewLimitMax): void {
+  if (limit !== Infinity && limit > max) throw parseError(`Limit is too large, must not exceed ${max}`);
+}
+
+/** How many elements of keys make a group, where one asks for groups. */
+export function groupLevelOf(group: boolean | undefined, level: number | undefined): number {
+  if (group === false && (level ?? 0) > 0)
+    throw parseError("Can't specify group=false and group_level>0 at the same time");
+  // A level that is given counts, even if it is 0.
+  return level ?? (group === true ? Infinity : 0);
+}
+
 export const parseError = (reason: string): RequestError => new RequestError('query_parse_error', reason);
 
 export function boolean(parameter: Parameter): boolean {
@@ -25,22 +40,21 @@ export function positive(parameter: Parameter): number {
   if (typeof value !== 'number' || !Number.isInteger(value))
     throw parseError(`Invalid value for integer: ${shown}`);
   if (value < 0) throw parseError(`Invalid value for positive integer: ${shown}`);
-  return value;
+  return Math.min(value, Number.MAX_SAFE_INTEGER);
 }
 
 export const json = (parameter: Parameter): unknown =>
   'text' in parameter ? parseJsonText(parameter.text) : parameter.value;
 
+/** A document id. Numbers, booleans and null in a body stand for their texts, as they do in a query string. */
 export function text(parameter: Parameter): string {
   const value = 'text' in parameter ? parameter.text : parameter.value;
-  if (typeof value !== 'string') throw parseError('A document id must be a string.');
-  return value;
+  if (typeof value === 'object' && value !== null) throw parseError('A document id must be a string.');
+  return String(value);
 }
 
 export function partitionName(parameter: Parameter): Bytes {
-  const value = 'text' in parameter ? parameter.text : parameter.value;
-  if (typeof value !== 'string') throw parseError('`partition` must be a string.');
-  return namedPartition(value);
+  return namedPartition(text(parameter));
 }
 
 export function list(parameter: Parameter, member = '`keys` body member'): readonly unknown[] {
@@ -67,6 +81,16 @@ export function* queryParameters(exchange: Exchange, database: Database): Genera
   for (const [name, text] of exchange.query.entries()) yield [name, { text }];
   const partition = pathPartition(exchange, database);
   if (partition !== undefined) yield ['partition', { text: fromBytes(partition) }];
+}
+
+/** What the query string says for all of several queries: no grouping, and a list of keys only where it is of one. */
+export function sharedParameters(exchange: Exchange, database: Database): [string, Parameter][] {
+  return [...queryParameters(exchange, database)].flatMap(([name, parameter]): [string, Parameter][] => {
+    if (name === 'group' || name === 'group_level') return [];
+    if (name !== 'keys') return [[name, parameter]];
+    const keys = json(parameter);
+    return Array.isArray(keys) && keys.length === 1 ? [['key', { value: keys[0] }]] : [];
+  });
 }
 
 export function* bodyParameters(body: Record<string, unknown>): Generator<[string, Parameter]> {

@@ -3,16 +3,16 @@ import type { Bytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
 
 /**
- * The parts of a path as byte strings. Doubled and trailing slashes mean nothing, a bare `+` is a space, an escaped
- * slash belongs to its part: as CouchDB reads paths.
+ * The parts of a path as byte strings. Doubled and trailing slashes mean nothing, a bare `+` is a space unless configured
+ * otherwise, an escaped slash belongs to its part: as CouchDB reads paths.
  */
-export function splitPath(path: string): Bytes[] {
+export function splitPath(path: string, plusIsSpace = true): Bytes[] {
   const parts: Bytes[] = [];
   const plain = !escaped.test(path);
   for (let from = 0; from < path.length;) {
     const slash = path.indexOf('/', from);
     const to = slash < 0 ? path.length : slash;
-    if (to > from) parts.push(plain ? path.slice(from, to) : decodeComponent(path.slice(from, to)));
+    if (to > from) parts.push(plain ? path.slice(from, to) : decodeComponent(path.slice(from, to), plusIsSpace));
     from = to + 1;
   }
   return parts;
@@ -34,13 +34,13 @@ export function targetOf(url: string, method: string): string {
 }
 
 /** Percent escapes and pluses undone; gives bytes, which need not be UTF-8. */
-export function decodeComponent(text: string): Bytes {
+export function decodeComponent(text: string, plusIsSpace = true): Bytes {
   // Node reads request lines as latin1: raw bytes beyond ASCII are bytes already.
   if (!escaped.test(text)) return text;
   let bytes = '';
   for (let i = 0; i < text.length; i++) {
     const character = text[i]!;
-    if (character === '+') bytes += ' ';
+    if (character === '+' && plusIsSpace) bytes += ' ';
     else if (character !== '%') bytes += character;
     else {
       const hex = text.slice(i + 1, i + 3);
@@ -54,7 +54,7 @@ export function decodeComponent(text: string): Bytes {
 
 export const isText = (bytes: Bytes): boolean => isUtf8(Buffer.from(bytes, 'latin1'));
 
-/** A path part for a `Location`: everything but the unreserved characters is escaped, slashes too. */
+/** A path part for a `Location`: everything but letters, digits and `-_.:` is escaped, slashes too. */
 export function encodePart(bytes: Bytes): string {
   if (allUnreserved.test(bytes)) return bytes;
   let text = '';
@@ -67,5 +67,5 @@ export function encodePart(bytes: Bytes): string {
   return text;
 }
 
-const allUnreserved = /^[A-Za-z0-9\-_.~!*'():]*$/;
-const unreserved = /[A-Za-z0-9\-_.~!*'():]/;
+const allUnreserved = /^[A-Za-z0-9\-_.:]*$/;
+const unreserved = /[A-Za-z0-9\-_.:]/;

@@ -3,17 +3,21 @@ import { invalidJson } from '../../base/errors.js';
 import { parseJson } from '../../json/scan.js';
 import { decodeComponent } from './path.js';
 
+const separators = /[&;]/;
+
 /** The parameters of a request; of one given twice, the last counts. */
 export class Query {
   readonly #values = new Map<string, string>();
+  readonly #switchedOn = new Set<string>();
 
   constructor(text: string) {
-    for (const pair of text === '' ? [] : text.split('&')) {
+    for (const pair of text === '' ? [] : text.split(separators)) {
       if (pair === '') continue;
       const equals = pair.indexOf('=');
       const name = equals < 0 ? pair : pair.slice(0, equals);
       const value = equals < 0 ? '' : pair.slice(equals + 1);
       this.#values.set(textOf(name), textOf(value));
+      if (value === 'true') this.#switchedOn.add(textOf(name));
     }
   }
 
@@ -21,6 +25,7 @@ export class Query {
   lowerCased(): Query {
     const query = new Query('');
     for (const [name, value] of this.#values) query.#values.set(name.toLowerCase(), value);
+    for (const name of this.#switchedOn) query.#switchedOn.add(name.toLowerCase());
     return query;
   }
 
@@ -40,9 +45,9 @@ export class Query {
     return this.#values;
   }
 
-  /** Anything but `true` is no: how reads of documents take their switches. */
+  /** Anything but `true` says nothing, even behind a `true`: how reads of documents take their switches. */
   isTrue(name: string): boolean {
-    return this.#values.get(name) === 'true';
+    return this.#switchedOn.has(name);
   }
 }
 

@@ -1,11 +1,12 @@
 import { compareJson, compareRaw } from '../../json/collation.js';
-import type { Database } from '../../node/database.js';
 import type { ViewDefinition } from '../../indexes/definition.js';
 import type { KeyBound, ViewRequest } from '../../indexes/view-request.js';
 import {
   boolean,
   checkKeyCount,
+  checkViewLimit,
   choice,
+  groupLevelOf,
   json,
   parseError,
   partitionName,
@@ -91,7 +92,6 @@ const wordOf = (parameter: Parameter): string =>
 export function viewRequest(
   parameters: Iterable<[string, Parameter]>,
   view: ViewDefinition,
-  database: Database,
 ): ViewRequest {
   const request: ViewRequest = {
     inclusiveEnd: true,
@@ -115,29 +115,25 @@ export function viewRequest(
   }
   setShape(draft, view);
   checkKeys(draft);
-  checkPartition(request, view, database);
+  checkViewLimit(request.limit);
+  checkPartition(request, view);
   setBounds(draft, view);
   return request;
 }
 
 /** A view with partitions is queried in one of them, and no other is. */
-function checkPartition({ partition }: ViewRequest, view: ViewDefinition, database: Database): void {
+function checkPartition({ partition }: ViewRequest, view: ViewDefinition): void {
   if (partition === undefined && view.partitioned)
     throw parseError('`partition` parameter is mandatory for queries to this view.');
   if (partition !== undefined && !view.partitioned)
-    throw parseError(
-      `\`partition\` parameter is not supported ${database.isPartitioned ? 'in this design doc' : 'on this db'}`,
-    );
+    throw parseError('`partition` parameter is not supported in this design doc');
 }
 
 function setShape(draft: Draft, { reduce }: ViewDefinition): void {
   const { request, group, groupLevel } = draft;
-  if (group === false && (groupLevel ?? 0) > 0)
-    throw parseError("Can't specify group=false and group_level>0 at the same time");
+  const level = groupLevelOf(group, groupLevel);
   if (draft.reduce === true && reduce === undefined)
     throw parseError('Reduce is invalid for map-only views.');
-  // A level that is given counts, even if it is 0.
-  const level = groupLevel ?? (group === true ? Infinity : 0);
   if (reduce === undefined || draft.reduce === false) {
     if (level > 0) throw parseError('Invalid use of grouping on a map view.');
     return;

@@ -67,7 +67,7 @@ async function putAttachment(exchange: Exchange, database: Database, id: Bytes, 
   checkAttachmentName(name);
   const rev = namedRev(exchange, undefined);
   const parent = parentOf(database, id, rev);
-  if (parent === 'missing_rev') return exchange.json(409, { error: 'not_found', reason: 'missing_rev' });
+  if (parent === 'missing_rev') return answerMissingRev(exchange);
   const stored = await upload(exchange, name, parent.pos + 1);
   const blobs = new NewBlobs();
   blobs.add(stored);
@@ -85,8 +85,12 @@ async function putAttachment(exchange: Exchange, database: Database, id: Bytes, 
   }
 }
 
+const answerMissingRev = (exchange: Exchange): void =>
+  exchange.json(409, { error: 'not_found', reason: 'missing_rev' });
+
 interface Parent {
   pos: number;
+  deleted: boolean;
   attachments: readonly Attachment[];
   body: Bytes;
 }
@@ -96,11 +100,11 @@ function parentOf(database: Database, id: Bytes, rev: Rev | undefined): Parent |
   const found = database.collection.winner(id);
   if (rev === undefined) {
     if (found !== undefined && !found.deleted) throw conflict();
-    return { pos: found?.pos ?? 0, attachments: [], body: '{}' };
+    return { pos: found?.pos ?? 0, deleted: false, attachments: [], body: '{}' };
   }
   try {
-    const { content } = contentOf(database, id, rev);
-    return { pos: rev.pos, ...splitContent(content) };
+    const { content, deleted } = contentOf(database, id, rev);
+    return { pos: rev.pos, deleted, ...splitContent(content) };
   } catch (error) {
     if (error instanceof RequestError && error.error === 'not_found') return 'missing_rev';
     throw error;
@@ -169,14 +173,13 @@ async function deleteAttachment(
   name: string,
 ): Promise<void> {
   const rev = namedRev(exchange, undefined);
-  const found = database.collection.winner(id);
-  if (found === undefined) throw notFound('missing');
   if (rev === undefined) {
     findAttachment(database, id, name, undefined);
     throw conflict();
   }
-  const { content, deleted } = contentOf(database, id, rev);
-  const { attachments, body } = splitContent(content);
+  const parent = parentOf(database, id, rev);
+  if (parent === 'missing_rev') return answerMissingRev(exchange);
+  const { attachments, body, deleted } = parent;
   const others = attachments.filter((each) => each.name !== name);
   if (others.length === attachments.length) throw notFound('Document is missing attachment');
   const input = edited(id, rev, others, body);

@@ -3,6 +3,7 @@ import { badRequest, RequestError } from '../../base/errors.js';
 import { inSlices, sliceMs } from '../../base/turns.js';
 import type { DatabaseRegistry } from '../../node/database-registry.js';
 import type { Database } from '../../node/database.js';
+import { checkId } from '../../shard/doc-id.js';
 import { quoteRev } from '../../shard/doc-text.js';
 import { openRevs, type DocOptions, type OpenedRev } from '../../documents/open-doc.js';
 import { formatRev, parseRev, type Rev } from '../../revisions/rev.js';
@@ -33,6 +34,7 @@ async function bulkGet(exchange: Exchange, database: Database): Promise<void> {
   if (refused !== undefined) throw badRequest(`"${refused}" query parameter is not acceptable`);
   const { docs } = await exchange.jsonObject();
   if (!Array.isArray(docs)) throw badRequest("Missing JSON list of 'docs'.");
+  if (docs.some(hasOddId)) throw badRequest('Document id must be a string');
   const { query } = exchange;
   const { registry } = exchange.services;
   const options = {
@@ -88,24 +90,31 @@ function openEntry(database: Database, entry: unknown, options: DocOptions): Res
     since: undefined,
     opened: { id, rev: failedRev, error, reason },
   });
-  if (typeof id !== 'string') {
-    return {
-      id: null,
-      since: undefined,
-      opened: { id: null, rev: null, error: 'bad_request', reason: 'document must be a JSON object' },
-    };
-  }
+  if (typeof id !== 'string') return nameless(entry);
   try {
     const known = since === undefined ? undefined : readSince(since);
     const wanted = rev === undefined ? 'all' : [parseRev(String(rev))];
     const docid = toBytes(id.toWellFormed());
+    checkId(docid, Infinity);
     database.checkId(docid);
     const opened = openRevs(database, docid, wanted, options);
     return opened === undefined ? fail('undefined', 'not_found', 'missing') : { id, since: known, opened };
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
-    return fail(rev ?? (Array.isArray(since) ? since[0] : since), error.error, error.reason);
+    return fail(rev ?? (Array.isArray(since) ? since[0] : since) ?? null, error.error, error.reason);
   }
+}
+
+function hasOddId(entry: unknown): boolean {
+  if (typeof entry !== 'object' || entry === null) return false;
+  return Object.hasOwn(entry, 'id') && typeof (entry as { id: unknown }).id !== 'string';
+}
+
+/** What is no document at all is told from one without an id. */
+function nameless(entry: unknown): Result {
+  const isObject = typeof entry === 'object' && entry !== null && Object.keys(entry).length > 0;
+  const reason = isObject ? 'document id missed' : 'document must be a JSON object';
+  return { id: null, since: undefined, opened: { id: null, rev: null, error: 'bad_request', reason } };
 }
 
 /** An empty list says nothing. */

@@ -84,7 +84,7 @@ function defaultsOf(exchange: Exchange): FeedDefaults {
 async function dbUpdates(exchange: Exchange): Promise<void> {
   const database = exchange.services.registry.eventsDatabase();
   if (database === undefined) throw notFound('Database does not exist.');
-  const request = feedRequest(exchange.query, defaultsOf(exchange));
+  const request = feedRequest(exchange.query, { ...defaultsOf(exchange), isOfDatabases: true });
   await answerFeed(exchange, {
     ...eventsView(formOf(request.kind)),
     database,

@@ -18,7 +18,6 @@ import { functionBody, functionRequest } from '../request/function-request.js';
 import { namesTag } from '../request/negotiate.js';
 import { encodePart } from '../request/path.js';
 import type { DatabaseRoute } from './route.js';
-import { checkWritableId } from './document-routes.js';
 
 /** Functions of design documents that answer requests: shows and updates. */
 export const designRoutes: readonly DatabaseRoute[] = [
@@ -78,7 +77,14 @@ async function show(exchange: Exchange, database: Database): Promise<void> {
   if (exchange.method !== 'POST' && namesTag(exchange.header('if-none-match'), etag))
     return exchange.empty(304, headers);
   const request = functionRequest(exchange, database, { id, body: await functionBody(exchange) });
-  const answer = await callFunction(exchange, database, found, `[${textOf(doc)},${request}]`);
+  const answer = await callFunction(exchange, database, found, `[${textOf(doc)},${request}]`).catch(
+    (error: unknown) => {
+      // Most shows don't expect that there is no document, and what they throw then says nothing.
+      const isOwn = error instanceof FunctionError;
+      const isThrown = isOwn || (error instanceof RequestError && error.error === 'render_error');
+      throw isThrown && doc === undefined && id !== undefined ? new RequestError('not_found', 'document not found') : error;
+    },
+  );
   answerFunction(exchange, JSON.parse(fromBytes(answer)) as FunctionAnswer, 200, headers);
 }
 
@@ -92,7 +98,7 @@ async function update(exchange: Exchange, database: Database): Promise<void> {
   const request = functionRequest(exchange, database, { id, body: await functionBody(exchange) });
   const result = await callFunction(exchange, database, found, `[${textOf(doc)},${request}]`);
   const [changed, answer] = splitArray(result) as [Bytes, Bytes];
-  const headers = changed === 'null' ? {} : await saveChanged(exchange, database, changed, id);
+  const headers = changed === 'null' ? {} : await saveChanged(exchange, database, changed);
   const standard = changed === 'null' ? 200 : 201;
   answerFunction(exchange, JSON.parse(fromBytes(answer)) as FunctionAnswer, standard, headers);
 }
@@ -102,12 +108,11 @@ async function saveChanged(
   exchange: Exchange,
   database: Database,
   text: Bytes,
-  named: Bytes | undefined,
 ): Promise<OutgoingHttpHeaders> {
-  const { registry, metrics, uuids } = exchange.services;
+  const { registry, metrics } = exchange.services;
   const input = readDocument(scanDocument(Buffer.from(text, 'latin1')), inputLimits(exchange));
-  const id = input.id ?? named ?? toBytes(uuids.next());
-  if (input.id === undefined && named !== undefined) checkWritableId(exchange, named);
+  const { id } = input;
+  if (id === undefined) throw new RequestError('illegal_docid', 'Document id must not be empty');
   database.checkId(id);
   const saved = await saveDoc(registry, database, { ...input, id }, { user: exchange.user, newEdits: true });
   metrics.documentWrites++;

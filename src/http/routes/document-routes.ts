@@ -60,7 +60,7 @@ function getDocument(exchange: Exchange, database: Database, id: Bytes): void | 
   exchange.services.metrics.documentReads++;
   const { query } = exchange;
   const show = exchange.services.registry.showFor(database, exchange.user);
-  if (isLocalId(id)) return answerDocument(exchange, openLocal(database, id, query.isTrue('revs')));
+  if (isLocalId(id)) return getLocal(exchange, database, id);
   if (query.size === 0) return answerDocument(exchange, openDoc(database, id, show ? { show } : plainRead));
   const options = { ...readOptions(query), show };
   const shown = attachmentOptions(query);
@@ -75,6 +75,19 @@ function getDocument(exchange: Exchange, database: Database, id: Bytes): void | 
 }
 
 const plainRead = {};
+
+/** Local documents have no revisions that could be asked for. */
+function getLocal(exchange: Exchange, database: Database, id: Bytes): void | Promise<void> {
+  const { query } = exchange;
+  const shown = attachmentOptions(query);
+  const { rev, revs } = readOptions(query);
+  const wanted = query.get('open_revs');
+  const list = wanted === undefined ? [] : parseOpenRevs(wanted);
+  if (list === 'all' || (list.length === 0 && rev !== undefined)) throw notFound('missing');
+  if (list.length === 0) return answerDocument(exchange, openLocal(database, id, revs ?? false));
+  const missing = list.map((each) => ({ missing: each }));
+  return answerOpenRevs(exchange, database, missing, shown);
+}
 
 function readOptions(query: Query): Parameters<typeof openDoc>[2] {
   const meta = query.isTrue('meta');
@@ -219,12 +232,12 @@ async function deleteDocument(exchange: Exchange, database: Database, id: Bytes)
     body: '{}',
   };
   const { batches, registry, metrics } = exchange.services;
+  if (rev === undefined && !isLocalId(id)) throw conflict();
   if (exchange.query.get('batch') === 'ok') {
     batches.add(database, exchange.user, input);
     exchange.text(202, `{"ok":true,"id":${quoteId(id)}}`);
     return;
   }
-  if (rev === undefined && !isLocalId(id)) throw conflict();
   const saved = await saveDoc(registry, database, input, { user: exchange.user, newEdits: true });
   metrics.documentWrites++;
   exchange.text(200, `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(saved)}}`, { ETag: etagOf(saved) });
@@ -263,7 +276,8 @@ async function copyDocument(exchange: Exchange, database: Database, id: Bytes): 
 
 function parseDestination(header: string, exchange: Exchange): { id: Bytes; rev: Rev | undefined } {
   const [path = '', query = ''] = header.split('?');
-  const id = decodeComponent(path.replace(/^https?:\/\/[^/]*\/[^/]*\//, ''));
+  if (/^https?:\/\//i.test(path)) throw badRequest('Destination URL must be relative.');
+  const id = decodeComponent(path);
   checkWritableId(exchange, id);
   const rev = /(?:^|&)rev=([^&]*)/.exec(query)?.[1];
   return { id, rev: rev === undefined ? undefined : parseRev(fromBytes(decodeComponent(rev))) };

@@ -1,5 +1,5 @@
 import { fromBytes, toBytes } from '../../base/bytes.js';
-import { notFound } from '../../base/errors.js';
+import { notFound, RequestError } from '../../base/errors.js';
 import type { Database } from '../../node/database.js';
 import { designPrefix } from '../../shard/doc-id.js';
 import { queryIndexes } from '../../query/query-indexes.js';
@@ -8,7 +8,6 @@ import { createIndex, deleteIndex, deleteIndexes, type IndexContext } from '../.
 import { readBulkDelete, readIndexRequest } from '../../query/index-request.js';
 import { indexJson } from '../../query/query-index.js';
 import type { Exchange } from '../exchange.js';
-import { positive } from '../request/parameters.js';
 import { checkWritableId } from './document-routes.js';
 import type { DatabaseRoute } from './route.js';
 
@@ -41,17 +40,21 @@ const contextOf = ({ services, user }: Exchange, database: Database): IndexConte
 
 function list(exchange: Exchange, database: Database): void {
   checkVisible(exchange.services.registry.showFor(database, exchange.user), designPrefix);
-  const number = (name: string): number | undefined => {
-    const text = exchange.query.get(name);
-    return text === undefined ? undefined : positive({ text });
-  };
-  const skip = number('skip') ?? 0;
-  const limit = number('limit') ?? Infinity;
+  const skip = listNumber(exchange, 'skip', 0) ?? 0;
+  const limit = listNumber(exchange, 'limit', 1) ?? Infinity;
   const indexes = queryIndexes(database);
   exchange.json(200, {
     total_rows: indexes.length,
     indexes: indexes.slice(skip, skip + limit).map(indexJson),
   });
+}
+
+function listNumber(exchange: Exchange, name: string, least: number): number | undefined {
+  const text = exchange.query.get(name);
+  if (text === undefined) return undefined;
+  const value = /^\+?\d+$/.test(text) ? Number(text) : -1;
+  if (value >= least) return value;
+  throw new RequestError('invalid_list_index_params', 'Index parameter ranges: limit > 1, skip > 0');
 }
 
 async function create(exchange: Exchange, database: Database): Promise<void> {

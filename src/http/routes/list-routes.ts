@@ -21,13 +21,13 @@ import { viewTag } from './view-routes.js';
 export const listRoutes: readonly DatabaseRoute[] = [
   {
     path: '/{db}/_design/{ddoc}/_list/{func}/{view}',
-    allow: 'GET,HEAD,POST',
+    allow: 'GET,POST,HEAD',
     access: 'member',
     methods: { GET: list, POST: list },
   },
   {
     path: '/{db}/_design/{ddoc}/_list/{func}/{other-ddoc}/{view}',
-    allow: 'GET,HEAD,POST',
+    allow: 'GET,POST,HEAD',
     access: 'member',
     methods: { GET: list, POST: list },
   },
@@ -43,7 +43,7 @@ async function list(exchange: Exchange, database: Database): Promise<void> {
   const body = exchange.method === 'POST' ? await exchange.jsonObject() : undefined;
   const named = namedView(exchange, database);
   const parameters = [...bodyParameters(body ?? {}), ...queryParameters(exchange, database)];
-  const request = limitRows(exchange.services.config, viewRequest(parameters, named.view, database));
+  const request = limitRows(exchange.services.config, viewRequest(parameters, named.view));
   const { registry, scripts } = exchange.services;
   const source = await viewSource(registry, named, request, exchange.user);
   const etag = functionTag(exchange, found.design, viewTag(named, request, source));

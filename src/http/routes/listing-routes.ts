@@ -6,7 +6,13 @@ import { Listing, rowsForKeys, rowsForKeysWithData, type ListingKind } from '../
 import { encodeSequence } from '../../node/sequence.js';
 import type { Exchange } from '../exchange.js';
 import { listingRequest, type ListingRequest } from '../request/listing-query.js';
-import { bodyParameters, parseError, queryParameters, type Parameter } from '../request/parameters.js';
+import {
+  bodyParameters,
+  parseError,
+  queryParameters,
+  sharedParameters,
+  type Parameter,
+} from '../request/parameters.js';
 import { limitRows } from '../request/row-limit.js';
 import { namesTag } from '../request/negotiate.js';
 import type { Access, DatabaseHandler, DatabaseRoute } from './route.js';
@@ -50,13 +56,12 @@ function listQueries(kind: ListingKind): DatabaseHandler {
     const { queries } = await exchange.jsonObject({ typed: false });
     if (queries === undefined) throw badRequest('POST body must include `queries` parameter.');
     if (!Array.isArray(queries)) throw badRequest('`queries` member must be an array.');
+    const shared = sharedParameters(exchange, database);
     const requests = queries.map((query: unknown) => {
       if (typeof query !== 'object' || query === null || Array.isArray(query))
         throw badRequest('Each query must be a JSON object.');
-      const parameters = new Map<string, Parameter>(queryParameters(exchange, database));
-      for (const [name, parameter] of bodyParameters(query as Record<string, unknown>))
-        parameters.set(name, parameter);
-      const request = singleKey(limitRows(exchange.services.config, listingRequest(parameters)));
+      const own = bodyParameters(query as Record<string, unknown>);
+      const request = singleKey(limitRows(exchange.services.config, listingRequest([...shared, ...own])));
       checkPartitionAsked(database, kind, request);
       return request;
     });

@@ -177,7 +177,7 @@ async function putOption(exchange: Exchange): Promise<void> {
   const persist = persists(exchange);
   const old =
     sectionName === 'admins'
-      ? await setAdmin(config, key, value, { raw: exchange.query.isTrue('raw'), persist })
+      ? await setAdmin(config, key, value, { persist })
       : config.set(sectionName, key, value, { persist });
   logChange(exchange, 'an option was changed');
   exchange.json(200, old);

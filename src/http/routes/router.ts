@@ -1,6 +1,7 @@
 import { fromBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, RequestError } from '../../base/errors.js';
 import type { Database } from '../../node/database.js';
+import { isSystemName } from '../../auth/system-databases.js';
 import { checkDatabaseAccess, checkServerAccess } from './access.js';
 import type { Exchange } from '../exchange.js';
 import { encodePart } from '../request/path.js';
@@ -106,6 +107,10 @@ export function route(exchange: Exchange): void | Promise<void> {
     checkServerAccess(accessOf(found, exchange.method), exchange);
     return handler(exchange);
   }
+  // What is below an underscore and is no system database does not exist, and only server admins are told so.
+  const isReserved = parts[0]?.charCodeAt(0) === underscore;
+  if (isReserved && !isSystemName(exchange.services.config, fromBytes(parts[0]!)))
+    checkServerAccess('server_admin', exchange);
   if (parts.length === 1) return handlerOf(databaseRoute, exchange.method)(exchange);
   const database = exchange.services.registry.database(fromBytes(parts[0]!));
   return routeBelow(exchange, database);
@@ -136,7 +141,8 @@ function routeReserved(exchange: Exchange, database: Database): void | Promise<v
   const { parts, method } = exchange;
   const [, second = '', third] = parts;
   checkDatabaseAccess('member', exchange, database);
-  if (second === '_local' && third !== undefined) {
+  if (second === '_local') {
+    if (third === undefined) throw badRequest('Invalid _local document id.');
     if (parts.length > 3) throw badRequest('_local documents do not accept attachments.');
     return callDocument(localDocumentRoute, exchange, database, `_local/${third}`);
   }

@@ -12,7 +12,7 @@ import type { ServerRoute } from './route.js';
 export const serverRoutes: readonly ServerRoute[] = [
   { path: '/', allow: 'GET,HEAD', access: 'public', methods: { GET: welcome } },
   { path: '/_up', allow: 'GET,HEAD', access: 'public', methods: { GET: up } },
-  { path: '/_uuids', allow: 'GET,HEAD', access: 'public', methods: { GET: uuids } },
+  { path: '/_uuids', allow: 'GET', access: 'public', methods: { GET: uuids } },
   { path: '/_all_dbs', allow: 'GET,HEAD', access: 'all_dbs', methods: { GET: allDbs } },
   {
     path: '/_dbs_info',
@@ -52,7 +52,7 @@ function uuids(exchange: Exchange): void {
   const { config, uuids: maker } = exchange.services;
   const text = exchange.query.get('count') ?? '1';
   const count = /^\d+$/.test(text) ? Number(text) : NaN;
-  if (Number.isNaN(count)) throw badRequest('count parameter must be a non-negative integer');
+  if (Number.isNaN(count)) throw badRequest('count must be a positive integer');
   if (count > config.number('uuids/max_count')) throw badRequest('count parameter too large');
   const made = Array.from({ length: count }, () => maker.next());
   const etag = `"${createHash('md5').update(made.join()).digest('hex')}"`;
@@ -95,7 +95,7 @@ async function dbsInfoOf(exchange: Exchange): Promise<void> {
   if (keys === undefined) throw badRequest('`keys` member must exist.');
   if (!Array.isArray(keys)) throw badRequest('`keys` member must be an array.');
   if (keys.length > config.number('chttpd/max_db_number_for_dbs_info_req')) {
-    throw badRequest('too many keys: `keys` may name `max_db_number_for_dbs_info_req` databases at most.');
+    throw badRequest('too_many_keys');
   }
   exchange.json(
     200,

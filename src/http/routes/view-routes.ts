@@ -12,7 +12,7 @@ import type { ViewRequest } from '../../indexes/view-request.js';
 import { requireJson, requireJsonOrNoOrigin } from '../request/body.js';
 import type { Exchange } from '../exchange.js';
 import { namesTag } from '../request/negotiate.js';
-import { bodyParameters, queryParameters } from '../request/parameters.js';
+import { bodyParameters, queryParameters, sharedParameters } from '../request/parameters.js';
 import { pathPartition } from '../request/partition-path.js';
 import { limitRows } from '../request/row-limit.js';
 import type { DatabaseRoute } from './route.js';
@@ -23,7 +23,7 @@ import { viewRequest } from '../request/view-query.js';
 export const viewRoutes: readonly DatabaseRoute[] = [
   {
     path: '/{db}/_partition/{partition}/_design/{ddoc}/_view/{view}',
-    allow: 'GET,HEAD,POST',
+    allow: 'GET,POST,HEAD',
     access: 'member',
     methods: { GET: query, POST: queryByBody },
   },
@@ -41,6 +41,18 @@ export const viewRoutes: readonly DatabaseRoute[] = [
   },
   // Whatever else stands below `_view` names no view.
   { path: '/{db}/_design/{ddoc}/_view/*', allow: 'GET,POST,HEAD', access: 'member', methods: {} },
+  {
+    path: '/{db}/_partition/{partition}/_design/{ddoc}/_view/*',
+    allow: 'GET,POST,HEAD',
+    access: 'member',
+    methods: {},
+  },
+  {
+    path: '/{db}/_partition/{partition}/_design/{ddoc}/_info',
+    allow: 'GET',
+    access: 'member',
+    methods: { GET: info },
+  },
   { path: '/{db}/_design/{ddoc}/_info', allow: 'GET', access: 'member', methods: { GET: info } },
   { path: '/{db}/_compact/{ddoc}', allow: 'POST', access: 'maintenance', methods: { POST: compactViews } },
   {
@@ -66,7 +78,7 @@ function namedView(exchange: Exchange, database: Database): NamedView {
 
 function query(exchange: Exchange, database: Database): void | Promise<void> {
   const named = namedView(exchange, database);
-  return answer(exchange, named, viewRequest(queryParameters(exchange, database), named.view, database));
+  return answer(exchange, named, viewRequest(queryParameters(exchange, database), named.view));
 }
 
 /** Every parameter may stand in the body; where the query speaks too, the query counts. */
@@ -75,7 +87,7 @@ async function queryByBody(exchange: Exchange, database: Database): Promise<void
   checkBody(body);
   const named = namedView(exchange, database);
   const parameters = [...bodyParameters(body), ...queryParameters(exchange, database)];
-  await answer(exchange, named, viewRequest(parameters, named.view, database));
+  await answer(exchange, named, viewRequest(parameters, named.view));
 }
 
 function checkBody({ keys, queries }: Record<string, unknown>): void {
@@ -166,20 +178,17 @@ function beginRows(exchange: Exchange, headers?: OutgoingHttpHeaders): void {
   exchange.endsWithError = exchange.method !== 'HEAD' && exchange.callback === undefined;
 }
 
-/** What the query string says of these is not the same for all queries. */
-const ownParameters = ['keys', 'group', 'group_level'];
-
 /** Several queries in one answer; the query string holds what is the same for all. */
 async function queries(exchange: Exchange, database: Database): Promise<void> {
   const body = await exchange.jsonObject();
   const named = namedView(exchange, database);
   if (body['queries'] === undefined) throw badRequest('POST body must include `queries` parameter.');
-  const shared = [...queryParameters(exchange, database)].filter(([name]) => !ownParameters.includes(name));
+  const shared = sharedParameters(exchange, database);
   const requests = requireList(body['queries'], 'queries').map((each) => {
     if (typeof each !== 'object' || each === null || Array.isArray(each))
       throw badRequest('Each query must be a JSON object.');
     const parameters = [...shared, ...bodyParameters(each as Record<string, unknown>)];
-    return limitRows(exchange.services.config, viewRequest(parameters, named.view, database));
+    return limitRows(exchange.services.config, viewRequest(parameters, named.view));
   });
   await answerAll(exchange, named, requests);
 }
@@ -222,7 +231,7 @@ function refuseTemporary(): never {
 
 function info(exchange: Exchange, database: Database): void {
   const { services, user } = exchange;
-  const ddoc = exchange.parts[2]!;
+  const ddoc = exchange.parts.at(-2)!;
   const answer = viewInfo(services.registry, database, fromBytes(ddoc));
   checkVisible(services.registry.showFor(database, user), designPrefix + ddoc);
   exchange.json(200, answer);
