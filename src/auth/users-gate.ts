@@ -95,7 +95,11 @@ export class UsersGate implements SaveGate, ReadGate {
     const members = membersOf(body);
     const password = (parse(body) as { password?: unknown }).password;
     if (password === undefined || password === null) return body;
-    if (typeof password !== 'string') throw new RequestError('forbidden', `Password value of '${JSON.stringify(password).slice(0, 100)}' is invalid.`);
+    if (typeof password !== 'string')
+      throw new RequestError(
+        'forbidden',
+        `Password value of '${JSON.stringify(password).slice(0, 100)}' is invalid.`,
+      );
     const replaced = deleted ? new Set(['password']) : hashMembers;
     const others = members.filter(({ name }) => !replaced.has(name)).map(({ text }) => text);
     return objectOf(deleted ? others : [...(await this.#hash(password)), ...others]);

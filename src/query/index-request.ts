@@ -53,7 +53,8 @@ const invalidString = (value: unknown): RequestError =>
 function readName(body: JsonObject, member: string): string | undefined {
   if (!Object.hasOwn(body, member)) return undefined;
   const name = body[member];
-  if (name === '') throw new RequestError('invalid_empty_string', 'Index name or ddoc cannot be empty string');
+  if (name === '')
+    throw new RequestError('invalid_empty_string', 'Index name or ddoc cannot be empty string');
   if (typeof name !== 'string') throw invalidString(name);
   if (name === '_design/') throw invalidIndexName(name);
   return name.toWellFormed();

@@ -49,10 +49,7 @@ export function queryIndexes(database: Database): readonly QueryIndex[] {
     const indexes = indexesOf(fromBytes(id), doc, database.isPartitioned);
     now.set(id, { seq: winner.seq, indexes });
   }
-  const indexes = [
-    primaryIndex,
-    ...[...now.values()].flatMap((design) => [...design.indexes].sort(byName)),
-  ];
+  const indexes = [primaryIndex, ...[...now.values()].flatMap((design) => [...design.indexes].sort(byName))];
   remembered.set(database, { changes, designs: now, indexes });
   return indexes;
 }

@@ -120,8 +120,7 @@ function readSelection(body: Body): Selection {
   if (isGiven(selector) && !isObject(selector))
     throw badRequest('parameter `selector` must be a JSON object');
   if (given.length > 1) throw badRequest(mutuallyExclusive);
-  if (isGiven(params) && !isObject(params))
-    throw badRequest('parameter `query_params` must be an object');
+  if (isGiven(params) && !isObject(params)) throw badRequest('parameter `query_params` must be an object');
   if (Array.isArray(ids)) return { kind: 'doc_ids', ids: readIds(ids) };
   if (isObject(selector)) {
     // Refused now rather than by the source, once for each time the replication is tried.

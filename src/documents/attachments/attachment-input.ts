@@ -7,7 +7,7 @@ const defaultType = 'application/octet-stream';
 /** Reads them in the order of the text, which is that of the parts behind it: objects would put numbers first. */
 export function readAttachments(bytes: Buffer): AttachmentInput[] {
   const scanned = scanBulk(bytes, '');
-  if (scanned === undefined) 
+  if (scanned === undefined)
     throw new RequestError('doc_validation', 'Bad special document member: _attachments');
   return scanned.members.map(({ name, valueStart, valueEnd }) =>
     readAttachment(name.toWellFormed(), parseValue(bytes, valueStart, valueEnd)),

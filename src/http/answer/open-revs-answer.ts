@@ -4,13 +4,7 @@ import type { Database } from '../../node/database.js';
 import { quoteRev } from '../../shard/doc-text.js';
 import type { OpenedRev } from '../../documents/open-doc.js';
 import { compareRevs, formatRev, parseRev, type Rev } from '../../revisions/rev.js';
-import {
-  holding,
-  revPart,
-  revPieces,
-  sendParts,
-  type AttachmentOptions,
-} from './document-answer.js';
+import { holding, revPart, revPieces, sendParts, type AttachmentOptions } from './document-answer.js';
 import type { Exchange } from '../exchange.js';
 import { MultipartWriter } from '../../base/multipart/multipart-writer.js';
 import { takesMultipart } from '../request/negotiate.js';

@@ -37,8 +37,7 @@ export class HeadChecks {
   }
 }
 
-const uriTooLong = (): RequestError =>
-  new RequestError('too_long', 'the request uri is too long');
+const uriTooLong = (): RequestError => new RequestError('too_long', 'the request uri is too long');
 
 const headTooLong = (): RequestError =>
   new RequestError('request_header_fields_too_large', 'The headers of the request are too many or too long.');

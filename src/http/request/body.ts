@@ -89,8 +89,7 @@ const unpackedBytesMax = 256 * 1024 * 1024;
 const unsupported = (encoding: string): RequestError =>
   new RequestError('bad_content_type', `${encoding} is not a supported content encoding.`);
 
-const tooLarge = (): RequestError =>
-  new RequestError('too_large', 'the request entity is too large');
+const tooLarge = (): RequestError => new RequestError('too_large', 'the request entity is too large');
 
 async function readRaw(request: IncomingMessage, bytesMax: number, shareOf: () => Share): Promise<Buffer> {
   const declared = Number(headerOf(request, 'content-length') ?? 0);

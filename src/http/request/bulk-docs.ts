@@ -105,8 +105,7 @@ function rowOf(id: Bytes, saved: Saved): Bytes {
 
 /** A replicator is told which revision was refused. */
 function refusedRow({ id, rev, revisions }: NamedInput, refusal: RequestError): Bytes {
-  const refused =
-    revisions === undefined ? rev : { pos: revisions.start, hash: revisions.hashes[0]! };
+  const refused = revisions === undefined ? rev : { pos: revisions.start, hash: revisions.hashes[0]! };
   const shownRev = refused === undefined ? '' : `"rev":${quoteRev(refused)},`;
   return `{"id":${quoteId(id)},${shownRev}${toBytes(refusalText(refusal).slice(1))}`;
 }

@@ -12,7 +12,8 @@ export function splitPath(path: string, plusIsSpace = true): Bytes[] {
   for (let from = 0; from < path.length;) {
     const slash = path.indexOf('/', from);
     const to = slash < 0 ? path.length : slash;
-    if (to > from) parts.push(plain ? path.slice(from, to) : decodeComponent(path.slice(from, to), plusIsSpace));
+    if (to > from)
+      parts.push(plain ? path.slice(from, to) : decodeComponent(path.slice(from, to), plusIsSpace));
     from = to + 1;
   }
   return parts;

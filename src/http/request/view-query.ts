@@ -89,10 +89,7 @@ const wordOf = (parameter: Parameter): string =>
   String('text' in parameter ? parameter.text : parameter.value);
 
 /** Puts the parameters together, later ones over earlier ones, and holds them against what the view can do. */
-export function viewRequest(
-  parameters: Iterable<[string, Parameter]>,
-  view: ViewDefinition,
-): ViewRequest {
+export function viewRequest(parameters: Iterable<[string, Parameter]>, view: ViewDefinition): ViewRequest {
   const request: ViewRequest = {
     inclusiveEnd: true,
     keys: undefined,

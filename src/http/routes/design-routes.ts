@@ -82,7 +82,9 @@ async function show(exchange: Exchange, database: Database): Promise<void> {
       // Most shows don't expect that there is no document, and what they throw then says nothing.
       const isOwn = error instanceof FunctionError;
       const isThrown = isOwn || (error instanceof RequestError && error.error === 'render_error');
-      throw isThrown && doc === undefined && id !== undefined ? new RequestError('not_found', 'document not found') : error;
+      throw isThrown && doc === undefined && id !== undefined
+        ? new RequestError('not_found', 'document not found')
+        : error;
     },
   );
   answerFunction(exchange, JSON.parse(fromBytes(answer)) as FunctionAnswer, 200, headers);
