@@ -82,8 +82,7 @@ export class Listing {
   }
 
   #offsetIn(space: KeyRange): number {
-    const { rank } = this.database.collection;
-    const { start, end } = this.#range;
+    const [{ rank }, { start, end }] = [this.database.collection, this.#range];
     const before = this.query.descending
       ? rank.before(space.end) - rank.before(end)
       : start === space.start
@@ -286,8 +285,7 @@ const missingRow = (key: Bytes): Bytes => `{"key":${key},"error":"not_found"}`;
 
 function localRow(idOrKey: Bytes, value: Bytes, includeDocs: boolean): Bytes {
   const { rev, longId, body } = decodeLocal(value);
-  const id = longId ?? idOrKey;
-  const quoted = quoteId(id);
+  const [id, quoted] = [longId ?? idOrKey, quoteId(longId ?? idOrKey)];
   const row = `{"id":${quoted},"key":${quoted},"value":{"rev":"0-${rev}"}`;
   return includeDocs ? `${row},"doc":${docText(id, { pos: 0, hash: String(rev) }, body, '')}}` : row + '}';
 }

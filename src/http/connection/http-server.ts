@@ -240,9 +240,8 @@ export class HttpServer {
     const method = methodOf(request);
     const url = targetOf(request.url ?? '/', method);
     const mark = url.indexOf('?');
-    const path = mark < 0 ? url : url.slice(0, mark);
     const query = mark < 0 ? emptyQuery : new Query(url.slice(mark + 1));
-    const parts = splitPath(path, policy.plusIsSpace);
+    const parts = splitPath(mark < 0 ? url : url.slice(0, mark), policy.plusIsSpace);
     const exchange = new Exchange(this.services, request, response, method, parts, url, query, id);
     if (policy.jsonp) exchange.callback = callbackOf(query);
     return exchange;
