@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import http, { ServerResponse, type IncomingMessage, type Server } from 'node:http';
 import { RequestError, Unavailable } from '../../base/errors.js';
 import { Admission } from './admission.js';
-import { BodyWatch } from './body-watch.js';
+import { watchBodies, type BodyWatch } from './body-watch.js';
 import { answerClientError, answerRaw, type ClientError } from './client-error.js';
 import { fail } from '../answer/error-answer.js';
 import { Exchange } from '../exchange.js';
@@ -55,7 +55,7 @@ export class HttpServer {
     const { config } = services;
     this.#heads = new HeadChecks(config.number('tuffet/headers_max'));
     this.#sockets = new SocketServer(services.policy, services.wheel);
-    this.#bodies = new BodyWatch(() => config.number('tuffet/body_idle_timeout_ms'), giveUpBody);
+    this.#bodies = watchBodies(() => config.number('tuffet/body_idle_timeout_ms'), giveUpBody);
     const headersTimeout = config.number('tuffet/headers_timeout_ms');
     const take = (request: IncomingMessage, response: ServerResponse): void => this.#take(request, response);
     const options = {
@@ -193,7 +193,7 @@ export class HttpServer {
     response.on('error', this.#onResponseError);
     response.on('close', () => {
       if (isCounted) this.admission.leave();
-      this.#bodies.delete(request);
+      if (exchange !== undefined) this.#bodies.delete(exchange);
       exchange?.finished();
       forgetAnswer(request, response);
       this.#log(request, response, exchange, id, started);

@@ -1,0 +1,59 @@
+interface Progress {
+  bytes: number;
+  /** When bytes last moved, or none were expected. */
+  since: number;
+}
+
+export interface IdleRules<T> {
+  idleMs: () => number;
+  /** Bytes moved so far; undefined if the transfer has ended. */
+  bytesOf: (transfer: T) => number | undefined;
+  /** Whether the other side is expected to act: only then does time count. */
+  isWaiting: (transfer: T) => boolean;
+  onIdle: (transfer: T) => void;
+}
+
+const checkMs = { least: 20, most: 5_000 };
+
+/** Finds transfers that have stopped moving. One that keeps moving may take any time. */
+export class IdleWatch<T> {
+  readonly #transfers = new Map<T, Progress>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly rules: IdleRules<T>) {}
+
+  add(transfer: T): void {
+    this.#transfers.set(transfer, { bytes: this.rules.bytesOf(transfer) ?? 0, since: performance.now() });
+    if (this.#timer === undefined) this.#timer = this.#schedule();
+  }
+
+  delete(transfer: T): void {
+    this.#transfers.delete(transfer);
+  }
+
+  #schedule(): NodeJS.Timeout | undefined {
+    if (this.#transfers.size === 0) return undefined;
+    const ms = Math.max(checkMs.least, Math.min(checkMs.most, this.rules.idleMs() / 4));
+    return setTimeout(() => {
+      this.#check();
+      this.#timer = this.#schedule();
+    }, ms).unref();
+  }
+
+  #check(): void {
+    const now = performance.now();
+    const { bytesOf, isWaiting, onIdle } = this.rules;
+    const idleMs = this.rules.idleMs();
+    for (const [transfer, progress] of this.#transfers) {
+      const bytes = bytesOf(transfer);
+      if (bytes === undefined) this.#transfers.delete(transfer);
+      else if (bytes !== progress.bytes || !isWaiting(transfer)) {
+        progress.bytes = bytes;
+        progress.since = now;
+      } else if (now - progress.since >= idleMs) {
+        this.#transfers.delete(transfer);
+        onIdle(transfer);
+      }
+    }
+  }
+}
