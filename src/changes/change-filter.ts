@@ -88,7 +88,7 @@ export async function passing(
   const asked = entries.map((entry) => {
     const record = decodeChange(entry.value);
     const revs = allLeaves ? record.leaves : record.leaves.slice(0, 1);
-    const candidates = revs.map((rev) => new RevisionCandidate(database, entry.shard, record, rev, show));
+    const candidates = revs.map((rev) => new RevisionCandidate(database, record, rev, show));
     return { entry, revs: revs.length, candidates: candidates.filter(({ isHidden }) => !isHidden) };
   });
   const verdicts = await filter.test(asked.flatMap(({ candidates }) => candidates));
@@ -103,7 +103,6 @@ export async function passing(
 class RevisionCandidate implements Candidate {
   constructor(
     private readonly database: Database,
-    private readonly shard: number,
     private readonly record: ChangeRecord,
     readonly rev: Rev,
     private readonly show: Show | undefined,
@@ -130,7 +129,7 @@ class RevisionCandidate implements Candidate {
     // Purged since the change was read: what is left of it is its name.
     if (doc === undefined || node === undefined)
       return { content: '{}', deleted: this.record.deleted, path: [] };
-    const content = this.database.collection.body(this.shard, doc, node) ?? '{}';
+    const content = this.database.collection.body(this.database.shardOf(this.id), doc, node) ?? '{}';
     return { content, deleted: node.deleted, path: pathOf(doc.tree, node) };
   }
 }

@@ -1,8 +1,9 @@
 import type { Bytes } from '../base/bytes.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database, EndReason, Followers } from '../node/database.js';
-import { currentPositions, SequenceWriter, type Positions } from '../node/sequence.js';
-import { ChangeReader, type ChangesView } from './change-reader.js';
+import { currentPositions, followPositions, SequenceWriter, type Positions } from '../node/sequence.js';
+import { ChangeReader } from './change-reader.js';
+import type { ChangesView } from './changes-view.js';
 import { Feed, type FeedHome, type FeedListener, type FeedOptions } from './feed.js';
 import { SharedFeed } from './shared-feed.js';
 import { gapOf } from './merge-changes.js';
@@ -77,7 +78,7 @@ export class ChangeHub implements Followers, FeedHome {
 
   /** A number that is not exceeded by that, at once. */
   pendingMost(after: Positions): number {
-    return gapOf({ after, upTo: this.current() });
+    return gapOf({ after: followPositions(this.database, after), upTo: this.current() });
   }
 
   token(positions: Positions): Bytes {

@@ -6,44 +6,16 @@ import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
 import { docPieces } from '../documents/doc-pieces.js';
 import { isPlainText } from '../shard/doc-text.js';
-import { SequenceWriter, type Positions } from '../node/sequence.js';
-import { changedDoc, rowHead, type RowOptions, type RowText } from './change-rows.js';
-import { chooseChanges, stillThere, type Choice, type Chosen } from './choose-changes.js';
+import { followPositions, SequenceWriter, type Positions } from '../node/sequence.js';
+import type { ShardMap } from '../shard/shard-map.js';
+import { changedDoc, rowHead } from './change-rows.js';
+import type { ChangesView } from './changes-view.js';
+import { chooseChanges, stillThere, type Chosen } from './choose-changes.js';
 import { gapOf, mergeChanges, type ChangeEntry, type End, type Span } from './merge-changes.js';
 import { countPending } from './pending.js';
 
-/** What stands before and behind each row. */
-export interface Framing {
-  before: Bytes;
-  /** `seq` is JSON. */
-  after: (seq: Bytes) => Bytes;
-}
-
-/** The ends of a short row. */
-export interface PlainFraming {
-  /** Up to the sequence. */
-  opening: Bytes;
-  /** Behind the hash of the revision. */
-  end: Bytes;
-  deletedEnd: Bytes;
-}
-
 /** What stands between the id and the hash of a short row, by generation. */
 const revOpenings = Array.from({ length: 128 }, (_, pos) => `","changes":[{"rev":"${pos}-`);
-
-/** What a feed shows, and how. */
-export interface ChangesView extends RowOptions, Choice {
-  row: RowText;
-  framing: Framing;
-  /** Set where rows have no documents, and their ends no sequences: such rows have a short way. */
-  plain: PlainFraming | undefined;
-  /** With the documents: the bytes of their attachments. */
-  attachments: boolean;
-  /** Every so many rows have a sequence, the others null. */
-  seqInterval: number;
-  /** The first row that has one; rows are counted from 0. */
-  seqFirst: number;
-}
 
 /**
  * Rows as they are sent. A part of a row whose end is yet to come counts as none; there may also be nothing at all, when there was
@@ -65,9 +37,13 @@ const rowsAtOnce = { first: 200, least: 16, most: 2_000 };
  * one, which stands ahead.
  */
 export class ChangeReader {
-  readonly #writer: SequenceWriter;
+  /** The shards that places here are about. */
+  #shards: ShardMap;
+  #writer: SequenceWriter;
+  /** Descending: the lower end. */
+  #floor: Positions | undefined;
   /** Of each shard that is read from its beginning: changes passed so far. */
-  readonly #passed: (number | undefined)[];
+  #passed: (number | undefined)[];
   #rowsAtOnce = rowsAtOnce.first;
   /** Rows so far; counted only where it matters which of them have sequences. */
   #rows = 0;
@@ -84,11 +60,13 @@ export class ChangeReader {
     private readonly database: Database,
     private readonly view: ChangesView,
     start: Positions,
-    private readonly floor?: Positions,
+    floor?: Positions,
   ) {
+    this.#shards = database.collection.shards;
     this.#writer = new SequenceWriter(database, start);
+    this.#floor = floor && followPositions(database, floor);
     const isPlain = view.docIds === undefined && view.filter === undefined;
-    this.#passed = start.map((seq) => (seq === 0 && isPlain ? 0 : undefined));
+    this.#passed = this.positions.map((seq) => (seq === 0 && isPlain ? 0 : undefined));
   }
 
   get positions(): Positions {
@@ -102,8 +80,9 @@ export class ChangeReader {
 
   /** How many changes the reader has not come to. */
   async pending(): Promise<number> {
-    if (this.floor === undefined) return await countPending(this.database, this.positions, this.#passed);
-    const behindFloor = await countPending(this.database, this.floor, []);
+    this.#followShards();
+    if (this.#floor === undefined) return await countPending(this.database, this.positions, this.#passed);
+    const behindFloor = await countPending(this.database, this.#floor, []);
     return behindFloor - (await countPending(this.database, this.positions, []));
   }
 
@@ -111,6 +90,7 @@ export class ChangeReader {
   next(most: number, upTo: Positions): Piece | undefined | Promise<Piece | undefined> {
     if (this.#isClosed) return undefined;
     if (this.#open !== undefined) return this.#continueRow(this.#open);
+    this.#followShards();
     if (most <= 0 || (this.#chosen === undefined && gapOf(this.#span(upTo)) === 0)) return undefined;
     if (this.view.attachments && this.view.includeDocs) return this.#nextWithData(upTo);
     if (this.view.filter !== undefined || this.view.docIds !== undefined) return this.#nextChosen(most, upTo);
@@ -127,9 +107,20 @@ export class ChangeReader {
   }
 
   #span(upTo: Positions): Span {
-    return this.floor === undefined
-      ? { after: this.positions, upTo, descending: false }
-      : { after: this.floor, upTo: this.positions, descending: true };
+    return this.#floor === undefined
+      ? { after: this.positions, upTo: followPositions(this.database, upTo), descending: false }
+      : { after: this.#floor, upTo: this.positions, descending: true };
+  }
+
+  /** Where a shard was split since the last piece, goes on with what it was split into; what was chosen there is chosen again. */
+  #followShards(): void {
+    const { shards } = this.database.collection;
+    if (shards === this.#shards) return;
+    this.#shards = shards;
+    this.#writer = new SequenceWriter(this.database, this.positions);
+    this.#floor = this.#floor && followPositions(this.database, this.#floor);
+    this.#passed = [];
+    this.#chosen = undefined;
   }
 
   #nextPlain(most: number, upTo: Positions): Piece | undefined {
@@ -158,13 +149,18 @@ export class ChangeReader {
 
   /** What is left of the last choice, or a new one; undefined at the end. */
   async #choose(upTo: Positions): Promise<Chosen | undefined> {
-    if (this.#chosen !== undefined) {
-      this.#chosen.entries = stillThere(this.database, this.#chosen.entries);
-      return this.#chosen;
+    for (;;) {
+      this.#followShards();
+      if (this.#chosen !== undefined) {
+        this.#chosen.entries = stillThere(this.database, this.#chosen.entries);
+        return this.#chosen;
+      }
+      const span = this.#span(upTo);
+      if (gapOf(span) === 0) return undefined;
+      const chosen = await chooseChanges(this.database, span, this.view);
+      // While a filter thought about them, what it was given may have moved.
+      if (this.database.collection.shards === this.#shards) this.#chosen = chosen;
     }
-    const span = this.#span(upTo);
-    if (gapOf(span) === 0) return undefined;
-    return (this.#chosen = await chooseChanges(this.database, span, this.view));
   }
 
   #settleChosen({ entries, ends }: Chosen): void {
@@ -188,7 +184,7 @@ export class ChangeReader {
       const entry = entries[taken]!;
       this.#go(entry);
       const row = this.#plainRow(entry) ?? this.#row(entry);
-      if (this.floor !== undefined) this.#goBack(entry);
+      if (this.#floor !== undefined) this.#goBack(entry);
       if (row === undefined) continue;
       text += row;
       rows++;
@@ -258,7 +254,7 @@ export class ChangeReader {
     if (entry !== undefined) {
       this.#go(entry);
       this.#open = this.#rowPieces(entry, this.#seq());
-      if (this.floor !== undefined) this.#goBack(entry);
+      if (this.#floor !== undefined) this.#goBack(entry);
     }
     this.#settleChosen(chosen);
     return this.#open === undefined ? { bytes: noBytes, rows: 0 } : await this.#continueRow(this.#open);

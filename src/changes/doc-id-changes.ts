@@ -16,6 +16,8 @@ export async function findChanges(
   { after, upTo, descending }: Span,
 ): Promise<ChangeEntry[]> {
   const { collection } = database;
+  // Those that the span is about.
+  const { shards } = collection;
   const found: (ChangeEntry & { order: number })[] = [];
   const slice = new TimeSlice();
   for (const id of ids) {
@@ -23,7 +25,7 @@ export async function findChanges(
       collection.store.get(collection.keys.live(id)) ?? collection.store.get(collection.keys.deleted(id));
     if (bytes !== undefined) {
       const { seq } = decodeWinner(bytes);
-      const shard = database.shardOf(id);
+      const shard = database.shardOf(id, shards);
       const first = after[shard]!;
       const last = upTo[shard]!;
       const order = (descending ? last - seq : seq - first) / (last - first);

@@ -1,7 +1,8 @@
 import { nextTurn } from '../base/turns.js';
 import type { EndReason } from '../node/database.js';
 import type { Positions } from '../node/sequence.js';
-import type { ChangeReader, ChangesView, Piece } from './change-reader.js';
+import type { ChangeReader, Piece } from './change-reader.js';
+import type { ChangesView } from './changes-view.js';
 
 /** Who is told of changes. */
 export interface FeedListener {
@@ -157,6 +158,8 @@ export class Feed {
 }
 
 export function samePlace(a: Positions, b: Positions): boolean {
+  // Places from before and after a split.
+  if (a.length !== b.length) return false;
   for (let shard = 0; shard < a.length; shard++) if (a[shard] !== b[shard]) return false;
   return true;
 }

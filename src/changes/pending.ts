@@ -1,5 +1,5 @@
 import type { Database } from '../node/database.js';
-import type { Positions } from '../node/sequence.js';
+import { followPositions, type Positions } from '../node/sequence.js';
 
 /** So many keys are counted by walking over them; for more, the counts of a rank are asked. */
 const walkedMax = 4_096;
@@ -10,9 +10,10 @@ const walkedMax = 4_096;
  */
 export async function countPending(
   database: Database,
-  after: Positions,
+  place: Positions,
   passed: readonly (number | undefined)[],
 ): Promise<number> {
+  const after = followPositions(database, place);
   const { collection } = database;
   const slow: number[] = [];
   let count = 0;
@@ -27,6 +28,8 @@ export async function countPending(
   }
   if (slow.length === 0) return count;
   await collection.changeRank.ready();
+  // A shard that was split while the ranks were made has no changes any more; its targets have them.
+  if (after.length !== collection.shards.size) return await countPending(database, after, []);
   for (const shard of slow) {
     const { start, end } = rangeOf(database, shard, after[shard]!);
     count += collection.changeRank.before(end) - collection.changeRank.before(start);

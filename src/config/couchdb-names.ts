@@ -76,7 +76,10 @@ const byCouchdb: Readonly<Record<string, string>> = {
     'use_bulk_get use_checkpoints usage_coeff valid_endpoint_protocols valid_proxy_protocols valid_socket_options ' +
     'verify_ssl_certificates verify_ssl_certificates_log worker_batch_size worker_processes',
   'replicator.shares': '*',
-  reshard: '*',
+  reshard:
+    'index_max_retries index_retry_interval_sec max_history max_jobs max_retries require_node_param ' +
+    'require_range_param retry_interval_sec shard_upate_timeout_msec source_close_timeout_sec store_state ' +
+    'update_shardmap_timeout_sec',
   scanner: '*',
   smoosh: '*',
   ssl: 'secure_renegotiate ssl_certificate_max_depth',

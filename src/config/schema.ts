@@ -15,6 +15,7 @@ import {
 } from './options.js';
 import { isAddress } from './text-checks.js';
 import { replicatorOptions } from './replicator-options.js';
+import { reshardOptions } from './reshard-options.js';
 import { trafficOptions } from './traffic-options.js';
 import { userDatabaseOptions } from './user-database-options.js';
 
@@ -265,6 +266,7 @@ export const schema = {
   ...edgeOptions,
   ...replicatorOptions,
   ...userDatabaseOptions,
+  ...reshardOptions,
 } satisfies Record<string, Option>;
 
 /** Sections whose keys are names that the user chooses. */

@@ -66,7 +66,7 @@ export function validatorsOf(database: Database): readonly Validator[] {
   for (const { key, value } of store.entries({ start, end: prefixEnd(start) })) {
     const winner = decodeWinner(value);
     const id = winner.longId ?? key.slice(keys.livePrefix.length);
-    const at = database.shardOf(id) + winner.seq * database.q;
+    const at = database.shardOf(id) + winner.seq * database.collection.shards.size;
     bySeq.set(at, validators?.bySeq.has(at) ? validators.bySeq.get(at) : validatorOf(database, id, winner));
   }
   const found = [...bySeq.values()].filter((each) => each !== undefined);

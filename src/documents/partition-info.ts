@@ -1,6 +1,7 @@
 import { fromBytes, type Bytes } from '../base/bytes.js';
 import { badRequest, RequestError } from '../base/errors.js';
-import { decodePartition, partitionOf, type PartitionCounts } from '../shard/partition-counts.js';
+import { partitionOf } from '../shard/doc-id.js';
+import { decodePartition, type PartitionCounts } from '../shard/partition-counts.js';
 import { MemberPicker } from '../json/raw-fields.js';
 import { splitContent } from '../shard/content.js';
 import type { Database } from '../node/database.js';

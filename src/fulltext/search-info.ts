@@ -9,7 +9,8 @@ export function searchInfo(registry: DatabaseRegistry, named: NamedSearch): Reco
   const reader = registry.views.reader(indexed, index);
   const positions = reader?.state.positions ?? [];
   const docs = reader === undefined || index.partitioned ? 0 : new SearchReader(reader, undefined).docs;
-  const pending = positions.reduce((sum, { seq }) => sum + seq, 0);
+  const places = database.collection.shards.positions(positions.map(({ seq }) => seq));
+  const pending = places.reduce((sum, seq) => sum + seq, 0);
   return {
     pending_seq: pending,
     doc_del_count: 0,

@@ -2,7 +2,7 @@ import { ByteReader, fromBytes, lengthPrefixed, varint, type Bytes } from '../ba
 import { sortInSlices } from '../base/sort-in-slices.js';
 import { TimeSlice } from '../base/turns.js';
 import { compareRaw } from '../json/collation.js';
-import { partitionOf } from '../shard/partition-counts.js';
+import { partitionOf } from '../shard/doc-id.js';
 import { decoding } from './index-damage.js';
 import { encodeIn, partitionKey, sortRows, sortRowsInSlices, type KeyOrder } from './key-order.js';
 import type { Row, RowKey } from './tree/row.js';

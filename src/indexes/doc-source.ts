@@ -4,7 +4,8 @@ import { decodeDocRecord, decodeWinner } from '../shard/doc-record.js';
 import { conflictsMember, docText } from '../shard/doc-text.js';
 import { DatabaseKeys } from '../shard/keys.js';
 import { decodePurge } from '../shard/purge-record.js';
-import { decodeState, type ShardState } from '../shard/shard-state.js';
+import { decodeShardMap, ShardMap } from '../shard/shard-map.js';
+import { decodeState, goneState, type ShardState } from '../shard/shard-state.js';
 import type { Store } from '../storage/store.js';
 
 /** A document that changed: its text as map functions get it, or undefined where it is to have no rows. */
@@ -29,9 +30,18 @@ export interface SourceBatch {
 export const batchDocsMax = 500;
 const batchBytesMax = 2 * 1024 * 1024;
 
+/** A shard was split while documents were read: what was read is to be read again. */
+export class ShardsChanged extends Error {
+  constructor() {
+    super('a shard was split meanwhile');
+  }
+}
+
 /** Reads what an index needs of a database's documents: what changed and what was purged since it last looked. */
 export class DocSource {
   readonly #keys: DatabaseKeys;
+  #map: Bytes | undefined;
+  #shards: ShardMap;
 
   constructor(
     private readonly store: Store,
@@ -40,12 +50,27 @@ export class DocSource {
     private readonly options: SourceOptions,
   ) {
     this.#keys = new DatabaseKeys(instance);
+    this.#shards = new ShardMap(q);
+  }
+
+  /** The shards there are, as of the last look at their counters. */
+  get shards(): ShardMap {
+    return this.#shards;
   }
 
   /** The shards' counters, as they are on disk at this moment. */
   states(): ShardState[] {
     this.store.refresh();
-    return Array.from({ length: this.q }, (_, shard) => decodeState(this.store.get(this.#keys.state(shard))));
+    this.#map = this.store.get(this.#keys.shardMap);
+    this.#shards = decodeShardMap(this.#map) ?? new ShardMap(this.q);
+    return Array.from({ length: this.#shards.size }, (_, shard) =>
+      this.#shards.isGone(shard) ? goneState() : decodeState(this.store.get(this.#keys.state(shard))),
+    );
+  }
+
+  /** To be called after something was read: changes of a shard that has been split meanwhile may be gone. */
+  #checkShards(): void {
+    if (this.store.get(this.#keys.shardMap) !== this.#map) throw new ShardsChanged();
   }
 
   /** The next changes after a sequence, none beyond `until`. */
@@ -60,8 +85,10 @@ export class DocSource {
       docs.push({ id, text });
       bytes += text?.length ?? 0;
       seq = this.#keys.changeSeq(key);
-      if (bytes >= batchBytesMax) return { docs, seq };
+      if (bytes >= batchBytesMax) break;
     }
+    this.#checkShards();
+    if (bytes >= batchBytesMax) return { docs, seq };
     return { docs, seq: docs.length < batchDocsMax ? until : seq };
   }
 
@@ -69,10 +96,16 @@ export class DocSource {
   purged(shard: number, after: number, until: number): SourceDoc[] {
     if (after >= until) return [];
     const range = { start: this.#keys.purge(shard, after + 1), end: this.#keys.purge(shard, until + 1) };
-    return [...this.store.entries(range)].map(({ value }) => {
+    const docs = [...this.store.entries(range)].map(({ value }) => {
       const { id } = decodePurge(value);
       return { id, text: this.#text(id, shard) };
     });
+    this.#checkShards();
+    return docs;
+  }
+
+  #body(shard: number, ref: number): Bytes | undefined {
+    return this.store.get(this.#keys.body(this.#shards.bodyHome(shard, ref), ref));
   }
 
   #text(id: Bytes, shard: number): Bytes | undefined {
@@ -80,7 +113,7 @@ export class DocSource {
     const bytes = this.store.get(this.#keys.live(id));
     if (bytes === undefined) return undefined;
     const doc = decodeWinner(bytes);
-    const body = doc.body ?? this.store.get(this.#keys.body(shard, doc.bodyRef)) ?? '{}';
+    const body = doc.body ?? this.#body(shard, doc.bodyRef) ?? '{}';
     const local = this.options.localSeq ? `,"_local_seq":${doc.seq}` : '';
     const conflicts = doc.conflicted ? conflictsMember(decodeDocRecord(bytes)) : '';
     return docText(id, doc, body, local + conflicts);

@@ -2,7 +2,7 @@ import type { Bytes } from '../base/bytes.js';
 import { TimeSlice } from '../base/turns.js';
 import type { Store, Write } from '../storage/store.js';
 import { decodeRowKeys, encodeRowKeys, rowsOf, type Emitted } from './doc-rows.js';
-import { partitionOf } from '../shard/partition-counts.js';
+import { partitionOf } from '../shard/doc-id.js';
 import { DocNumbers, sortSearchRows } from './search-numbers.js';
 import { searchRows } from './search-rows.js';
 import { sortRowsInSlices, type KeyOrder } from './key-order.js';

@@ -4,7 +4,7 @@ import type { ShardState } from '../shard/shard-state.js';
 import type { Write } from '../storage/store.js';
 import { batchDocsMax, type DocSource, type SourceDoc } from './doc-source.js';
 import { IndexBatch } from './index-batch.js';
-import { encodeIndexState, type Position } from './index-state.js';
+import { encodeIndexState, followShards, settlePositions, type Position } from './index-state.js';
 import type { OnProgress } from './index-job.js';
 import type { Emitted } from './doc-rows.js';
 import type { Mapped, Mapper } from './mapper-contract.js';
@@ -80,7 +80,7 @@ export class IndexPass {
     private readonly states: readonly ShardState[],
     private readonly options: PassOptions,
   ) {
-    this.#positions = group[0]!.state.positions.map((position) => ({ ...position }));
+    this.#positions = followShards(group[0]!.state, source.shards);
     this.#reached = group[0]!.state.positions;
     this.#starts = this.#positions.map(({ seq }) => seq);
     this.#fresh = this.#positions.every(({ seq, purge_seq }) => seq === 0 && purge_seq === 0);
@@ -167,7 +167,10 @@ export class IndexPass {
   }
 
   #copy(): Position[] {
-    return this.#positions.map((position) => ({ ...position }));
+    return settlePositions(
+      this.#positions.map((position) => ({ ...position })),
+      this.source.shards,
+    );
   }
 
   /** Sends documents on their way. Their texts are not kept here. */
@@ -210,7 +213,7 @@ export class IndexPass {
 
   #tell(reached: readonly Position[]): void {
     const now = performance.now();
-    const left = reached.reduce((sum, { seq }, shard) => sum + this.states[shard]!.seq - seq, 0);
+    const left = reached.reduce((sum, { seq }, shard) => sum + Math.max(0, this.states[shard]!.seq - seq), 0);
     if (left > 0 && now - this.#toldAt < tellMs) return;
     this.#toldAt = now;
     this.options.onProgress(this.#total - left, this.#total);

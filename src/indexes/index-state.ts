@@ -1,5 +1,6 @@
 import { ByteReader, lengthPrefixed, u48, u8, varint, type Bytes } from '../base/bytes.js';
 import { decoding } from './index-damage.js';
+import type { ShardMap } from '../shard/shard-map.js';
 import type { ShardState } from '../shard/shard-state.js';
 import { decodeTreeState, emptyTree, encodeTreeState, type TreeState } from './tree/tree-state.js';
 
@@ -18,9 +19,12 @@ export interface IndexState {
 
 const version = 1;
 
-export function newIndexState(q: number): IndexState {
+/** Before anything was seen. */
+const firstPosition: Position = Object.freeze({ epoch: 0, seq: 0, purge_seq: 0 });
+
+export function newIndexState(shards: ShardMap): IndexState {
   return {
-    positions: Array.from({ length: q }, () => ({ epoch: 0, seq: 0, purge_seq: 0 })),
+    positions: Array.from({ length: shards.size }, () => firstPosition),
     tree: emptyTree,
   };
 }
@@ -42,10 +46,31 @@ function readIndexState(bytes: Bytes): IndexState {
   return { positions, tree: decodeTreeState(reader.take(reader.varint())) };
 }
 
+/**
+ * How far an index that may have met fewer splits has followed the shards there are. One that was split from another has
+ * gone on with its sequences, and the index with it.
+ */
+export const followShards = ({ positions }: IndexState, shards: ShardMap): Position[] =>
+  shards.inherit(positions).map((position, shard) => ({
+    ...(shards.isGone(shard) ? firstPosition : position),
+  }));
+
+/** Where shards are gone, the index has followed them as far as both that they were split into: others may still ask for them. */
+export const settlePositions = (positions: readonly Position[], shards: ShardMap): Position[] =>
+  shards.settle(positions, (a, b) => ({
+    epoch: a.epoch === b.epoch ? a.epoch : 0,
+    seq: Math.min(a.seq, b.seq),
+    purge_seq: Math.min(a.purge_seq, b.purge_seq),
+  }));
+
 /** Whether the index has seen all that these counters tell of. */
 export function isCurrent({ positions }: IndexState, shards: readonly ShardState[]): boolean {
-  return positions.every((position, shard) => {
-    const { epoch, seq, purge_seq } = shards[shard]!;
+  return shards.every(({ epoch, seq, purge_seq }, shard) => {
+    // A shard that is gone.
+    if (epoch === 0) return true;
+    const position = positions[shard];
+    // One that came with a split that the index has not met.
+    if (position === undefined) return false;
     if (position.epoch === 0) return seq === 0 && purge_seq === 0;
     return position.epoch === epoch && position.seq >= seq && position.purge_seq >= purge_seq;
   });
@@ -55,12 +80,12 @@ export function isCurrent({ positions }: IndexState, shards: readonly ShardState
  * Whether the index can go on from where it is. A shard that was put back to an earlier state has another history, and
  * purges that are no longer remembered can't be made up for.
  */
-export function follows({ positions }: IndexState, shards: readonly ShardState[]): boolean {
+export function follows(index: IndexState, shards: ShardMap, states: readonly ShardState[]): boolean {
   return (
-    positions.length === shards.length &&
-    positions.every(({ epoch, seq, purge_seq }, shard) => {
-      const state = shards[shard]!;
-      if (epoch === 0) return true;
+    index.positions.length <= shards.size &&
+    followShards(index, shards).every(({ epoch, seq, purge_seq }, shard) => {
+      const state = states[shard]!;
+      if (epoch === 0 || state.epoch === 0) return true;
       const sameHistory = epoch === state.epoch && seq <= state.seq && purge_seq <= state.purge_seq;
       return sameHistory && purge_seq + 1 >= state.purges_from;
     })

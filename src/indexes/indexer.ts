@@ -1,7 +1,7 @@
 import { notFound, RequestError, Unavailable } from '../base/errors.js';
 import type { ScriptHost } from '../script/script-host.js';
 import type { Store } from '../storage/store.js';
-import { DocSource } from './doc-source.js';
+import { DocSource, ShardsChanged } from './doc-source.js';
 import { IndexDamage } from './index-damage.js';
 import { IndexKeys } from './index-keys.js';
 import { IndexPass } from './index-pass.js';
@@ -185,7 +185,7 @@ export class Indexer {
   }
 
   async #open(job: IndexJob, view: ViewDefinition, source: DocSource): Promise<OpenIndex> {
-    const { instance, q } = job;
+    const { instance } = job;
     const reducers =
       view.map.kind === 'search'
         ? [lengthsReducer]
@@ -193,11 +193,14 @@ export class Indexer {
     const number = indexNumber(this.store, instance, view.signature);
     if (number !== undefined) {
       const state = decodeIndexState(this.store.get(new IndexKeys(number).state)!);
-      if (follows(state, source.states())) return new OpenIndex(this.store, number, view, state, reducers);
+      const states = source.states();
+      if (follows(state, source.shards, states))
+        return new OpenIndex(this.store, number, view, state, reducers);
       await this.#register.remove(instance, view.signature);
       this.#erase();
     }
-    const state = newIndexState(q);
+    source.states();
+    const state = newIndexState(source.shards);
     const begun = this.#register.begin(instance, view.signature);
     const stateKey = new IndexKeys(begun.number).state;
     await this.store.write([...begun.writes, { key: stateKey, value: encodeIndexState(state) }]).committed;
@@ -222,7 +225,12 @@ export class Indexer {
         hasOthers: () => this.#running.size > 1,
         onExceeded: ({ view }, docId) => this.limits.exceeded(keyOf(job, view), view, docId),
       });
-      if (await work.run()) return;
+      try {
+        if (await work.run()) return;
+      } catch (error) {
+        // What the pass has written stands; the next one goes on from there with the shards there are then.
+        if (!(error instanceof ShardsChanged)) throw error;
+      }
     }
   }
 }

@@ -1,8 +1,9 @@
-import { u32, u8, type Bytes } from '../base/bytes.js';
+import { toBytes, u32, u8, type Bytes } from '../base/bytes.js';
 import type { Journal } from '../log/journal.js';
 import type { GroupCommit } from '../storage/group-commit.js';
 import type { Overlay } from '../storage/overlay.js';
 import type { Store } from '../storage/store.js';
+import type { ReshardingState, ReshardJob } from './reshard-job.js';
 import { decodeJson, encodeJson, nameKey, readMeta, type StoredDatabase } from './catalogue-commands.js';
 
 /** The queue of the catalogue's store. */
@@ -23,13 +24,21 @@ export type NodeEntry =
   /** A volume has keys of a database that has no name: they are to be removed. */
   | { type: 'erase'; instance: number; slot: number }
   /** All keys of a deleted database are removed. */
-  | { type: 'erased'; instance: number };
+  | { type: 'erased'; instance: number }
+  /** Notes how far a resharding job is. */
+  | { type: 'set_job'; job: ReshardJob }
+  | { type: 'remove_job'; id: string }
+  /** Lets resharding jobs run, or none. */
+  | { type: 'set_resharding'; state: ReshardingState };
 
 export interface NodeResults {
   set_id: undefined;
   set_generation: undefined;
   erase: undefined;
   erased: undefined;
+  set_job: undefined;
+  remove_job: undefined;
+  set_resharding: undefined;
 }
 
 /** A database whose name is gone, and whose keys are still to be removed. */
@@ -48,6 +57,8 @@ export const idKey = 'i';
 export const nodeKey = 'n';
 export const erasurePrefix = 'x';
 const slotPrefix = 's';
+export const jobPrefix = 'j';
+export const reshardingKey = 'r';
 
 const numbered = (instance: number): Bytes => u8(Math.floor(instance / 0x1_0000_0000)) + u32(instance);
 const erasureKey = (instance: number): Bytes => erasurePrefix + numbered(instance);
@@ -93,6 +104,15 @@ function applyEntry(entry: NodeEntry, overlay: Overlay): undefined {
     }
     case 'erased':
       overlay.remove(erasureKey(entry.instance));
+      break;
+    case 'set_job':
+      overlay.put(jobPrefix + toBytes(entry.job.id), encodeJson(entry.job));
+      break;
+    case 'remove_job':
+      overlay.remove(jobPrefix + toBytes(entry.id));
+      break;
+    case 'set_resharding':
+      overlay.put(reshardingKey, encodeJson(entry.state));
   }
 }
 

@@ -15,11 +15,14 @@ import {
   CatalogueJournal,
   erasurePrefix,
   idKey,
+  jobPrefix,
   readErasure,
   readGenerations,
   readSlot,
+  reshardingKey,
   type Erasure,
 } from './catalogue-journal.js';
+import type { ReshardingState, ReshardJob } from './reshard-job.js';
 import { CatalogueLog } from './catalogue-log.js';
 
 /** What the catalogue knows of a database. Members that were never set are absent. */
@@ -101,6 +104,16 @@ export class Catalogue {
   databases(): [name: string, record: DatabaseRecord][] {
     const names = [...this.store.keys(namesSpace)].map((key) => fromBytes(key.slice(1)));
     return names.map((name) => [name, this.get(name)!]);
+  }
+
+  /** Resharding jobs of this node. */
+  reshardJobs(): ReshardJob[] {
+    const range = { start: jobPrefix, end: prefixEnd(jobPrefix) };
+    return [...this.store.entries(range)].map(({ value }) => decodeJson<ReshardJob>(value)!);
+  }
+
+  get resharding(): ReshardingState {
+    return decodeJson<ReshardingState>(this.store.get(reshardingKey)) ?? { state: 'running', reason: null };
   }
 
   generations(): number[] {

@@ -23,6 +23,7 @@ import { DbEvents, eventsDatabase, type EventTarget } from './db-events.js';
 import { OpenDatabases } from './open-databases.js';
 import { showFor, type ReadGate, type Show } from './read-gate.js';
 import type { SaveGate } from './save-gate.js';
+import { ReshardJobs } from './reshard-jobs.js';
 import { sweepReleased } from './sweep-blobs.js';
 import { TaskList } from './task-list.js';
 import { Volumes } from './volumes.js';
@@ -59,6 +60,8 @@ export class DatabaseRegistry implements EventTarget {
   readonly #designDocs = new DesignDocCache();
   /** What answers under way have promised. */
   readonly pins: AttachmentPins;
+  /** What splits shards. */
+  readonly reshardJobs: ReshardJobs;
   #closing = false;
   #feedsEnded = false;
 
@@ -84,6 +87,7 @@ export class DatabaseRegistry implements EventTarget {
       () => views.restart(),
       encodedCommands,
     );
+    this.reshardJobs = new ReshardJobs(this, this.#catalogue);
     for (const erasure of this.#catalogue.erasures()) this.#erase(erasure);
   }
 
@@ -204,6 +208,7 @@ export class DatabaseRegistry implements EventTarget {
     for (const watcher of this.#watchers) watcher.closing?.();
     await this.#events.close();
     this.#closing = true;
+    await this.reshardJobs.close();
     await this.views.close();
     await Promise.allSettled(this.#erasing);
     await this.#volumes.close();
@@ -241,7 +246,7 @@ export class DatabaseRegistry implements EventTarget {
       try {
         for (const watcher of this.#watchers) watcher.committed(each.instance);
         const changed = database === undefined || database.collection.publish(each);
-        if (changed) database?.followers?.wake();
+        if (changed || each.isSplit) database?.followers?.wake();
         database?.committed();
         if (changed && name !== undefined) this.#events.note('updated', name);
       } catch (error) {

@@ -8,8 +8,10 @@ import type { DatabaseRecord } from './catalogue.js';
 import { DesignDocCache, type Validators } from './design-doc-cache.js';
 import { isLocalId } from '../shard/doc-id.js';
 import { checkPartitionedId } from '../shard/partitions.js';
-import { shardOf } from '../shard/shard-ranges.js';
-import { partitionOf } from '../shard/partition-counts.js';
+import type { ShardMap } from '../shard/shard-map.js';
+import { ShardMoved } from '../shard/apply.js';
+import { placedBy } from '../shard/split.js';
+import { sendAnew } from './send-anew.js';
 
 const defaultRevsLimit = 1_000;
 const defaultPurgedInfosLimit = 1_000;
@@ -70,8 +72,9 @@ export class Database {
     this.#collection = collection;
   }
 
+  /** How many shards it has. */
   get q(): number {
-    return this.record.q;
+    return this.collection.shards.count;
   }
 
   /** One that was never set reads as empty. */
@@ -92,9 +95,8 @@ export class Database {
   }
 
   /** Design documents have no partition; local ones are placed by the whole id too. */
-  shardOf(id: Bytes): number {
-    const partition = this.isPartitioned && !isLocalId(id) ? partitionOf(id) : undefined;
-    return shardOf(partition ?? id, this.record.q);
+  shardOf(id: Bytes, shards: ShardMap = this.collection.shards): number {
+    return shards.shardOf(placedBy(id, this.isPartitioned && !isLocalId(id)));
   }
 
   /** Refuses an id that no document of this database can have. */
@@ -113,8 +115,18 @@ export class Database {
     const command: C = this.isPartitioned ? { ...given, partitioned: true } : given;
     // Nothing may be written behind the erasure of a database that is gone.
     if (this.#gone) throw notFound('Database does not exist.');
-    const { result } = await this.collection.log.append(command);
-    return result;
+    try {
+      const { result } = await this.collection.log.append(command);
+      return result;
+    } catch (error) {
+      // By the time this is said, the split is on disk and the shards are known.
+      if (!(error instanceof ShardMoved) || !this.collection.shards.isGone(command.shard)) throw error;
+      return await sendAnew(
+        command,
+        (id) => this.shardOf(id),
+        (part) => this.submit(part),
+      );
+    }
   }
 
   /** Runs work during which no change of a design document begins; one after the other. */

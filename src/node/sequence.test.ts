@@ -2,18 +2,27 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { RequestError } from '../base/errors.js';
 import type { Database } from './database.js';
+import { ShardMap } from '../shard/shard-map.js';
 import { awaitSince, encodeSequence, parseSince, SequenceWriter } from './sequence.js';
 
 /** As much of a database as sequences look at. */
-function database(states: { seq: number; epoch?: number }[], uuid = '0123abcd'): Database {
+function database(
+  states: { seq: number; epoch?: number }[],
+  uuid = '0123abcd',
+  shards = new ShardMap(states.length),
+): Database {
   const whole = states.map(({ seq, epoch = 1 }) => ({ seq, epoch }));
   return {
-    q: states.length,
     record: { q: states.length, uuid, instance: 1, slot: 0 },
-    collection: { states: whole },
+    collection: { states: shards.splits.reduce(withoutSource, whole), shards },
     total: () => whole.reduce((sum, { seq }) => sum + seq, 0),
   } as unknown as Database;
 }
+
+type State = { seq: number; epoch: number };
+
+const withoutSource = (states: State[], { source }: { source: number }): State[] =>
+  states.map((state, shard) => (shard === source ? { seq: 0, epoch: 0 } : state));
 
 const seqs = (...given: number[]): { seq: number }[] => given.map((seq) => ({ seq }));
 const wide = 2 ** 24;
@@ -91,10 +100,22 @@ describe('a sequence from elsewhere is read from the beginning', () => {
 
 test('shards that were split go on from the sequence of their source', () => {
   const token = encodeSequence(database(seqs(5, 6)));
-  assert.deepEqual(parseSince(database(seqs(9, 9, 9, 9)), token), [5, 5, 6, 6]);
+  const once = new ShardMap(2, [{ source: 0, middle: 2 ** 30 - 1, seq: 7 }]);
+  const twice = once.with({ source: 3, middle: 2 ** 30 + 2 ** 29 - 1, seq: 8 });
+  const afterOne = database(seqs(0, 9, 9, 9), '0123abcd', once);
+  assert.deepEqual(parseSince(afterOne, token), [0, 6, 5, 5]);
+  const afterTwo = database(seqs(0, 9, 9, 0, 9, 9), '0123abcd', twice);
+  assert.deepEqual(parseSince(afterTwo, token), [0, 6, 5, 0, 5, 5]);
+  assert.deepEqual(parseSince(afterTwo, encodeSequence(afterOne)), [0, 9, 9, 0, 9, 9]);
+  assert.deepEqual(parseSince(afterTwo, encodeSequence(afterTwo)), [0, 9, 9, 0, 9, 9]);
+  // A place that was taken down before is written as the same place now.
+  assert.deepEqual(parseSince(afterTwo, encodeSequence(afterTwo, seqs(5, 6))), [0, 6, 5, 0, 5, 5]);
+});
+
+test('of shards that are not those of the database, nothing is known', () => {
   const odd = encodeSequence(database(seqs(5, 6, 7)));
-  // None of these lies within one of those.
   assert.deepEqual(parseSince(database(seqs(9, 9)), odd), [0, 0]);
+  assert.deepEqual(parseSince(database(seqs(9, 9, 9, 9)), odd), [0, 0, 0, 0]);
 });
 
 test('a number means at least so much of each shard as the others cannot account for', () => {

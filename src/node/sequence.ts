@@ -1,9 +1,11 @@
 import { ByteReader, u32, varint, type Bytes } from '../base/bytes.js';
 import { badRequest } from '../base/errors.js';
 import type { Database } from './database.js';
-import { rangeOf } from '../shard/shard-ranges.js';
 
-/** For each shard the sequence of the last change that has been seen: a place between two changes. */
+/**
+ * For each shard, by its number, the sequence of the last change that has been seen: a place between two changes. Of a shard
+ * that was split since, the targets stand where it stood; `followPositions` makes such a place one of the shards there are.
+ */
 export type Positions = readonly number[];
 
 const version = 2;
@@ -20,6 +22,8 @@ const narrowMax = 2 ** 24;
 export class SequenceWriter {
   #head: Bytes = '';
   #width = narrow;
+  /** What a token says of the database and its shards. */
+  readonly #origin: Bytes;
   readonly #seqs: number[];
   readonly #texts: Bytes[] = [];
   #total = 0;
@@ -28,12 +32,15 @@ export class SequenceWriter {
   #left: Bytes | undefined;
   #right: Bytes = '';
 
-  constructor(
-    private readonly database: Database,
-    positions: Positions,
-  ) {
-    this.#seqs = [...positions];
-    for (const seq of positions) this.#total += seq;
+  constructor({ record, collection: { shards, states } }: Database, positions: Positions) {
+    // Shards that are gone have no epoch, and it does not matter which they are given.
+    const first = states[shards.shards[0]!]!.epoch;
+    const epochs = states.map(({ epoch }, shard) => (shards.isGone(shard) ? first : epoch));
+    const same = epochs.every((epoch) => epoch === first);
+    this.#origin = identityOf(record) + varint(shards.size);
+    this.#origin += same ? varint(first) : varint(0) + epochs.map(varint).join('');
+    this.#seqs = shards.positions(positions);
+    for (const seq of this.#seqs) this.#total += seq;
     this.#write();
   }
 
@@ -87,11 +94,7 @@ export class SequenceWriter {
 
   #write(): void {
     this.#width = this.#seqs.some((seq) => seq >= narrowMax) ? wide : narrow;
-    const { record, collection } = this.database;
-    const epochs = collection.states.map(({ epoch }) => epoch);
-    const same = epochs.every((epoch) => epoch === epochs[0]);
-    let head = String.fromCharCode(version, this.#width) + identityOf(record) + varint(record.q);
-    head += same ? varint(epochs[0]!) : varint(0) + epochs.map(varint).join('');
+    let head = String.fromCharCode(version, this.#width) + this.#origin;
     while (head.length % 3 !== 0) head += '\0';
     this.#head = `-g1${Buffer.from(head, 'latin1').toString('base64url')}`;
     for (const [shard, seq] of this.#seqs.entries()) this.#texts[shard] = this.#text(seq);
@@ -130,7 +133,12 @@ export function encodeSequence(
 export const currentPositions = ({ collection }: Database): number[] =>
   collection.states.map(({ seq }) => seq);
 
-export const firstPositions = ({ q }: Database): number[] => new Array<number>(q).fill(0);
+export const firstPositions = ({ collection }: Database): number[] =>
+  new Array<number>(collection.shards.size).fill(0);
+
+/** A place as it was taken down before shards were split, made one of the shards there are now. */
+export const followPositions = ({ collection }: Database, positions: Positions): Positions =>
+  positions.length === collection.shards.size ? positions : collection.shards.positions(positions);
 
 const opaque = /^(\d+)-g1([A-Za-z0-9_-]*)$/;
 /** How an older relative of the interface wrote its sequences: a list of the number and the text. */
@@ -154,11 +162,11 @@ export async function awaitSince(database: Database, since: string, waitMs = ahe
 }
 
 function isAhead(database: Database, since: string): boolean {
-  const token = tokenOf(database, plainText(since));
-  if (token === undefined) return false;
+  const places = placesOf(database, plainText(since));
+  if (places === undefined) return false;
   return database.collection.states.some(({ seq, epoch }, shard) => {
-    const source = sourceOf(database, token, shard);
-    return source !== undefined && source.epoch === epoch && source.seq > seq;
+    const place = places[shard]!;
+    return place.epoch === epoch && place.seq > seq;
   });
 }
 
@@ -172,28 +180,24 @@ export function parseSince(database: Database, since: string): number[] {
   if (text === 'now') return currentPositions(database);
   if (/^\d{1,15}$/.test(text)) return fromNumber(database, Number(text));
   if (!opaque.test(text)) throw badRequest("Malformed sequence supplied in 'since' parameter.");
-  const token = tokenOf(database, text);
-  if (token === undefined) return firstPositions(database);
+  const places = placesOf(database, text);
+  if (places === undefined) return firstPositions(database);
   return database.collection.states.map(({ seq, epoch }, shard) => {
-    const source = sourceOf(database, token, shard);
-    return source !== undefined && source.epoch === epoch && source.seq <= seq ? source.seq : 0;
+    const place = places[shard]!;
+    return place.epoch === epoch && place.seq <= seq ? place.seq : 0;
   });
 }
 
 const plainText = (since: string): string => since.replace(/^"(.*)"$/, '$1').replace(listed, '$1-$2');
 
-/** Undefined for what is no sequence of this database. */
-function tokenOf(database: Database, text: string): Token | undefined {
+/** Undefined for what is no sequence of this database. A shard that was split from another has gone on with its sequences. */
+function placesOf({ record, collection: { shards } }: Database, text: string): Token['places'] | undefined {
   const [, , encoded] = opaque.exec(text) ?? [];
   const token =
     encoded === undefined ? undefined : decode(Buffer.from(encoded, 'base64url').toString('latin1'));
-  return token?.identity === identityOf(database.record) ? token : undefined;
-}
-
-/** A shard that was split from another has gone on with its sequences. */
-function sourceOf({ q }: Database, { shards }: Token, shard: number): Token['shards'][number] | undefined {
-  const { first, last } = rangeOf(shard, q);
-  return shards.find((each) => each.first <= first && each.last >= last);
+  if (token?.identity !== identityOf(record)) return undefined;
+  const splits = (token.places.length - shards.q) / 2;
+  return splits < 0 || !Number.isInteger(splits) ? undefined : shards.inherit(token.places);
 }
 
 /**
@@ -209,7 +213,8 @@ function fromNumber(database: Database, number: number): number[] {
 
 interface Token {
   identity: Bytes;
-  shards: { first: number; last: number; epoch: number; seq: number }[];
+  /** By the numbers of shards. */
+  places: { epoch: number; seq: number }[];
 }
 
 /** Undefined for what this version did not write. */
@@ -219,17 +224,13 @@ function decode(bytes: Bytes): Token | undefined {
     if (reader.u8() !== version) return undefined;
     const width = reader.u8();
     const identity = reader.take(4);
-    const q = reader.varint();
-    if ((width !== narrow && width !== wide) || q === 0 || q * width > bytes.length) return undefined;
+    const size = reader.varint();
+    if ((width !== narrow && width !== wide) || size === 0 || size * width > bytes.length) return undefined;
     const common = reader.varint();
-    const epochs = Array.from({ length: q }, () => (common === 0 ? reader.varint() : common));
+    const epochs = Array.from({ length: size }, () => (common === 0 ? reader.varint() : common));
     reader.at += (3 - (reader.at % 3)) % 3;
-    const shards = epochs.map((epoch, shard) => ({
-      ...rangeOf(shard, q),
-      epoch,
-      seq: number(reader.take(width)),
-    }));
-    return reader.done ? { identity, shards } : undefined;
+    const places = epochs.map((epoch) => ({ epoch, seq: number(reader.take(width)) }));
+    return reader.done ? { identity, places } : undefined;
   } catch {
     return undefined;
   }

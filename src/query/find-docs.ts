@@ -185,13 +185,15 @@ export class DocSearch {
   }
 
   /**
-   * An index may be ahead of what is known of a commit on this side, or from before the shards were put back to an earlier
-   * state: then its rows tell nothing of the documents here.
+   * An index may be ahead of what is known of a commit on this side, or from before the shards were split or put back to
+   * an earlier state: then its rows tell nothing of the documents here.
    */
   #seen(positions: readonly Position[]): Seen | undefined {
-    const { states } = this.context.database.collection;
+    const { states, shards } = this.context.database.collection;
+    if (positions.length !== states.length) return undefined;
     const isOther = positions.some(
-      ({ seq, epoch }, shard) => seq > states[shard]!.seq || (seq > 0 && epoch !== states[shard]!.epoch),
+      ({ seq, epoch }, shard) =>
+        !shards.isGone(shard) && (seq > states[shard]!.seq || (seq > 0 && epoch !== states[shard]!.epoch)),
     );
     return isOther ? undefined : new Seen(positions.map(({ seq }) => seq));
   }

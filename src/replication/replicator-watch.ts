@@ -5,7 +5,7 @@ import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
 import { isDesignId } from '../shard/doc-id.js';
 import { gapOf, mergeChanges } from '../changes/merge-changes.js';
-import { currentPositions, firstPositions } from '../node/sequence.js';
+import { currentPositions, firstPositions, followPositions } from '../node/sequence.js';
 import { formatRev } from '../revisions/rev.js';
 import { decodeChange } from '../shard/change-record.js';
 import type { LocalDoc } from './peer.js';
@@ -130,6 +130,7 @@ export class ReplicatorWatch {
 
   async #readChanges(database: Database, followed: Followed): Promise<void> {
     for (;;) {
+      followed.after = [...followPositions(database, followed.after)];
       const span = { after: followed.after, upTo: currentPositions(database), descending: false };
       if (this.#closed || gapOf(span) === 0) return;
       const { entries, ends } = mergeChanges(database, span, changesAtOnce);

@@ -2,6 +2,7 @@ import { forgetInnerBodies } from '../revisions/prune.js';
 import type { CompactCommand } from './commands.js';
 import type { DatabaseKeys } from './keys.js';
 import { inPartition } from './partition-counts.js';
+import { SplitMirror } from './split-mirror.js';
 import { DocWriter, loadDoc } from './stored-doc.js';
 import { bodyKeyBytes } from './apply-edit.js';
 import type { GroupView } from './write-view.js';
@@ -27,8 +28,10 @@ export function applyCompact(command: CompactCommand, keys: DatabaseKeys, view: 
       writer.rewrite(id, doc, tree);
     });
   }
+  const mirror = SplitMirror.of(keys, view, command.shard);
   const excess = state.purge_seq - state.purges_from + 1 - command.purged_infos_limit;
   for (let left = Math.min(excess, compactedPurgesMax); left > 0; left--) {
+    mirror?.forgot(state.purges_from);
     const key = keys.purge(command.shard, state.purges_from++);
     const record = view.get(key);
     if (record === undefined) continue;

@@ -6,6 +6,7 @@ import type { PurgeCommand } from './commands.js';
 import type { DatabaseKeys } from './keys.js';
 import { inPartition } from './partition-counts.js';
 import { encodePurge } from './purge-record.js';
+import { SplitMirror } from './split-mirror.js';
 import { DocWriter, loadDoc, type StoredDoc } from './stored-doc.js';
 import type { ShardState } from './shard-state.js';
 import type { GroupView } from './write-view.js';
@@ -17,6 +18,7 @@ import type { GroupView } from './write-view.js';
 export function applyPurge(command: PurgeCommand, keys: DatabaseKeys, view: GroupView): Rev[][] {
   const state = view.state(keys, command.shard);
   const writer = new DocWriter(keys, view, command.shard, state);
+  const mirror = SplitMirror.of(keys, view, command.shard);
   return command.purges.map(({ id, revs }) => {
     const old = loadDoc(keys, view, state, id);
     const purged = old === undefined ? undefined : removeLeaves(old.tree, revs);
@@ -25,6 +27,7 @@ export function applyPurge(command: PurgeCommand, keys: DatabaseKeys, view: Grou
     const record = encodePurge({ uuid: command.uuid, id, revs: purged.removed });
     view.put(key, record);
     state.stored_bytes += key.length + record.length;
+    mirror?.purged(id, state.purge_seq, record);
     inPartition(command.partitioned, keys, view, state, id, () => {
       forgetBodies(writer, state, old, lostBodies(old.tree, purged.tree));
       const seq = ++state.seq;

@@ -3,8 +3,10 @@ import { applyCompact } from './apply-compact.js';
 import { applyEdit } from './apply-edit.js';
 import { applyLocal } from './apply-local.js';
 import { applyPurge } from './apply-purge.js';
+import { applySplit, shardsOfSplit } from './apply-split.js';
 import type { Command, EditResult, ResultOf } from './commands.js';
 import type { DatabaseKeys } from './keys.js';
+import { targetsOf } from './split.js';
 import type { WriteView } from './write-view.js';
 
 /**
@@ -18,12 +20,31 @@ export function apply<C extends Command>(
   view: WriteView,
 ): Appended<ResultOf<C>> {
   if (command.instance !== keys.instance) throw new Error('a command is of another group');
-  return view.applying(keys, command.shard, (state, position) => {
-    state.position++;
+  if (command.type !== 'split' && view.shards(keys)?.isGone(command.shard))
+    throw new ShardMoved(command.shard);
+  const shards = shardsOf(command, keys, view);
+  return view.applying(keys, shards, (position) => {
+    if (shards.length > 0) view.state(keys, command.shard).position++;
     const result = applyTo(command, keys, view);
     view.applied(keys, { position, command: appliedPart(command, result) });
     return { position, result: result as ResultOf<C> };
   });
+}
+
+/** A command is for a shard that has been split: its documents are to be looked for anew. */
+export class ShardMoved extends Error {
+  constructor(readonly shard: number) {
+    super(`the shard ${shard} has been split`);
+  }
+}
+
+/** The shards whose counters a command may change: while one is split, those that it is split into too. */
+function shardsOf(command: Command, keys: DatabaseKeys, view: WriteView): number[] {
+  if (command.type === 'split') return shardsOfSplit(command, keys, view);
+  const split = view.split(keys);
+  return split?.source === command.shard && split.phase === 'copying'
+    ? [command.shard, ...targetsOf(split)]
+    : [command.shard];
 }
 
 function applyTo(command: Command, keys: DatabaseKeys, view: WriteView): unknown {
@@ -36,6 +57,8 @@ function applyTo(command: Command, keys: DatabaseKeys, view: WriteView): unknown
       return applyPurge(command, keys, view);
     case 'compact':
       return applyCompact(command, keys, view);
+    case 'split':
+      return applySplit(command, keys, view);
   }
 }
 

@@ -39,7 +39,8 @@ export class BlobRefs {
   }
 
   #count({ blob, storedLength, length }: Attachment, by: 1 | -1, small: Bytes | undefined): void {
-    const key = this.keys.blobRef(this.shard, fromHex(blob));
+    const home = this.view.shards(this.keys)?.blobHome(this.shard) ?? this.shard;
+    const key = this.keys.blobRef(home, fromHex(blob));
     const old = this.view.get(key);
     const before = old === undefined ? 0 : new ByteReader(old).varint();
     const after = before + by;

@@ -8,7 +8,8 @@ import type { GroupLog } from './group-log.js';
 import { DatabaseKeys } from './keys.js';
 import { LiveRank } from './live-rank.js';
 import { decodeLocal, type LocalRecord } from './local-record.js';
-import { decodeState, type ShardState } from './shard-state.js';
+import { decodeShardMap, ShardMap } from './shard-map.js';
+import { decodeState, goneState, type ShardState } from './shard-state.js';
 import type { Volume } from './volume.js';
 import type { LiveDelta, Touched } from './write-view.js';
 
@@ -19,21 +20,23 @@ export class Collection {
   readonly log: GroupLog;
   readonly rank: LiveRank;
   #changeRank: LiveRank | undefined;
-  /** The counters as of the last commit. */
-  readonly states: ShardState[];
+  /** The shards as of the last commit. */
+  #shards: ShardMap;
+  /** Their counters, by number. */
+  #states: ShardState[];
   /** Counts the commits in which design documents changed. */
   designChanges = 0;
 
   constructor(
     readonly volume: Volume,
     instance: number,
-    readonly q: number,
+    /** The shards that the database began with. */
+    q: number,
   ) {
     this.keys = new DatabaseKeys(instance);
     this.log = volume.log(instance);
-    this.states = Array.from({ length: q }, (_, shard) =>
-      decodeState(this.store.get(this.keys.state(shard))),
-    );
+    this.#shards = decodeShardMap(this.store.get(this.keys.shardMap)) ?? new ShardMap(q);
+    this.#states = this.#readStates();
     const { livePrefix } = this.keys;
     this.rank = new LiveRank(volume, livePrefix, prefixEnd(livePrefix));
   }
@@ -42,12 +45,35 @@ export class Collection {
     return this.volume.store;
   }
 
+  get shards(): ShardMap {
+    return this.#shards;
+  }
+
+  /** The counters of the shards as of the last commit, by number. */
+  get states(): readonly ShardState[] {
+    return this.#states;
+  }
+
+  #readStates(): ShardState[] {
+    return Array.from({ length: this.#shards.size }, (_, shard) =>
+      this.#shards.isGone(shard) ? goneState() : decodeState(this.store.get(this.keys.state(shard))),
+    );
+  }
+
   /** Takes over what a commit changed. Tells whether documents are among it. */
   publish(touched: Touched): boolean {
     let changed = false;
+    if (touched.isSplit) {
+      this.#shards = touched.shards!;
+      this.#states = this.#shards
+        .inherit(this.#states)
+        .map((state, shard) => (this.#shards.isGone(shard) ? goneState() : state));
+    }
     for (const [shard, state] of touched.states) {
-      if (state.seq !== this.states[shard]!.seq) changed = true;
-      this.states[shard] = state;
+      // The targets of a split under way are nobody's business yet.
+      if (shard >= this.#states.length || this.#shards.isGone(shard)) continue;
+      if (state.seq !== this.#states[shard]!.seq) changed = true;
+      this.#states[shard] = state;
     }
     if (touched.designs) this.designChanges++;
     this.rank.apply(touched.live);
@@ -107,7 +133,7 @@ export class Collection {
   /** The winner's body, wherever it stands. */
   winnerBody(shard: number, winner: Pick<WinnerView, 'body' | 'bodyRef' | 'bodyLength'>): Bytes {
     const { bodyRef, bodyLength } = winner;
-    const body = winner.body ?? this.store.get(this.keys.body(shard, bodyRef));
+    const body = winner.body ?? this.store.get(this.bodyKey(shard, bodyRef));
     if (body === undefined) throw new CorruptRecord(`the body ${bodyRef} of the shard ${shard} is missing`);
     if (body.length !== bodyLength)
       throw new CorruptRecord('a body does not have the length that it should have');
@@ -117,12 +143,16 @@ export class Collection {
   /** The body of a revision, or undefined where it is no longer kept. */
   body(shard: number, doc: DocRecord, node: RevNode): Bytes | undefined {
     if (isInRecord(doc, node)) return doc.body;
-    return node.body === 0 ? undefined : this.store.get(this.keys.body(shard, node.body));
+    return node.body === 0 ? undefined : this.store.get(this.bodyKey(shard, node.body));
   }
 
   bodyOnce(shard: number, doc: DocRecord, node: RevNode): Bytes | undefined {
     if (isInRecord(doc, node)) return doc.body;
-    return node.body === 0 ? undefined : this.store.getUncached(this.keys.body(shard, node.body));
+    return node.body === 0 ? undefined : this.store.getUncached(this.bodyKey(shard, node.body));
+  }
+
+  bodyKey(shard: number, ref: number): Bytes {
+    return this.keys.body(this.#shards.bodyHome(shard, ref), ref);
   }
 
   /** Whether a kept revision names the blob. */

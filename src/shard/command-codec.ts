@@ -17,7 +17,10 @@ import type {
   LocalCommand,
   LocalEdit,
   PurgeCommand,
+  SplitCommand,
+  SplitStep,
 } from './commands.js';
+import type { CopiedTable } from './split.js';
 import { encodeRev, readRev } from './doc-record.js';
 import type { RevPath } from '../revisions/tree.js';
 
@@ -32,7 +35,9 @@ import type { RevPath } from '../revisions/tree.js';
  * `docs/formats/commands.md` has the rest.
  */
 const version = 1;
-const typeNumbers = { edit: 1, local: 2, purge: 3, compact: 4 } as const;
+const typeNumbers = { edit: 1, local: 2, purge: 3, compact: 4, split: 5 } as const;
+const splitSteps: readonly SplitStep[] = ['begin', 'copy', 'swap', 'abort', 'remove', 'end'];
+const splitTables: readonly CopiedTable[] = ['changes', 'purges'];
 const flag = { deleted: 1, path: 2, parent: 4 } as const;
 const digestBytes = 32;
 /** Stands in the byte of the type. */
@@ -52,6 +57,8 @@ export function encodeCommand(command: Command): Bytes {
       return head + lengthPrefixed(toBytes(command.uuid)) + encodeList(command.purges, encodePurge);
     case 'compact':
       return head + varint(command.purged_infos_limit) + encodeList(command.ids, lengthPrefixed);
+    case 'split':
+      return head + encodeSplitStep(command);
   }
 }
 
@@ -90,9 +97,28 @@ function readCommand(type: number, place: Place, reader: ByteReader): Command {
         purged_infos_limit: reader.varint(),
         ids: readList(reader, readText),
       } satisfies CompactCommand;
+    case typeNumbers.split:
+      return readSplitStep(place, reader);
     default:
       throw new Error(`a command is of an unknown type, ${type}`);
   }
+}
+
+function encodeSplitStep({ step, table, q, of, after, upTo, numbers }: SplitCommand): Bytes {
+  const kind = u8(splitSteps.indexOf(step)) + u8(splitTables.indexOf(table));
+  return kind + varint(q) + varint(of) + varint(after) + varint(upTo) + encodeList(numbers, varint);
+}
+
+function readSplitStep(place: Place, reader: ByteReader): SplitCommand {
+  const step = splitSteps[reader.u8()];
+  const table = splitTables[reader.u8()];
+  if (step === undefined || table === undefined) throw new Error('a command is damaged: a step is unknown');
+  const q = reader.varint();
+  const of = reader.varint();
+  const after = reader.varint();
+  const upTo = reader.varint();
+  const numbers = readList(reader, () => reader.varint());
+  return { type: 'split', ...place, step, table, q, of, after, upTo, numbers };
 }
 
 /** No blobs and an empty list of them are the same. */

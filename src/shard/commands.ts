@@ -1,13 +1,14 @@
 import type { Bytes } from '../base/bytes.js';
 import type { Rev } from '../revisions/rev.js';
 import type { RevPath } from '../revisions/tree.js';
+import type { CopiedTable, Split } from './split.js';
 
 /**
  * Every change to a shard is one of these, applied by one deterministic function (`apply.ts`). Whatever is random,
  * timed or asked of somebody else has happened before; a command holds all that its outcome depends on, beside the
  * shard itself. `command-codec.ts` has their stored form.
  */
-export type Command = EditCommand | LocalCommand | PurgeCommand | CompactCommand;
+export type Command = EditCommand | LocalCommand | PurgeCommand | CompactCommand | SplitCommand;
 
 interface ShardCommand {
   /** The database's instance number. */
@@ -76,6 +77,35 @@ export interface CompactCommand extends ShardCommand {
   purged_infos_limit: number;
 }
 
+/**
+ * One step of the division of a shard in two. Numbers of changes and purges are looked up before: those that are gone when
+ * the step is taken are passed over.
+ */
+export interface SplitCommand extends ShardCommand {
+  type: 'split';
+  step: SplitStep;
+  /** The shards that the database began with. */
+  q: number;
+  /** For `copy` and `remove`. */
+  table: CopiedTable;
+  numbers: number[];
+  /** For `copy`: the numbers are all there are behind the one and up to the other. */
+  after: number;
+  upTo: number;
+  /** For `remove`: the shard whose records they are. */
+  of: number;
+}
+
+export type SplitStep = 'begin' | 'copy' | 'swap' | 'abort' | 'remove' | 'end';
+
+/** Where a split stands. */
+export interface SplitProgress {
+  /** Whether the shard is gone, and its targets count. */
+  isSplit: boolean;
+  /** What is still to be done, if anything. */
+  split: Split | undefined;
+}
+
 /** What became of an edit: the new revision; undefined for a conflict; or a blob that it names is not there. */
 export type EditResult = Rev | undefined | 'missing_blob';
 
@@ -85,6 +115,7 @@ export interface Results {
   /** The revisions removed, for each document in the order of the command. */
   purge: Rev[][];
   compact: undefined;
+  split: SplitProgress;
 }
 
 export type ResultOf<C extends Command> = Results[C['type']];

@@ -16,3 +16,9 @@ export function checkId(id: Bytes, bytesMax: number): void {
     throw new RequestError('illegal_docid', 'Illegal document id `' + id + '`');
   throw new RequestError('illegal_docid', 'Only reserved document ids may start with underscore.');
 }
+
+/** The part of an id before the first colon; undefined where it has none, and for design documents. */
+export function partitionOf(id: Bytes): Bytes | undefined {
+  const colon = id.indexOf(':');
+  return colon < 0 || id.startsWith(designPrefix) ? undefined : id.slice(0, colon);
+}

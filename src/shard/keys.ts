@@ -114,6 +114,16 @@ export class DatabaseKeys {
     return this.#state;
   }
 
+  /** Which shards there are, where any was split. */
+  get shardMap(): Bytes {
+    return this.#state + 'm';
+  }
+
+  /** The split under way. */
+  get split(): Bytes {
+    return this.#state + 's';
+  }
+
   state(shard: number): Bytes {
     return this.#state + u16(shard);
   }

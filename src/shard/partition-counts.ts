@@ -1,4 +1,5 @@
 import { ByteReader, u48, type Bytes } from '../base/bytes.js';
+import { partitionOf } from './doc-id.js';
 import type { DatabaseKeys } from './keys.js';
 import type { ShardState } from './shard-state.js';
 import type { GroupView } from './write-view.js';
@@ -11,14 +12,7 @@ export interface PartitionCounts {
   external_bytes: number;
 }
 
-const designPrefix = '_design/';
 const recordBytes = 4 * 6;
-
-/** The part of an id before the first colon; undefined where it has none, and for design documents. */
-export function partitionOf(id: Bytes): Bytes | undefined {
-  const colon = id.indexOf(':');
-  return colon < 0 || id.startsWith(designPrefix) ? undefined : id.slice(0, colon);
-}
 
 export function decodePartition(bytes: Bytes | undefined): PartitionCounts {
   if (bytes === undefined) return { doc_count: 0, doc_del_count: 0, active_bytes: 0, external_bytes: 0 };

@@ -5,7 +5,7 @@
 import type { Bytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
 import { prefixEnd } from '../storage/store.js';
-import { partitionOf } from './partition-counts.js';
+import { partitionOf } from './doc-id.js';
 import { checkId, designPrefix, localPrefix } from './doc-id.js';
 
 /** With a colon behind it, it must fit into the key of a document whose id is longer than that. */

@@ -61,9 +61,27 @@ function emptyState(): ShardState {
   };
 }
 
+/** Stands in the place of a shard that was split: it has nothing, and no epoch. */
+export const goneState = (): ShardState => ({ ...emptyState(), epoch: 0 });
+
+/**
+ * Shards that were split from one another share its bytes among them, and only their sum tells something: one of them may
+ * have given back more than it has counted. Such fields have a sign, the highest bit of the six bytes.
+ */
+const signed: ReadonlySet<keyof ShardState> = new Set([
+  'stored_bytes',
+  'attachment_bytes',
+  'obsolete_bytes',
+  'external_bytes',
+]);
+const signedRange = 2 ** 48;
+
 export function encodeState(state: ShardState): Bytes {
   let bytes = u8(version);
-  for (const field of fields) bytes += u48(Math.max(0, state[field]));
+  for (const field of fields) {
+    const value = state[field];
+    bytes += u48(value >= 0 ? value : signed.has(field) ? signedRange + value : 0);
+  }
   return bytes;
 }
 
@@ -73,6 +91,9 @@ export function decodeState(bytes: Bytes | undefined): ShardState {
   const reader = new ByteReader(bytes);
   if (reader.u8() !== version)
     throw new CorruptRecord('a shard state has a format this version does not know');
-  for (const field of fields) state[field] = reader.u48();
+  for (const field of fields) {
+    const value = reader.u48();
+    state[field] = signed.has(field) && value >= signedRange / 2 ? value - signedRange : value;
+  }
   return state;
 }

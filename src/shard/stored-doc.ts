@@ -11,6 +11,7 @@ import {
 } from './doc-record.js';
 import type { DatabaseKeys } from './keys.js';
 import type { ShardState } from './shard-state.js';
+import { SplitMirror } from './split-mirror.js';
 import type { GroupView } from './write-view.js';
 
 const designPrefix = '_design/';
@@ -57,6 +58,7 @@ export interface NewBody {
 /** Reads and writes a document's records and keeps the shard's counters in step with them. */
 export class DocWriter {
   readonly blobs: BlobRefs;
+  readonly #mirror: SplitMirror | undefined;
 
   constructor(
     private readonly keys: DatabaseKeys,
@@ -65,6 +67,11 @@ export class DocWriter {
     private readonly state: ShardState,
   ) {
     this.blobs = new BlobRefs(keys, view, shard, state);
+    this.#mirror = SplitMirror.of(keys, view, shard);
+  }
+
+  #bodyKey(ref: number): Bytes {
+    return this.keys.body(this.view.shards(this.keys)?.bodyHome(this.shard, ref) ?? this.shard, ref);
   }
 
   /** Whether the revision's body stands in the document's record. */
@@ -75,7 +82,7 @@ export class DocWriter {
   /** The body of a revision the document has. */
   bodyOf(doc: StoredDoc, node: RevNode): Bytes {
     if (doc.body !== undefined && isWinner(doc, node)) return doc.body;
-    return this.view.get(this.keys.body(this.shard, node.body)) ?? '{}';
+    return this.view.get(this.#bodyKey(node.body)) ?? '{}';
   }
 
   bodyLengthOf(doc: StoredDoc, node: RevNode): number {
@@ -83,7 +90,7 @@ export class DocWriter {
   }
 
   putBody(ref: number, body: Bytes): void {
-    const key = this.keys.body(this.shard, ref);
+    const key = this.#bodyKey(ref);
     this.view.put(key, body);
     this.state.stored_bytes += key.length + body.length;
   }
@@ -97,7 +104,7 @@ export class DocWriter {
   }
 
   #removeBody(ref: number, length: number): void {
-    const key = this.keys.body(this.shard, ref);
+    const key = this.#bodyKey(ref);
     this.view.remove(key);
     this.state.stored_bytes -= key.length + length;
   }
@@ -138,6 +145,7 @@ export class DocWriter {
     this.view.put(changeKey, change);
     this.state.stored_bytes += key.length + bytes.length + changeKey.length + change.length;
     this.view.moved(this.keys, this.shard, seq, old?.seq ?? 0);
+    this.#mirror?.changed(id, old, { seq, deleted: best.deleted, countsAsLive: counted, change });
     if (!best.deleted && (old === undefined || old.deleted)) this.#live(key, 1);
     if (best.deleted && old !== undefined && !old.deleted) this.#live(old.key, -1);
   }
@@ -147,6 +155,7 @@ export class DocWriter {
     if (id.startsWith(designPrefix)) this.view.design(this.keys);
     this.#drop(id, old, true);
     this.view.moved(this.keys, this.shard, 0, old.seq);
+    this.#mirror?.changed(id, old, undefined);
     if (!old.deleted) this.#live(old.key, -1);
   }
 
@@ -183,7 +192,7 @@ export class DocWriter {
     }
     if (inline !== undefined) return { text: inline.body, length: inline.body.length };
     if (old !== undefined && oldRef === best.body) return { text: old.body, length: old.bodyLength };
-    const stored = this.view.get(this.keys.body(this.shard, best.body)) ?? '{}';
+    const stored = this.view.get(this.#bodyKey(best.body)) ?? '{}';
     if (stored.length > inlineBodyBytesMax) return { text: undefined, length: stored.length };
     this.#removeBody(best.body, stored.length);
     return { text: stored, length: stored.length };

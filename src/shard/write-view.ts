@@ -5,6 +5,8 @@ import type { Command } from './commands.js';
 import { decodeGroupState, encodeGroupState, type GroupState } from './group-state.js';
 import type { DatabaseKeys } from './keys.js';
 import { countFile } from './volume-blobs.js';
+import { decodeShardMap, encodeShardMap, type ShardMap } from './shard-map.js';
+import { decodeSplit, encodeSplit, type Split } from './split.js';
 import { decodeState, encodeState, type ShardState } from './shard-state.js';
 
 /** A document that began or ceased to be live, by its key: what listings count by. */
@@ -23,6 +25,12 @@ export interface Touched {
   /** Changes that came and went, three numbers each: the shard, the new sequence, the one it replaces; 0 for none. */
   moves: number[];
   group: GroupState;
+  /** Which shards there are, where any was split. */
+  shards: ShardMap | undefined;
+  /** Whether one was split by this batch. */
+  isSplit: boolean;
+  /** The split under way. */
+  split: Split | undefined;
   /** What was applied, in order. */
   commands: LogEntry<Command>[];
 }
@@ -42,7 +50,7 @@ export const recordBytes = (state: ShardState): number => state.stored_bytes - s
  */
 export type GroupView = Pick<
   WriteView,
-  'get' | 'put' | 'remove' | 'state' | 'live' | 'design' | 'moved' | 'namesFile'
+  'get' | 'put' | 'remove' | 'state' | 'live' | 'design' | 'moved' | 'namesFile' | 'shards' | 'split'
 >;
 
 /** What commands read and write: the overlay of their volume, and the counters of the shards they touch. */
@@ -63,30 +71,75 @@ export class WriteView extends Overlay {
   }
 
   /**
-   * Runs a command at the group's next position and lets it change the counters of a shard. All is written with it, or put
+   * Runs a command at the group's next position and lets it change the counters of shards. All is written with it, or put
    * back when it throws.
    */
-  applying<T>(keys: DatabaseKeys, shard: number, command: (state: ShardState, position: number) => T): T {
-    const state = this.state(keys, shard);
-    const before = { ...state };
-    const { moves, group, commands } = this.#touch(keys);
+  applying<T>(keys: DatabaseKeys, shards: readonly number[], command: (position: number) => T): T {
+    const touched = this.#touch(keys);
+    const states = shards.map((shard) => this.state(keys, shard));
+    const before = states.map((state) => ({ ...state }));
+    this.#undoLater(touched, states, before, shards);
+    const { group } = touched;
+    group.position++;
+    this.#files = [];
+    const result = command(group.position);
+    this.put(keys.group, encodeGroupState(group));
+    let bytes = 0;
+    for (const [i, shard] of shards.entries()) {
+      const state = touched.states.get(shard);
+      if (state !== undefined) this.put(keys.state(shard), encodeState(state));
+      bytes += (state === undefined ? 0 : recordBytes(state)) - recordBytes(before[i]!);
+    }
+    this.addVolumeBytes(bytes);
+    for (const { blob, by } of this.#files) countFile(this, blob, by);
+    return result;
+  }
+
+  #undoLater(
+    touched: Touched,
+    states: readonly ShardState[],
+    before: readonly ShardState[],
+    numbers: readonly number[],
+  ): void {
+    const { moves, group, commands, shards, split, isSplit } = touched;
     const moved = moves.length;
     const { position } = group;
     const applied = commands.length;
     this.onUndo(() => {
-      Object.assign(state, before);
+      for (const [i, state] of states.entries())
+        touched.states.set(numbers[i]!, Object.assign(state, before[i]));
+      Object.assign(touched, { shards, split, isSplit });
       group.position = position;
       moves.length = moved;
       commands.length = applied;
     });
-    group.position++;
-    this.#files = [];
-    const result = command(state, group.position);
-    this.put(keys.group, encodeGroupState(group));
-    this.put(keys.state(shard), encodeState(state));
-    this.addVolumeBytes(recordBytes(state) - recordBytes(before));
-    for (const { blob, by } of this.#files) countFile(this, blob, by);
-    return result;
+  }
+
+  /** Which shards the database has; undefined where none was ever split. */
+  shards(keys: DatabaseKeys): ShardMap | undefined {
+    return this.#touch(keys).shards;
+  }
+
+  setShards(keys: DatabaseKeys, shards: ShardMap): void {
+    Object.assign(this.#touch(keys), { shards, isSplit: true });
+    this.put(keys.shardMap, encodeShardMap(shards));
+  }
+
+  /** The split under way in the database. */
+  split(keys: DatabaseKeys): Split | undefined {
+    return this.#touch(keys).split;
+  }
+
+  setSplit(keys: DatabaseKeys, split: Split | undefined): void {
+    this.#touch(keys).split = split;
+    if (split === undefined) this.remove(keys.split);
+    else this.put(keys.split, encodeSplit(split));
+  }
+
+  /** Takes away the counters of a shard that is gone, within `applying`. */
+  dropState(keys: DatabaseKeys, shard: number): void {
+    this.#touch(keys).states.delete(shard);
+    this.remove(keys.state(shard));
   }
 
   /** Notes a command for those who follow the group. */
@@ -130,8 +183,18 @@ export class WriteView extends Overlay {
     const { instance } = keys;
     let touched = this.#touched.get(instance);
     if (touched === undefined) {
-      const group = decodeGroupState(this.get(keys.group));
-      touched = { instance, states: new Map(), live: [], designs: false, moves: [], group, commands: [] };
+      touched = {
+        instance,
+        states: new Map(),
+        live: [],
+        designs: false,
+        moves: [],
+        group: decodeGroupState(this.get(keys.group)),
+        shards: decodeShardMap(this.get(keys.shardMap)),
+        isSplit: false,
+        split: decodeSplit(this.get(keys.split)),
+        commands: [],
+      };
       this.#touched.set(instance, touched);
     }
     return touched;

@@ -1,6 +1,13 @@
 import { toBytes, type Bytes } from '../../src/base/bytes.js';
 import type { Rev } from '../../src/revisions/rev.js';
-import type { Command, Edit, EditCommand, EditResult, LocalEdit } from '../../src/shard/commands.js';
+import type {
+  Command,
+  Edit,
+  EditCommand,
+  EditResult,
+  LocalEdit,
+  SplitCommand,
+} from '../../src/shard/commands.js';
 import { encodeContent } from '../../src/shard/content.js';
 import type { Random } from '../model/random.js';
 
@@ -32,11 +39,13 @@ export class RandomCommands {
     const idsHere = ids.filter((_, at) => shardNumbers[at % shardNumbers.length] === place.shard);
     const some = <T>(make: (id: Bytes) => T): T[] =>
       Array.from({ length: random.below(4) }, () => make(random.pick(idsHere)));
-    switch (random.below(8)) {
+    switch (random.below(9)) {
       case 0:
         return { type: 'local', ...place, edits: some((id) => this.#local(id)) };
       case 1:
         return { type: 'purge', ...place, uuid: random.hex(32), purges: some((id) => this.#purge(id)) };
+      case 3:
+        return this.#split(place.instance);
       case 2:
         return {
           type: 'compact',
@@ -53,6 +62,24 @@ export class RandomCommands {
           ...this.#brought(),
         };
     }
+  }
+
+  /** Steps of a split that stays under way: commands of that shard are written to its targets too. */
+  #split(instance: number): SplitCommand {
+    const { random } = this;
+    const upTo = random.below(4);
+    return {
+      type: 'split',
+      instance,
+      shard: 0,
+      step: random.pick(['begin', 'copy', 'remove', 'end'] as const),
+      q: 256,
+      table: random.pick(['changes', 'purges'] as const),
+      numbers: Array.from({ length: upTo }, (_, at) => at + 1),
+      after: 0,
+      upTo,
+      of: random.below(600),
+    };
   }
 
   /** Takes note of the revisions that a command has made. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ByteReader, readU16, readU48, type Bytes } from '../../src/base/bytes.js';
-import { shardOf } from '../../src/shard/shard-ranges.js';
+import { decodeShardMap, ShardMap } from '../../src/shard/shard-map.js';
 import { leaves, type RevNode } from '../../src/revisions/tree.js';
 import { decodeChange } from '../../src/shard/change-record.js';
 import { attachmentsOf } from '../../src/shard/content.js';
@@ -9,7 +9,7 @@ import { DatabaseKeys, tables } from '../../src/shard/keys.js';
 import { decodeLocal } from '../../src/shard/local-record.js';
 import { decodePurge } from '../../src/shard/purge-record.js';
 import { needsUpgrade } from '../../src/shard/upgrade-volume.js';
-import { decodeState, type ShardState } from '../../src/shard/shard-state.js';
+import { decodeState, goneState, type ShardState } from '../../src/shard/shard-state.js';
 import type { Store } from '../../src/storage/store.js';
 
 /** What a full scan of a database finds. */
@@ -31,7 +31,13 @@ const tableAt = 5;
 /** Reads every key of a database and checks that its tables and its counters agree with each other. */
 export function checkDatabase(store: Store, instance: number, q: number): Scan {
   const keys = new DatabaseKeys(instance);
-  const states = Array.from({ length: q }, (_, shard) => decodeState(store.get(keys.state(shard))));
+  const shards = decodeShardMap(store.get(keys.shardMap)) ?? new ShardMap(q);
+  assert.equal(store.get(keys.split), undefined, 'a split is under way');
+  const states = Array.from({ length: shards.size }, (_, shard) => {
+    const bytes = store.get(keys.state(shard));
+    if (shards.isGone(shard)) assert.equal(bytes, undefined, `the shard ${shard} is gone and has counters`);
+    return shards.isGone(shard) ? goneState() : decodeState(bytes);
+  });
   const reckoned = states.map((): Reckoned => ({
     doc_count: 0,
     doc_del_count: 0,
@@ -59,11 +65,11 @@ export function checkDatabase(store: Store, instance: number, q: number): Scan {
         assert.ok(!docs.has(id), `${id} stands in both tables`);
         assert.equal(key, doc.deleted ? keys.deleted(id) : keys.live(id));
         docs.set(id, doc);
-        shard = shardOf(id, q);
+        shard = shards.shardOf(id);
         break;
       }
       case tables.local:
-        shard = shardOf(decodeLocal(value).longId ?? rest, q);
+        shard = shards.shardOf(decodeLocal(value).longId ?? rest);
         break;
       case tables.changes:
         changes.set(key, value);
@@ -91,13 +97,14 @@ export function checkDatabase(store: Store, instance: number, q: number): Scan {
 
   const named = new Map<Bytes, number>();
   for (const [id, doc] of docs) {
-    const shard = shardOf(id, q);
+    const shard = shards.shardOf(id);
+    const bodyKey = (ref: number): Bytes => keys.body(shards.bodyHome(shard, ref), ref);
     checkChange(id, doc, changes, keys.change(shard, doc.seq));
     assert.ok(doc.seq <= states[shard]!.seq, `${id} is ahead of its shard's sequence`);
     count(doc, reckoned[shard]!);
-    for (const content of checkBodies(id, doc, bodies, (ref) => keys.body(shard, ref), reckoned[shard]!)) {
+    for (const content of checkBodies(id, doc, bodies, bodyKey, reckoned[shard]!)) {
       for (const { blob, length, storedLength } of attachmentsOf(content)) {
-        const key = keys.blobRef(shard, Buffer.from(blob, 'hex').latin1Slice(0, 32));
+        const key = keys.blobRef(shards.blobHome(shard), Buffer.from(blob, 'hex').latin1Slice(0, 32));
         named.set(key, (named.get(key) ?? 0) + 1);
         if (named.get(key)! > 1) continue;
         reckoned[shard]!.stored_bytes += storedLength;
@@ -118,13 +125,16 @@ export function checkDatabase(store: Store, instance: number, q: number): Scan {
     `bodies without a revision: ${[...bodies.keys()].map((key) => readU48(key, 8)).join()}`,
   );
   assert.equal(changes.size, 0, 'change records without a document');
-  checkPurges(states, purges, keys);
+  checkPurges(states, purges, keys, shards);
   for (const [shard, expected] of reckoned.entries()) {
-    const { doc_count, doc_del_count, tombstones, stored_bytes, obsolete_bytes, external_bytes } =
-      states[shard]!;
-    const found = { doc_count, doc_del_count, tombstones, stored_bytes, obsolete_bytes, external_bytes };
-    assert.deepEqual(found, expected, `the counters of shard ${shard} and what a scan finds`);
+    const { doc_count, doc_del_count, tombstones } = states[shard]!;
+    const found = { doc_count, doc_del_count, tombstones };
+    const { doc_count: live, doc_del_count: deleted, tombstones: records } = expected;
+    const counted = { doc_count: live, doc_del_count: deleted, tombstones: records };
+    assert.deepEqual(found, counted, `the counters of shard ${shard} and what a scan finds`);
   }
+  // Shards that come from the same one share its bytes.
+  assert.deepEqual(bytesOf(states, shards), bytesOf(reckoned, shards), 'the bytes and what a scan finds');
   return { docs, states };
 }
 
@@ -139,6 +149,22 @@ function shardsByBlob(refs: Iterable<Bytes>): Map<Bytes, number> {
     shards.set(digest, (shards.get(digest) ?? 0) + 1);
   }
   return new Map([...shards].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+type Sizes = Pick<ShardState, 'stored_bytes' | 'obsolete_bytes' | 'external_bytes'>;
+
+/** The bytes of the shards that the database began with, and of all that came of them. */
+function bytesOf(states: readonly Sizes[], shards: ShardMap): Sizes[] {
+  const sums = Array.from({ length: shards.q }, () => ({
+    stored_bytes: 0,
+    obsolete_bytes: 0,
+    external_bytes: 0,
+  }));
+  for (const [shard, state] of states.entries()) {
+    const sum = sums[shards.blobHome(shard)]!;
+    for (const name of Object.keys(sum) as (keyof Sizes)[]) sum[name] += state[name];
+  }
+  return sums;
 }
 
 function checkChange(id: Bytes, doc: DocRecord, changes: Map<Bytes, Bytes>, key: Bytes): void {
@@ -203,10 +229,17 @@ function bodyOf(id: Bytes, doc: DocRecord, node: RevNode, bodies: Map<Bytes, Byt
   return beside;
 }
 
-function checkPurges(states: readonly ShardState[], purges: Set<Bytes>, keys: DatabaseKeys): void {
+function checkPurges(
+  states: readonly ShardState[],
+  purges: Set<Bytes>,
+  keys: DatabaseKeys,
+  shards: ShardMap,
+): void {
   for (const [shard, { purges_from, purge_seq }] of states.entries()) {
     for (let seq = purges_from; seq <= purge_seq; seq++) {
-      assert.ok(purges.delete(keys.purge(shard, seq)), `purge ${seq} of shard ${shard} is not remembered`);
+      // Those from before a split are with one of the targets.
+      const found = purges.delete(keys.purge(shard, seq));
+      assert.ok(found || shards.splits.length > 0, `purge ${seq} of shard ${shard} is not remembered`);
     }
   }
   assert.equal(purges.size, 0, 'purges that should be forgotten');

@@ -4,6 +4,7 @@ import { MemoryStore } from '../../src/storage/memory-store.js';
 import type { Emitted } from '../../src/indexes/doc-rows.js';
 import { IndexBatch } from '../../src/indexes/index-batch.js';
 import { newIndexState } from '../../src/indexes/index-state.js';
+import { ShardMap } from '../../src/shard/shard-map.js';
 import { OpenIndex } from '../../src/indexes/open-index.js';
 import { reducersOf } from '../../src/indexes/reduce/tree-reducer.js';
 import type { ScriptHost } from '../../src/script/script-host.js';
@@ -43,7 +44,7 @@ describe('others run while many rows are brought into an index', () => {
       it(`${name} of ${docs} documents`, async () => {
         const store = new MemoryStore();
         const reducers = reducersOf(view.reduce, {} as ScriptHost, 'db');
-        const index = new OpenIndex(store, 1, view, newIndexState(1), reducers);
+        const index = new OpenIndex(store, 1, view, newIndexState(new ShardMap(1)), reducers);
         const batch = new IndexBatch(index.order, false);
         const all = Array.from({ length: count }, (_, n) => rowOf(n));
         const ids = Array.from({ length: docs }, (_, n) => `doc${n}`).sort();

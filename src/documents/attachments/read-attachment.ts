@@ -88,7 +88,8 @@ async function readStored(
 
 function isNeeded(database: Database, id: Bytes, blob: string): boolean {
   const { collection } = database;
-  const reference = collection.keys.blobRef(database.shardOf(id), fromHex(blob));
+  const home = collection.shards.blobHome(database.shardOf(id));
+  const reference = collection.keys.blobRef(home, fromHex(blob));
   return collection.hasBlob(blob) || collection.store.get(reference) !== undefined;
 }
 

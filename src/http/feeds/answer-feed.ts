@@ -5,7 +5,7 @@ import { ChangeHub } from '../../changes/change-hub.js';
 import { ChangeReader } from '../../changes/change-reader.js';
 import { gapOf } from '../../changes/merge-changes.js';
 import type { Database } from '../../node/database.js';
-import { currentPositions, type Positions } from '../../node/sequence.js';
+import { currentPositions, followPositions, type Positions } from '../../node/sequence.js';
 import type { Exchange } from '../exchange.js';
 import { reauthenticate } from '../request/login.js';
 import { contentTypeFor, namesTag } from '../request/negotiate.js';
@@ -45,7 +45,11 @@ export async function answerFeed(exchange: Exchange, plan: FeedPlan): Promise<vo
     return await answerOnce(exchange, plan, { ETag: etag });
   }
   const upTo = currentPositions(database);
-  if (kind === 'longpoll' && descending && gapOf({ after: plan.since, upTo }) > 0) {
+  if (
+    kind === 'longpoll' &&
+    descending &&
+    gapOf({ after: followPositions(database, plan.since), upTo }) > 0
+  ) {
     return await answerOnce(exchange, plan, {});
   }
   exchange.head(200, headersOf(exchange, kind));

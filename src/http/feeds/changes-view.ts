@@ -5,7 +5,7 @@ import {
   selectorFilter,
   type ChangeFilter,
 } from '../../changes/change-filter.js';
-import type { ChangesView } from '../../changes/change-reader.js';
+import type { ChangesView } from '../../changes/changes-view.js';
 import { changeRows, eventRows } from '../../changes/change-rows.js';
 import type { Database } from '../../node/database.js';
 import { ScriptFilter } from '../../design/script-filter.js';

@@ -1,5 +1,5 @@
 import type { Bytes } from '../../base/bytes.js';
-import type { Framing, PlainFraming } from '../../changes/change-reader.js';
+import type { Framing, PlainFraming } from '../../changes/changes-view.js';
 
 /** How a feed is written: what stands around the rows, and what is sent when there are none. */
 export interface FeedForm {

@@ -127,13 +127,14 @@ function isPositive(limit: unknown): limit is number {
 
 function shards(exchange: Exchange, database: Database): void {
   const nodes = [exchange.services.registry.nodeName];
-  const names = Array.from({ length: database.q }, (_, shard) => [rangeName(shard, database.q), nodes]);
+  const { shards: map } = database.collection;
+  const names = map.shards.map((shard) => [rangeName(map.range(shard)), nodes]);
   exchange.json(200, { shards: Object.fromEntries(names) as unknown });
 }
 
 function shardOfDoc(exchange: Exchange, database: Database): void {
   database.checkId(exchange.parts[2]!);
-  const range = rangeName(database.shardOf(exchange.parts[2]!), database.q);
+  const range = rangeName(database.collection.shards.range(database.shardOf(exchange.parts[2]!)));
   exchange.json(200, { range, nodes: [exchange.services.registry.nodeName] });
 }
 

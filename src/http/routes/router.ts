@@ -29,7 +29,7 @@ import { setupRoutes } from './setup-routes.js';
 import { analyzeRoutes } from './analyze-routes.js';
 import { searchRoutes } from './search-routes.js';
 import { viewRoutes } from './view-routes.js';
-import { unbuiltServerRoutes } from './unbuilt-routes.js';
+import { reshardRoutes } from './reshard-routes.js';
 
 /** All routes of the server, and all those below a database. */
 export const allServerRoutes = [
@@ -41,7 +41,7 @@ export const allServerRoutes = [
   ...pageRoutes,
   ...replicationRoutes,
   ...analyzeRoutes,
-  ...unbuiltServerRoutes,
+  ...reshardRoutes,
 ];
 export const allDatabaseRoutes = [
   ...databaseRoutes,

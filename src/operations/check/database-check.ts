@@ -7,13 +7,13 @@ import { decodeDocRecord, encodeRev, type DocRecord } from '../../shard/doc-reco
 import { fromHex } from '../../shard/blob-record.js';
 import { DatabaseKeys, tables } from '../../shard/keys.js';
 import { decodeLocal } from '../../shard/local-record.js';
-import { partitionOf } from '../../shard/partition-counts.js';
 import { decodePurge } from '../../shard/purge-record.js';
-import { shardOf } from '../../shard/shard-ranges.js';
+import { decodeShardMap, ShardMap } from '../../shard/shard-map.js';
+import { placedBy } from '../../shard/split.js';
 import { decodeState, encodeState, type ShardState } from '../../shard/shard-state.js';
 import { prefixEnd, type Store, type Write } from '../../storage/store.js';
 import type { Findings } from './finding.js';
-import { noFigures, type ShardFigures } from './shard-figures.js';
+import { noFigures, shareBytes, type ShardFigures } from './shard-figures.js';
 
 interface BlobCount {
   shard: number;
@@ -35,6 +35,7 @@ export class DatabaseCheck {
   /** By digest: the shards that name a blob. */
   readonly blobShards = new Map<string, number>();
   readonly #keys: DatabaseKeys;
+  readonly #shards: ShardMap;
   readonly #figures: ShardFigures[];
   readonly #highest: number[];
   readonly #bodies = new Set<number>();
@@ -48,8 +49,9 @@ export class DatabaseCheck {
     private readonly findings: Findings,
   ) {
     this.#keys = new DatabaseKeys(record.instance);
-    this.#figures = Array.from({ length: record.q }, noFigures);
-    this.#highest = new Array<number>(record.q).fill(0);
+    this.#shards = decodeShardMap(store.get(this.#keys.shardMap)) ?? new ShardMap(record.q);
+    this.#figures = Array.from({ length: this.#shards.size }, noFigures);
+    this.#highest = new Array<number>(this.#shards.size).fill(0);
   }
 
   run(): void {
@@ -66,10 +68,12 @@ export class DatabaseCheck {
   }
 
   #shardOf(id: Bytes): number {
-    const partition =
-      this.record.placement === 'partition' && !id.startsWith('_local/') ? partitionOf(id) : undefined;
-    return shardOf(partition ?? id, this.record.q);
+    const isPartitioned = this.record.placement === 'partition' && !id.startsWith('_local/');
+    return this.#shards.shardOf(placedBy(id, isPartitioned));
   }
+
+  /** Whether it has changes and purges of its own: what others have is of a split under way, or left over from one. */
+  readonly #isThere = (shard: number): boolean => shard < this.#shards.size && !this.#shards.isGone(shard);
 
   #entries(table: number): Iterable<{ key: Bytes; value: Bytes }> {
     const start = this.#keys.prefix + String.fromCharCode(table);
@@ -114,7 +118,8 @@ export class DatabaseCheck {
 
   #checkBody(id: Bytes, shard: number, doc: DocRecord, node: RevNode): void {
     const isInline = doc.body !== undefined && node.pos === doc.rev.pos && node.hash === doc.rev.hash;
-    const key = this.#keys.body(shard, node.body);
+    const home = this.#shards.bodyHome(shard, node.body);
+    const key = this.#keys.body(home, node.body);
     const content = isInline ? doc.body : this.store.getUncached(key);
     const rev = `${node.pos}-${node.hash}`;
     if (content === undefined) {
@@ -122,7 +127,7 @@ export class DatabaseCheck {
       return this.findings.add(this.#about(id), `The body of the revision ${rev} is missing.`);
     }
     const figures = this.#figures[shard]!;
-    if (!isInline) this.#bodies.add(shard * refsMax + node.body);
+    if (!isInline) this.#bodies.add(home * refsMax + node.body);
     if (node.leaf) figures.external_bytes += content.length;
     else figures.obsolete_bytes += key.length + content.length;
     try {
@@ -130,14 +135,14 @@ export class DatabaseCheck {
     } catch {
       return this.findings.add(this.#about(id), `The body of the revision ${rev} is damaged: it is no JSON.`);
     }
-    for (const attachment of attachmentsOf(content)) this.#countBlob(shard, attachment);
+    for (const each of attachmentsOf(content)) this.#countBlob(this.#shards.blobHome(shard), each);
   }
 
-  #countBlob(shard: number, attachment: Attachment): void {
-    const key = this.#keys.blobRef(shard, fromHex(attachment.blob));
+  #countBlob(home: number, attachment: Attachment): void {
+    const key = this.#keys.blobRef(home, fromHex(attachment.blob));
     const known = this.#blobs.get(key);
     if (known !== undefined) known.revisions++;
-    else this.#blobs.set(key, { shard, revisions: 1, attachment });
+    else this.#blobs.set(key, { shard: home, revisions: 1, attachment });
   }
 
   #checkChangeOf(id: Bytes, shard: number, doc: DocRecord): void {
@@ -154,7 +159,8 @@ export class DatabaseCheck {
   #checkChanges(): void {
     for (const { key, value } of this.#entries(tables.changes)) {
       const shard = readU16(key, prefixBytes);
-      if (shard < this.record.q) this.#figures[shard]!.stored_bytes += key.length + value.length;
+      if (!this.#isThere(shard)) continue;
+      this.#figures[shard]!.stored_bytes += key.length + value.length;
       const seq = readU48(key, prefixBytes + 2);
       if (this.#isChangeOfDoc(value, seq)) continue;
       const what = `${this.name}, shard ${shard}, sequence ${seq}`;
@@ -186,7 +192,7 @@ export class DatabaseCheck {
       const shard = readU16(key, prefixBytes);
       const ref = readU48(key, prefixBytes + 2);
       if (this.#bodies.has(shard * refsMax + ref) || this.#hasUnreadable) {
-        if (shard < this.record.q) this.#figures[shard]!.stored_bytes += key.length + value.length;
+        if (shard < this.#shards.size) this.#figures[shard]!.stored_bytes += key.length + value.length;
         continue;
       }
       const what = `${this.name}, shard ${shard}, body ${ref}`;
@@ -211,7 +217,8 @@ export class DatabaseCheck {
     }
     for (const { key, value } of this.#entries(tables.purges)) {
       const shard = readU16(key, prefixBytes);
-      if (shard < this.record.q) this.#figures[shard]!.stored_bytes += key.length + value.length;
+      if (!this.#isThere(shard)) continue;
+      this.#figures[shard]!.stored_bytes += key.length + value.length;
       try {
         decodePurge(value);
       } catch (error) {
@@ -219,7 +226,7 @@ export class DatabaseCheck {
       }
     }
     for (const { key, value } of this.#entries(tables.partitions)) {
-      const shard = shardOf(key.slice(prefixBytes), this.record.q);
+      const shard = this.#shards.shardOf(key.slice(prefixBytes));
       this.#figures[shard]!.stored_bytes += key.length + value.length;
     }
   }
@@ -251,7 +258,9 @@ export class DatabaseCheck {
   /** Counters follow from what was read, unless part of it can't be. */
   #checkStates(): void {
     if (this.#hasUnreadable) return;
-    for (const [shard, figures] of this.#figures.entries()) {
+    shareBytes(this.#figures, this.#shards, (shard) => this.store.getUncached(this.#keys.state(shard)));
+    for (const shard of this.#shards.shards) {
+      const figures = this.#figures[shard]!;
       const key = this.#keys.state(shard);
       let state: ShardState;
       try {

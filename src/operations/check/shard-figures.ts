@@ -1,3 +1,7 @@
+import type { Bytes } from '../../base/bytes.js';
+import type { ShardMap } from '../../shard/shard-map.js';
+import { decodeState } from '../../shard/shard-state.js';
+
 /** The counters of a shard that follow from what it holds. */
 export interface ShardFigures {
   doc_count: number;
@@ -18,3 +22,40 @@ export const noFigures = (): ShardFigures => ({
   obsolete_bytes: 0,
   external_bytes: 0,
 });
+
+const byteFields = ['stored_bytes', 'attachment_bytes', 'obsolete_bytes', 'external_bytes'] as const;
+
+/**
+ * Shards that come from the same one share its bytes, and only the sum tells something. What the counters have is taken
+ * as right for all but the first of them.
+ */
+export function shareBytes(
+  figures: readonly ShardFigures[],
+  shards: ShardMap,
+  stateOf: (shard: number) => Bytes | undefined,
+): void {
+  if (shards.splits.length === 0) return;
+  const firsts = new Map<number, number>();
+  for (const shard of shards.shards) {
+    const home = shards.blobHome(shard);
+    if (!firsts.has(home)) firsts.set(home, shard);
+  }
+  for (const [shard, found] of figures.entries()) {
+    const first = firsts.get(shards.blobHome(shard))!;
+    if (shard === first) continue;
+    for (const field of byteFields) {
+      const counted = shards.isGone(shard) ? 0 : readCounter(stateOf(shard), field);
+      figures[first]![field] += found[field] - counted;
+      found[field] = counted;
+    }
+  }
+}
+
+/** A state that can't be read is reported as such. */
+function readCounter(bytes: Bytes | undefined, field: (typeof byteFields)[number]): number {
+  try {
+    return decodeState(bytes)[field];
+  } catch {
+    return 0;
+  }
+}

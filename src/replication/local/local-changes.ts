@@ -15,7 +15,7 @@ import type { DatabaseRegistry } from '../../node/database-registry.js';
 import type { Database } from '../../node/database.js';
 import { databaseInfo } from '../../node/database-info.js';
 import { ScriptFilter } from '../../design/script-filter.js';
-import { awaitSince, currentPositions, SequenceWriter } from '../../node/sequence.js';
+import { awaitSince, currentPositions, followPositions, SequenceWriter } from '../../node/sequence.js';
 import { functionSecurity, functionUser } from '../../design/validate-docs.js';
 import type { ScriptHost } from '../../script/script-host.js';
 import { compileSelector } from '../../selectors/selector.js';
@@ -43,7 +43,8 @@ export async function* readLocalChanges(
 ): AsyncGenerator<ChangesPage> {
   const { registry, database } = place;
   const choice = choiceOf(place, request);
-  const after = await awaitSince(database, seqText(request.since));
+  let after = await awaitSince(database, seqText(request.since));
+  const follow = (): void => void (after = [...followPositions(database, after)]);
   const chosen = (): Chosen | Promise<Chosen> => {
     const span = { after, upTo: currentPositions(database), descending: false };
     if (choice === undefined) return mergeChanges(database, span, request.pageSize);
@@ -53,13 +54,18 @@ export async function* readLocalChanges(
   for (;;) {
     const changes: Change[] = [];
     for (let rounds = 0; rounds < roundsMax && changes.length < request.pageSize; rounds++) {
+      follow();
       if (gapOf({ after, upTo: currentPositions(database) }) === 0) break;
+      const { shards } = database.collection;
       const { entries, ends } = await chosen();
+      // A shard was split while a filter thought about its changes: they are chosen again.
+      if (database.collection.shards !== shards) continue;
       for (const entry of entries) changes.push(changeOf(entry, request.winningRevsOnly));
       for (const { shard, seq } of ends) after[shard] = seq;
       if (slice.isOver) await slice.next();
       signal.throwIfAborted();
     }
+    follow();
     // There are no more changes than sequences; counting them would take longer than reading them.
     const pending = gapOf({ after, upTo: currentPositions(database) });
     yield { changes, lastSeq: new SequenceWriter(database, after).token(), pending };
@@ -137,7 +143,9 @@ async function moreThan(
   after: readonly number[],
   signal: AbortSignal,
 ): Promise<void> {
-  while (gapOf({ after, upTo: currentPositions(database) }) === 0) {
+  const gap = (): number =>
+    gapOf({ after: followPositions(database, after), upTo: currentPositions(database) });
+  while (gap() === 0) {
     const ended = await ChangeHub.of(registry, database).news(signal);
     signal.throwIfAborted();
     if (ended === 'database_deleted')

@@ -1,0 +1,78 @@
+import { notFound } from '../base/errors.js';
+import type { Catalogue } from './catalogue.js';
+import { changedJob, type JobState, type ReshardingState, type ReshardJob } from './reshard-job.js';
+
+/** All resharding jobs of the node, as they are in memory and in the catalogue. */
+export class ReshardBook {
+  readonly #jobs = new Map<string, ReshardJob>();
+  #resharding: ReshardingState;
+
+  constructor(
+    private readonly catalogue: Catalogue,
+    /** Events that are remembered of each. */
+    private readonly historyMax: () => number,
+  ) {
+    this.#resharding = catalogue.resharding;
+    for (const job of catalogue.reshardJobs()) this.#jobs.set(job.id, job);
+  }
+
+  get resharding(): ReshardingState {
+    return this.#resharding;
+  }
+
+  async setResharding(state: ReshardingState): Promise<void> {
+    this.#resharding = state;
+    await this.catalogue.journal.record({ type: 'set_resharding', state });
+  }
+
+  get size(): number {
+    return this.#jobs.size;
+  }
+
+  all(): ReshardJob[] {
+    return [...this.#jobs.values()];
+  }
+
+  count(state: JobState): number {
+    return this.all().filter(({ job_state }) => job_state === state).length;
+  }
+
+  find(id: string): ReshardJob | undefined {
+    return this.#jobs.get(id);
+  }
+
+  get(id: string): ReshardJob {
+    const job = this.#jobs.get(id);
+    if (job === undefined) throw notFound('missing');
+    return job;
+  }
+
+  /** Known before it is noted, here and below, so that nobody acts on what was before. */
+  async add(made: ReshardJob, change: Partial<ReshardJob>): Promise<void> {
+    const job = changedJob(made, {}, this.historyMax());
+    this.#jobs.set(job.id, job);
+    await this.note(job, change);
+  }
+
+  async note(job: ReshardJob, change: Partial<ReshardJob>): Promise<ReshardJob> {
+    const next = changedJob(job, change, this.historyMax());
+    if (!this.#jobs.has(job.id)) return next;
+    this.#jobs.set(job.id, next);
+    await this.catalogue.journal.record({ type: 'set_job', job: next });
+    return next;
+  }
+
+  async noteIf(
+    id: string,
+    applies: (job: ReshardJob) => boolean,
+    change: Partial<ReshardJob>,
+  ): Promise<void> {
+    const job = this.#jobs.get(id);
+    if (job !== undefined && applies(job)) await this.note(job, change);
+  }
+
+  async remove(id: string): Promise<void> {
+    if (!this.#jobs.delete(id)) throw notFound('missing');
+    await this.catalogue.journal.record({ type: 'remove_job', id });
+  }
+}

@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import { rangeName, type HashRange } from '../shard/shard-ranges.js';
+
+/** The states that a split goes through, in their order. */
+export const splitStates = [
+  'initial_copy',
+  'topoff1',
+  'build_indices',
+  'topoff2',
+  'copy_local_docs',
+  'update_shardmap',
+  'wait_source_close',
+  'topoff3',
+  'source_delete',
+] as const;
+
+export type SplitState = 'new' | (typeof splitStates)[number] | 'completed';
+export type JobState = 'new' | 'running' | 'stopped' | 'completed' | 'failed';
+
+export interface JobEvent {
+  /** Seconds. */
+  timestamp: number;
+  type: JobState;
+  detail: string | null;
+}
+
+/** A job that splits one shard, as the node notes it. Times are in seconds. */
+export interface ReshardJob {
+  id: string;
+  database: string;
+  instance: number;
+  /** The number of the shard. */
+  shard: number;
+  source: string;
+  target: [string, string];
+  job_state: JobState;
+  split_state: SplitState;
+  /** Why it was stopped, or what failed last. */
+  reason: string | null;
+  /** Set for a job that is stopped because all are: it goes on when they do. */
+  held?: true | undefined;
+  /** How often it was tried again. */
+  retries: number;
+  start_time: number;
+  update_time: number;
+  history: JobEvent[];
+}
+
+/** Whether jobs run at all. */
+export interface ReshardingState {
+  state: 'running' | 'stopped';
+  reason: string | null;
+}
+
+/** A shard's name in the interface: its range, the database, and ten digits that tell databases of the same name apart. */
+export function shardName(database: string, { uuid }: { uuid?: string }, range: HashRange): string {
+  const suffix = String(parseInt(uuid ?? '0', 16)).padStart(10, '0');
+  return `shards/${rangeName(range)}/${database}.${suffix}`;
+}
+
+/** The database that a shard's name names. */
+export const databaseOfShard = (name: string): string =>
+  name
+    .split('/')
+    .slice(2)
+    .join('/')
+    .replace(/\.[^.]*$/, '');
+
+/** The same shard always has the same job, so that it is not split twice at once. */
+export const jobId = (source: string): string => `001-${createHash('sha256').update(source).digest('hex')}`;
+
+export const nowSeconds = (): number => Math.floor(Date.now() / 1000);
+
+export const isActive = ({ job_state }: ReshardJob): boolean =>
+  job_state === 'new' || job_state === 'running';
+
+/** The job with what is new of it, and an event in its history where its state is another. */
+export function changedJob(job: ReshardJob, change: Partial<ReshardJob>, historyMax: number): ReshardJob {
+  const update_time = nowSeconds();
+  const next = { ...job, ...change, update_time };
+  const detail = next.job_state === 'running' ? next.split_state : next.reason;
+  const event = { timestamp: update_time, type: next.job_state, detail };
+  const last = job.history.at(-1);
+  const isSame = last?.type === event.type && last.detail === event.detail;
+  const earlier = isSame ? job.history.slice(0, -1) : job.history;
+  return { ...next, history: [...earlier, event].slice(-historyMax) };
+}
+
+/** A job as the interface shows it. */
+export function describeJob(job: ReshardJob, node: string): Record<string, unknown> {
+  const { id, source, target, job_state, split_state, reason, start_time, update_time, history } = job;
+  return {
+    id,
+    type: 'split',
+    source,
+    target,
+    job_state,
+    split_state,
+    state_info: reason === null ? {} : { reason },
+    node,
+    start_time: isoTime(start_time),
+    update_time: isoTime(update_time),
+    history: history.map(({ timestamp, type, detail }) => ({ timestamp: isoTime(timestamp), type, detail })),
+  };
+}
+
+const isoTime = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');

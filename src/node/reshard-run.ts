@@ -1,0 +1,139 @@
+import { notFound, RequestError } from '../base/errors.js';
+import type { Logger } from '../base/logger.js';
+import type { Config } from '../config/config.js';
+import type { Database } from './database.js';
+import type { ReshardBook } from './reshard-book.js';
+import { nowSeconds, splitStates, type ReshardJob } from './reshard-job.js';
+import { ShardSplit } from './split-shard.js';
+import type { TaskList } from './task-list.js';
+
+/** What jobs need of the node. */
+export interface ReshardHost {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly tasks: TaskList;
+  readonly nodeName: string;
+  find(name: string): Database | undefined;
+}
+
+/** Ends a run because somebody wants it to end. */
+class Interrupted extends Error {
+  constructor() {
+    super('a resharding job was interrupted');
+  }
+}
+
+/** A job that runs. */
+export class ReshardRun {
+  #interrupted: 'stopped' | 'closing' | undefined;
+  #wake = (): void => {};
+  readonly ended: Promise<void>;
+
+  constructor(
+    private readonly host: ReshardHost,
+    private readonly book: ReshardBook,
+    readonly id: string,
+  ) {
+    this.ended = this.#run().catch((error: unknown) =>
+      host.logger.error({ err: error, job: id }, 'a resharding job broke off'),
+    );
+  }
+
+  /** One that is stopped is begun anew when it is resumed; when the server closes, it goes on from where it is. */
+  async interrupt(why: 'stopped' | 'closing'): Promise<void> {
+    this.#interrupted ??= why;
+    this.#wake();
+    await this.ended;
+  }
+
+  async #run(): Promise<void> {
+    for (;;) {
+      try {
+        await this.#split();
+        return;
+      } catch (error) {
+        if (error instanceof Interrupted) break;
+        if (!(await this.#isTriedAgain(error))) return;
+        await this.#pause(this.host.config.number('reshard/retry_interval_sec') * 1000);
+      }
+    }
+    if (this.#interrupted === 'stopped') await this.#abort();
+  }
+
+  readonly #check = (): void => {
+    if (this.#interrupted !== undefined) throw new Interrupted();
+  };
+
+  async #split(): Promise<void> {
+    this.#check();
+    let job = this.book.get(this.id);
+    const database = databaseOf(job, this.host);
+    if (database === undefined) throw notFound('Database does not exist.');
+    const { tasks, nodeName } = this.host;
+    const total = database.collection.states[job.shard]?.seq ?? 0;
+    const task = tasks.begin('shard_splitting', job.source, nodeName, total);
+    let copied = 0;
+    const split = new ShardSplit(database, job.shard, this.#check, (at) => {
+      task.advance(at - copied);
+      copied = at;
+    });
+    try {
+      const from = Math.max(0, splitStates.indexOf(job.split_state as 'initial_copy'));
+      for (const split_state of splitStates.slice(from)) {
+        this.#check();
+        const start_time = job.start_time === 0 ? nowSeconds() : job.start_time;
+        job = await this.book.note(job, { job_state: 'running', split_state, reason: null, start_time });
+        await split.enter(split_state);
+      }
+      await this.book.note(job, { job_state: 'completed', split_state: 'completed', reason: null });
+    } finally {
+      task.end();
+    }
+  }
+
+  async #isTriedAgain(error: unknown): Promise<boolean> {
+    const job = this.book.find(this.id);
+    if (job === undefined || this.#interrupted === 'closing') return false;
+    const { logger, config } = this.host;
+    logger.error({ err: error, job: job.id, shard: job.source }, 'a resharding job failed');
+    const reason = reasonOf(error);
+    const isGone = databaseOf(job, this.host) === undefined;
+    if (!isGone && job.retries < config.number('reshard/max_retries')) {
+      await this.book.note(job, { reason, retries: job.retries + 1 });
+      return true;
+    }
+    await this.#abort().catch(() => undefined);
+    await this.book.note(this.book.find(this.id) ?? job, { job_state: 'failed', reason });
+    return false;
+  }
+
+  /** Takes back what was begun of a split; where its targets count already, the job goes on from there. */
+  async #abort(): Promise<void> {
+    const job = this.book.find(this.id);
+    const database = job && databaseOf(job, this.host);
+    if (job === undefined || database === undefined || database.collection.shards.isGone(job.shard)) return;
+    await new ShardSplit(database, job.shard, () => {}).abort();
+    await this.book.note(job, { split_state: 'new' });
+  }
+
+  /** Waits, unless the run is interrupted. */
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      if (this.#interrupted !== undefined) this.#wake();
+    });
+  }
+}
+
+const reasonOf = (error: unknown): string =>
+  error instanceof RequestError ? error.reason : error instanceof Error ? error.message : String(error);
+
+/** The database that a job is about; by now the name may mean another. */
+export function databaseOf({ database, instance }: ReshardJob, host: ReshardHost): Database | undefined {
+  const found = host.find(database);
+  return found?.record.instance === instance ? found : undefined;
+}

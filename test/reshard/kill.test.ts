@@ -1,0 +1,6 @@
+import { test } from 'node:test';
+import { seed } from '../model/random.js';
+import { killWhileSplitting } from './kill-while-splitting.js';
+
+test(`a split goes on after the server was killed, and nothing is lost (seed ${seed})`, (t) =>
+  killWhileSplitting(t, seed, 2));
