@@ -307,17 +307,21 @@ test('hostile names and values come back from the file as they went in', () => {
     '__proto__',
     'constructor',
   ];
+  // Values set over the API are ASCII, as in CouchDB.
+  const values = texts.filter((text) => /^[\t\x20-\x7e]*$/.test(text));
   const names = texts
     .filter((text) => text.trim() !== '' && !/[[\]\t]/.test(text))
     .map((text) => text.trim());
   const dataDir = folder();
   const config = new Config({ dataDir });
   for (const section of ['a.b', 'a', '__proto__', 'sp ; ace', 'a=b']) {
-    names.forEach((name, index) => config.set(section, name, texts[index % texts.length]!));
-    texts.forEach((text, index) => config.set(section, `value${index}`, text));
+    names.forEach((name, index) => config.set(section, name, values[index % values.length]!));
+    values.forEach((text, index) => config.set(section, `value${index}`, text));
+    for (const text of texts)
+      if (/[^\t\x20-\x7e]/.test(text.trim())) assert.throws(() => config.set(section, 'x', text), { error: 'bad_request' });
   }
   assert.equal(JSON.stringify(new Config({ dataDir }).all()), JSON.stringify(config.all()));
-  texts.forEach((text, index) =>
+  values.forEach((text, index) =>
     assert.equal(new Config({ dataDir }).get('a.b', `value${index}`), text.trim()),
   );
 });

@@ -95,8 +95,8 @@ export class DocSearch {
   }
 
   /**
-   * The answer, a turn each, in which nothing may have been found; its end is what the last turn gives back. Whoever doesn't
-   * want the rest any more leaves it.
+   * The answer in pieces, one for each turn, which may be empty; the end is the return value. It may be abandoned at any
+   * point.
    */
   *pieces(): Generator<Bytes, Bytes> {
     const { aggregate } = this.request;
@@ -107,7 +107,7 @@ export class DocSearch {
       return `{"groups":${groups.text()}${this.#ending(cursor.stats, groups.matched, groups.matched)}}`;
     }
     // Where nothing can be found, CouchDB says no more than that.
-    if (this.#plan.isEmpty) return '{"docs":[]}';
+    if (this.#plan.isEmpty && !this.request.count) return '{"docs":[]}';
     const count = this.#countRows();
     const page = new PageCollector({ ...this.request, count: this.request.count && count === undefined });
     let opening = '{"docs":[';

@@ -37,7 +37,8 @@ const badSpec = (reason: string): RequestError => new RequestError('bad_rep_doc'
 
 /** Reads a source or target: an address, an object with one, or the name of a database. */
 export function parseEndpoint(value: unknown, rules: EndpointRules): Endpoint {
-  if (value === undefined || value === null || value === '') throw badSpec('Missing replicator database');
+  if (value === undefined || value === null || value === '')
+    throw new RequestError('error', 'Missing replicator database');
   if (typeof value === 'string') {
     if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return remote(value, {}, undefined, rules);
     if (!rules.localNames) throw badSpec('local_endpoints_not_supported');

@@ -74,6 +74,8 @@ export class Replication {
       history: start.history,
       withTotals: spec.selection.kind === 'doc_ids',
     };
+    // As in CouchDB, the counts are those of all sessions of this replication.
+    if (start.history[0] !== undefined) this.stats.addSession(start.history[0]);
     this.#progress = new Progress(seq);
     this.#sourceSeq = this.#checkpointed = seq;
   }

@@ -52,7 +52,7 @@ describe('an endpoint', () => {
   });
 
   test('is refused where it is anything else', () => {
-    for (const source of [undefined, null, '']) refused({ source, target: 'b' }, 'bad_rep_doc', /^Missing/);
+    for (const source of [undefined, null, '']) refused({ source, target: 'b' }, 'error', /^Missing/);
     for (const source of [5, [], true]) refused({ source, target: 'b' }, 'bad_rep_doc', /must be an address/);
     for (const url of [
       'x',

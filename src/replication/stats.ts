@@ -18,6 +18,21 @@ export class Stats {
     this.bulkGetDocs += other.bulkGetDocs;
   }
 
+  /** Adds the counts of an earlier session, as its history entry has them; what is no count is ignored. */
+  addSession(entry: Readonly<Record<string, unknown>>): void {
+    const countOf = (name: string): number => {
+      const value = entry[name];
+      return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0;
+    };
+    this.missingChecked += countOf('missing_checked');
+    this.missingFound += countOf('missing_found');
+    this.docsRead += countOf('docs_read');
+    this.docsWritten += countOf('docs_written');
+    this.docWriteFailures += countOf('doc_write_failures');
+    this.bulkGetAttempts += countOf('bulk_get_attempts');
+    this.bulkGetDocs += countOf('bulk_get_docs');
+  }
+
   /** As jobs and documents show them. */
   members(): Record<string, number> {
     return {

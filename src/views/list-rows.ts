@@ -5,20 +5,29 @@ import type { ViewRequest } from '../indexes/view-request.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import { ViewAnswer, type ViewSource } from './query-view.js';
 
-/** The answer to a view query as a list function takes it: what stands before the rows, and the rows in batches. */
-export function listRows(
-  registry: DatabaseRegistry,
-  source: ViewSource,
-  request: ViewRequest,
-): { head: Bytes; rows: RowSource } {
+/** Rows as a list function takes them: the members before the rows, and the rows in batches. */
+export interface RowsForList {
+  head: Bytes;
+  rows: RowSource;
+}
+
+export function listRows(registry: DatabaseRegistry, source: ViewSource, request: ViewRequest): RowsForList {
   const answer = new ViewAnswer(source, request);
-  const head = answer.opening().replace(/,?"rows":\[$/, '}');
-  const pieces = wholeRows(answer.pieces(registry), request.includeDocs && request.attachments);
+  return rowsForList(answer.opening(), answer.pieces(registry), request.includeDocs && request.attachments);
+}
+
+/** The same for any answer whose text ends with rows; `inParts` if one row may take several pieces. */
+export function rowsForList(
+  opening: Bytes,
+  pieces: Iterable<Bytes> | AsyncIterable<Bytes>,
+  inParts: boolean,
+): RowsForList {
+  const batches = wholeRows(pieces, inParts);
   return {
-    head,
+    head: opening.replace(/,?"rows":\[$/, '}'),
     rows: {
       next: async () => {
-        const { value, done } = await pieces.next();
+        const { value, done } = await batches.next();
         return done ? undefined : `[${value.replace(/^,?\n/, '')}]`;
       },
     },
@@ -41,4 +50,5 @@ async function* wholeRows(
     yield row;
     row = '';
   }
+  if (row !== '') yield row;
 }

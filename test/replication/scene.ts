@@ -14,7 +14,16 @@ export async function replicate(client: HttpClient, body: Doc): Promise<Doc> {
 }
 
 /** The newest session of an answer. */
-export const newest = (answer: Doc): Doc => (answer['history'] as Doc[])[0]!;
+/** What the last session of a replication did: the counts in its history are those of all sessions up to then. */
+export function newest(answer: Doc): Doc {
+  const [last, before] = answer['history'] as [Doc, Doc | undefined];
+  const own = Object.entries(last).map(([name, value]) => {
+    const earlier = before?.[name];
+    const isCount = typeof value === 'number' && typeof earlier === 'number';
+    return [name, isCount ? value - earlier : value];
+  });
+  return Object.fromEntries(own) as Doc;
+}
 
 /** The address of a database with the credentials of the client. */
 export const addressOf = (client: HttpClient, db: string): string => client.urlWithCredentials + db;

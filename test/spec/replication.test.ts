@@ -155,12 +155,11 @@ describe('the statuses of POST /_replicate', () => {
 
   test('500 for a specification that is invalid', async () => {
     for (const body of [
-      {},
-      { source: 'a' },
       { source: 'a', target: 5 },
       { source: 'a', target: { url: 'x' } },
     ])
       assertRefused(await post(body), 500, 'bad_rep_doc');
+    for (const body of [{}, { source: 'a' }, { target: 'a' }]) assertRefused(await post(body), 500, 'error');
     assertRefused(await post({ source: 'a', target: 'b', filter: 'x' }), 500, 'error');
   });
 });

@@ -8,7 +8,7 @@ import { rangeName } from '../../shard/shard-ranges.js';
 import { parseJson } from '../../json/scan.js';
 import { requireJson } from '../request/body.js';
 import type { Exchange } from '../exchange.js';
-import { makeDatabase } from '../request/make-database.js';
+import { checkDatabaseName, makeDatabase } from '../request/make-database.js';
 import { encodePart } from '../request/path.js';
 import type { DatabaseRoute } from './route.js';
 
@@ -53,7 +53,10 @@ export async function deleteDatabase(exchange: Exchange): Promise<void> {
       'You tried to DELETE a database with a ?=rev parameter. Did you mean to DELETE a document instead?',
     );
   }
-  await exchange.services.registry.deleteDatabase(fromBytes(exchange.parts[0]!));
+  const name = fromBytes(exchange.parts[0]!);
+  // Names that begin with an underscore are the server's own: such a database may just not be there.
+  if (!name.startsWith('_')) checkDatabaseName(exchange.services.config, name);
+  await exchange.services.registry.deleteDatabase(name);
   exchange.json(200, { ok: true });
 }
 

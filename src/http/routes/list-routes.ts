@@ -2,7 +2,7 @@ import { fromBytes, toBytes } from '../../base/bytes.js';
 import type { Database } from '../../node/database.js';
 import { designOf, viewOf } from '../../design/design-docs.js';
 import { scriptSpace } from '../../design/design-functions.js';
-import { listRows } from '../../views/list-rows.js';
+import { listRows, type RowsForList } from '../../views/list-rows.js';
 import { viewSource, type NamedView } from '../../views/view-source.js';
 import type { ListHead, ListSink } from '../../script/script-host.js';
 import { functionOf, functionTag, incomplete } from '../request/design-call.js';
@@ -10,7 +10,8 @@ import type { Exchange } from '../exchange.js';
 import { functionHead, policyOf } from '../answer/function-answer.js';
 import { functionRequest } from '../request/function-request.js';
 import { namesTag } from '../request/negotiate.js';
-import { bodyParameters, queryParameters } from '../request/parameters.js';
+import { bodyParameters, queryParameters, type Parameter } from '../request/parameters.js';
+import { allDocsForList } from './listing-routes.js';
 import type { DatabaseRoute } from './route.js';
 import { writePiece } from '../answer/stream.js';
 import { limitRows } from '../request/row-limit.js';
@@ -41,21 +42,34 @@ const patienceMs = 60_000;
 async function list(exchange: Exchange, database: Database): Promise<void> {
   const found = functionOf(exchange, database, 'lists');
   const body = exchange.method === 'POST' ? await exchange.jsonObject() : undefined;
-  const named = namedView(exchange, database);
   const parameters = [...bodyParameters(body ?? {}), ...queryParameters(exchange, database)];
-  const request = limitRows(exchange.services.config, viewRequest(parameters, named.view));
-  const { registry, scripts } = exchange.services;
-  const source = await viewSource(registry, named, request, exchange.user);
-  const etag = functionTag(exchange, found.design, viewTag(named, request, source));
+  const { etag: rowsTag, rows: listed } = await rowsToList(exchange, database, parameters);
+  const etag = functionTag(exchange, found.design, rowsTag);
   if (body === undefined && namesTag(exchange.header('if-none-match'), etag))
     return exchange.empty(304, { ETag: etag, Vary: 'Accept' });
-  const { head, rows } = listRows(registry, source, request);
+  const { scripts } = exchange.services;
+  const { head, rows } = listed;
   const given = { head, request: functionRequest(exchange, database, body === undefined ? {} : { body }) };
   const { program } = found.design;
   // A function may go through all rows without sending anything.
   const wanted = { next: async () => (exchange.response.closed ? undefined : await rows.next()) };
   await scripts.list(scriptSpace(database), program, found.path, given, wanted, sinkOf(exchange, etag));
   exchange.response.end();
+}
+
+/** The rows of a view, or of all documents where `_all_docs` stands in its place. */
+async function rowsToList(
+  exchange: Exchange,
+  database: Database,
+  parameters: [string, Parameter][],
+): Promise<{ etag: string; rows: RowsForList }> {
+  const { parts, services, user } = exchange;
+  if (parts.length === 6 && parts[5] === '_all_docs')
+    return await allDocsForList(exchange, database, parameters);
+  const named = namedView(exchange, database);
+  const request = limitRows(services.config, viewRequest(parameters, named.view));
+  const source = await viewSource(services.registry, named, request, user);
+  return { etag: viewTag(named, request, source), rows: listRows(services.registry, source, request) };
 }
 
 /** The view, which may be one of another design document. */

@@ -14,6 +14,8 @@ import {
   type Parameter,
 } from '../request/parameters.js';
 import { limitRows } from '../request/row-limit.js';
+import { checkListing } from '../../auth/system-databases.js';
+import { rowsForList, type RowsForList } from '../../views/list-rows.js';
 import { namesTag } from '../request/negotiate.js';
 import type { Access, DatabaseHandler, DatabaseRoute } from './route.js';
 import { writePiece, writePieces } from '../answer/stream.js';
@@ -185,6 +187,27 @@ async function answerAll(
     separator = '\n]},\n';
   }
   exchange.endJson(requests.length === 0 ? '{"results":[]}\n' : '\n]}\n]}\n');
+}
+
+/** The rows of `_all_docs` for a list function. */
+export async function allDocsForList(
+  exchange: Exchange,
+  database: Database,
+  parameters: Iterable<[string, Parameter]>,
+): Promise<{ etag: string; rows: RowsForList }> {
+  const { services, user } = exchange;
+  const request = limitRows(services.config, listingRequest(parameters));
+  checkListing(services.config, user, database);
+  checkPartitionAsked(database, 'all', request);
+  request.show = services.registry.showFor(database, user);
+  const listing = new Listing(database, 'all', request);
+  if (needsOffset('all', request)) await listing.ready();
+  const inParts = wantsData('all', request);
+  const pieces = inParts
+    ? dataRowsOf(exchange, database, 'all', request, listing)
+    : rowsOf(database, 'all', request, listing);
+  const opening = openingOf(database, 'all', request, listing);
+  return { etag: etagOf(database), rows: rowsForList(opening, pieces, inParts) };
 }
 
 function openingOf(

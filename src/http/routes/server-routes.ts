@@ -30,12 +30,15 @@ export const serverRoutes: readonly ServerRoute[] = [
   },
 ];
 
+/** Clients choose their dialect by it; the version of this server is in `vendor`. */
+const interfaceVersion = '3.4.3';
+
 function welcome(exchange: Exchange): void {
   const { uuid, version, config } = exchange.services;
   exchange.json(200, {
     'the service': 'Welcome',
     couchdb: 'Welcome',
-    version,
+    version: interfaceVersion,
     uuid,
     features: ['search'],
     vendor: { name: config.text('vendor/name'), version: config.text('vendor/version') || version },
