@@ -318,7 +318,8 @@ test('hostile names and values come back from the file as they went in', () => {
     names.forEach((name, index) => config.set(section, name, values[index % values.length]!));
     values.forEach((text, index) => config.set(section, `value${index}`, text));
     for (const text of texts)
-      if (/[^\t\x20-\x7e]/.test(text.trim())) assert.throws(() => config.set(section, 'x', text), { error: 'bad_request' });
+      if (/[^\t\x20-\x7e]/.test(text.trim()))
+        assert.throws(() => config.set(section, 'x', text), { error: 'bad_request' });
   }
   assert.equal(JSON.stringify(new Config({ dataDir }).all()), JSON.stringify(config.all()));
   values.forEach((text, index) =>
