@@ -4,7 +4,7 @@ import { boolean, formed, integer } from './options.js';
 export const userDatabaseOptions = {
   'couch_peruser/enable': boolean(
     false,
-    'Give every user a database of their own, named by `database_prefix` and the hex form of the user’s name, which nobody else may use.',
+    'Give every user a database of their own, named by `database_prefix` and the hex form of the user’s name, which no other user may use.',
   ),
   'couch_peruser/database_prefix': formed(
     'userdb-',

@@ -26,7 +26,6 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'show-provides-by-format',
     'show-in-object-of-functions',
   ],
-  'uploads by HTML forms': ['post-document-form'],
   'text search in selectors': ['find-op-text-without-text-index'],
   'one range for each query, where several are read here': [
     'explain-json-index-ranges',

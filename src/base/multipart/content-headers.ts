@@ -32,6 +32,12 @@ export function filenameOf(headers: ReadonlyMap<string, string>): string | undef
   return disposition === undefined ? undefined : parameterOf(disposition, 'filename');
 }
 
+/** The name of the field that a part of a form fills, if any. */
+export function fieldOf(headers: ReadonlyMap<string, string>): string | undefined {
+  const disposition = headers.get('content-disposition');
+  return disposition === undefined ? undefined : parameterOf(disposition, 'name');
+}
+
 /** Whether a part may be the one of that name: it has none, or this one. CouchDB escapes nothing between the quotes. */
 export function mayBeNamed(headers: ReadonlyMap<string, string>, name: string): boolean {
   const filename = filenameOf(headers);

@@ -23,11 +23,12 @@ import { namesTag } from '../request/negotiate.js';
 import { answerOpenRevs, parseOpenRevs, parseRevs } from '../answer/open-revs-answer.js';
 import { decodeComponent, encodePart, isText } from '../request/path.js';
 import { parseJsonText, type Query } from '../request/query.js';
+import { postForm } from './form-upload.js';
 import type { DatabaseHandler, Route } from './route.js';
 
 type DocumentHandler = (exchange: Exchange, database: Database, id: Bytes) => void | Promise<void>;
 
-/** GET, PUT, DELETE and COPY of one document; `id` is the whole id, `_design/` and `_local/` included. */
+/** GET, PUT, DELETE, COPY and forms of one document; `id` is the whole id, `_design/` and `_local/` included. */
 export const documentRoute: Route<DocumentHandler> = {
   path: '/{db}/{docid}',
   allow: 'DELETE,GET,HEAD,POST,PUT,COPY',
@@ -37,9 +38,7 @@ export const documentRoute: Route<DocumentHandler> = {
     PUT: putDocument,
     DELETE: deleteDocument,
     COPY: copyDocument,
-    POST: () => {
-      throw badRequest('Referer header required.');
-    },
+    POST: postForm,
   },
 };
 
