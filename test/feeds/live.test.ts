@@ -1,11 +1,10 @@
 /** Feeds that go on: when they tell of what, and how they end. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import v8 from 'node:v8';
-import vm from 'node:vm';
 import { createServer } from '../../src/server/create-server.js';
 import { FeedClient, type FeedLine } from '../support/feed-client.js';
 import { HttpClient } from '../support/http-client.js';
+import { keptBytes } from '../support/kept-bytes.js';
 import { newDb, startServer } from '../support/server.js';
 
 const client = await startServer();
@@ -14,13 +13,6 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 async function put(db: string, ...ids: string[]): Promise<void> {
   for (const id of ids) assert.equal((await client.put(`${db}/${id}`, {})).status, 201);
-}
-
-/** Bytes of buffers that are still in use. */
-function keptBytes(): number {
-  v8.setFlagsFromString('--expose-gc');
-  (vm.runInNewContext('gc') as () => void)();
-  return process.memoryUsage().arrayBuffers;
 }
 
 describe('a continuous feed', () => {
