@@ -109,6 +109,19 @@ test('a view is tried on a sample while it is written, saved, queried and change
   admin.assertNoTrouble();
 });
 
+test('what is typed faster than the page draws stays as it was typed', { skip }, async (t) => {
+  const admin = await withOrders(t);
+  const { page } = admin;
+  await admin.go('db/orders/views');
+  await page.getByRole('link', { name: 'New view' }).click();
+  await admin.type('Map function', () => '');
+  const text = Array.from({ length: 40 }, (_, at) => `/* line ${at} */ `).join('');
+  // Each key is sent before the page has drawn the last one.
+  await Promise.all([...text].map((key) => page.keyboard.insertText(key)));
+  assert.equal((await admin.textOf('Map function')).replaceAll('\u00a0', ' ').trim(), text.trim());
+  admin.assertNoTrouble();
+});
+
 test('changes are shown as they happen, filtered and paused', { skip }, async (t) => {
   const admin = await withOrders(t);
   const { page, client } = admin;

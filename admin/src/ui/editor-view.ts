@@ -18,7 +18,7 @@ import {
 import { linter, lintGutter, setDiagnostics } from '@codemirror/lint';
 import { MergeView, unifiedMergeView } from '@codemirror/merge';
 import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
-import { Compartment, EditorState, type Extension } from '@codemirror/state';
+import { Annotation, Compartment, EditorState, type Extension } from '@codemirror/state';
 import {
   EditorView,
   drawSelection,
@@ -50,6 +50,9 @@ export interface EditorHandle {
   destroy: () => void;
 }
 
+/** Marks a text that the page has set: it is no news to the page. */
+const isSet = Annotation.define<true>();
+
 /** Colouring and folding of megabytes would stall the page; such a text is shown plainly. */
 const richLengthMax = 2_000_000;
 
@@ -64,7 +67,8 @@ export function createEditor(host: HTMLElement, text: string, options: EditorOpt
   return {
     setText: (next) => {
       if (next === view.state.doc.toString()) return;
-      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: next } });
+      const changes = { from: 0, to: view.state.doc.length, insert: next };
+      view.dispatch({ changes, annotations: isSet.of(true) });
     },
     setOriginal: (original) => {
       const shown = original === undefined ? [] : unifiedMergeView({ original, mergeControls: false });
@@ -119,7 +123,8 @@ function extensionsOf(text: string, options: EditorOptions): Extension {
     EditorView.contentAttributes.of({ 'aria-label': options.label }),
     EditorState.readOnly.of(options.isReadOnly ?? false),
     EditorView.updateListener.of((update) => {
-      if (update.docChanged) options.onChange?.(update.state.doc.toString());
+      const isTyped = update.docChanged && !update.transactions.some((each) => each.annotation(isSet));
+      if (isTyped) options.onChange?.(update.state.doc.toString());
     }),
     isRich ? richExtensions(options) : [],
     keymap.of([

@@ -6,11 +6,15 @@ interface Props extends EditorOptions {
   class?: string;
 }
 
+/** More changes than the page draws at once never wait to come back. */
+const emittedMax = 100;
+
 /** A text editor. Its code is loaded when the first one is shown. */
 export function Editor({ value, class: name = '', ...options }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const [editor, setEditor] = useState<EditorHandle>();
-  const emitted = useRef(new Set<string>());
+  /** Texts that were typed and have not come back as `value`, the oldest first. */
+  const emitted = useRef<string[]>([]);
   const latest = useRef(options);
   latest.current = options;
   useEffect(() => {
@@ -21,7 +25,7 @@ export function Editor({ value, class: name = '', ...options }: Props) {
       made = createEditor(host.current!, value, {
         ...options,
         onChange: (text) => {
-          emitted.current.add(text);
+          emitted.current = [...emitted.current.slice(1 - emittedMax), text];
           latest.current.onChange?.(text);
         },
         onSubmit: () => latest.current.onSubmit?.(),
@@ -35,8 +39,9 @@ export function Editor({ value, class: name = '', ...options }: Props) {
   }, []);
   useEffect(() => {
     // What was typed comes back a moment later, when more may have been typed; it must not be put in its place.
-    if (!emitted.current.has(value)) editor?.setText(value);
-    emitted.current.clear();
+    const at = emitted.current.lastIndexOf(value);
+    if (at < 0) editor?.setText(value);
+    emitted.current = emitted.current.slice(at + 1);
   }, [editor, value]);
   useEffect(() => editor?.setOriginal(options.original), [editor, options.original]);
   useEffect(() => editor?.setProblems(options.problem), [editor, options.problem]);
