@@ -1,12 +1,11 @@
-import type { Share } from '../../base/budget.js';
-import { badRequest, RequestError } from '../../base/errors.js';
+import { RequestError } from '../../base/errors.js';
 import { boundaryOf, fieldOf, filenameOf } from '../../base/multipart/content-headers.js';
 import { readMultipart, type Part } from '../../base/multipart/multipart-reader.js';
 import { checkAttachmentName } from '../../documents/attachments/attachment-input.js';
 import type { AttachmentInput } from '../../shard/document-input.js';
-import { countBody } from '../connection/memory-budgets.js';
 import type { Exchange } from '../exchange.js';
 import { bodyProblem, openBody } from './body.js';
+import { PartsInMemory } from './parts-in-memory.js';
 
 /** A form is read into memory; larger attachments have requests of their own. */
 const formBytesMax = 64 * 1024 * 1024;
@@ -27,7 +26,8 @@ export async function readForm(exchange: Exchange): Promise<DocumentForm> {
   if (!/^\s*multipart\/form-data\b/i.test(type))
     throw new RequestError('bad_content_type', 'Content-Type must be multipart/form-data');
   const form: DocumentForm = { doc: undefined, rev: undefined, attachments: [] };
-  const reader = new FieldReader(exchange.bodyShare);
+  const tooLarge = `A form may have ${formBytesMax} bytes at most.`;
+  const reader = new PartsInMemory(exchange.bodyShare, formBytesMax, tooLarge);
   try {
     for await (const part of readMultipart(
       openBody(exchange.request, exchange.bodyBytesMax),
@@ -37,6 +37,7 @@ export async function readForm(exchange: Exchange): Promise<DocumentForm> {
   } catch (error) {
     throw bodyProblem(error);
   }
+  reader.end();
   return form;
 }
 
@@ -49,23 +50,4 @@ function addField(form: DocumentForm, { headers }: Part, bytes: Buffer): void {
   checkAttachmentName(file);
   const type = headers.get('content-type') ?? 'application/octet-stream';
   form.attachments.push({ name: file, revpos: undefined, kind: 'data', type, data: bytes });
-}
-
-/** Reads fields whole, and counts all of them together. */
-class FieldReader {
-  #length = 0;
-
-  constructor(private readonly share: Share) {}
-
-  async read({ body }: Part): Promise<Buffer> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of body) {
-      this.#length += chunk.length;
-      if (this.#length > formBytesMax) throw badRequest(`A form may have ${formBytesMax} bytes at most.`);
-      this.share.moved();
-      countBody(this.share, this.#length);
-      chunks.push(Buffer.from(chunk));
-    }
-    return Buffer.concat(chunks);
-  }
 }

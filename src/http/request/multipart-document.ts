@@ -1,11 +1,10 @@
 import type { Follower } from '../../documents/attachments/attach.js';
-import type { Share } from '../../base/budget.js';
 import { badRequest } from '../../base/errors.js';
 import { bodyProblem, openBody } from './body.js';
 import type { Exchange } from '../exchange.js';
-import { countBody } from '../connection/memory-budgets.js';
 import { boundaryOf, filenameOf, mayBeNamed } from '../../base/multipart/content-headers.js';
-import { readMultipart, type Part } from '../../base/multipart/multipart-reader.js';
+import { readMultipart } from '../../base/multipart/multipart-reader.js';
+import { PartsInMemory } from './parts-in-memory.js';
 
 /** The document itself may have this size; the attachments behind it have a limit of their own. */
 const documentPartBytesMax = 64 * 1024 * 1024;
@@ -23,7 +22,11 @@ export async function withMultipart(
   try {
     const first = await parts.next();
     if (first.done) throw badRequest('The multipart body has no parts.');
-    await save(await gather(first.value, exchange.bodyShare), {
+    const tooLarge = 'The first part of the body is too large for a document.';
+    const reader = new PartsInMemory(exchange.bodyShare, documentPartBytesMax, tooLarge);
+    const document = await reader.read(first.value);
+    reader.end();
+    await save(document, {
       open: async ({ name }) => {
         const next = await parts.next();
         if (next.done) throw badRequest(`The multipart body has no part for attachment ${name}.`);
@@ -43,19 +46,4 @@ export async function withMultipart(
   } catch (error) {
     throw bodyProblem(error);
   }
-}
-
-async function gather(part: Part, share: Share): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of part.body) {
-    length += chunk.length;
-    if (length > documentPartBytesMax)
-      throw badRequest('The first part of the body is too large for a document.');
-    share.moved();
-    countBody(share, length);
-    chunks.push(Buffer.from(chunk));
-  }
-  share.settle();
-  return Buffer.concat(chunks, length);
 }

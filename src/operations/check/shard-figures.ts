@@ -1,17 +1,18 @@
 import type { Bytes } from '../../base/bytes.js';
 import type { ShardMap } from '../../shard/shard-map.js';
-import { decodeState } from '../../shard/shard-state.js';
+import { decodeState, type ShardState } from '../../shard/shard-state.js';
 
 /** The counters of a shard that follow from what it holds. */
-export interface ShardFigures {
-  doc_count: number;
-  doc_del_count: number;
-  tombstones: number;
-  stored_bytes: number;
-  attachment_bytes: number;
-  obsolete_bytes: number;
-  external_bytes: number;
-}
+export type ShardFigures = Pick<
+  ShardState,
+  | 'doc_count'
+  | 'doc_del_count'
+  | 'tombstones'
+  | 'stored_bytes'
+  | 'attachment_bytes'
+  | 'obsolete_bytes'
+  | 'external_bytes'
+>;
 
 export const noFigures = (): ShardFigures => ({
   doc_count: 0,
