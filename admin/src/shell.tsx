@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { link, useRoute } from './lib/router.js';
 import { useIsAdmin, useSession } from './lib/session-context.js';
 import { applyTheme, nextTheme, readTheme } from './lib/theme.js';
@@ -26,7 +26,7 @@ export function Shell() {
   const [isPaletteOpen, setIsPaletteOpen] = useState(false);
   const here = route.parts[0] === 'db' ? '' : (route.parts[0] ?? '');
   useFocusOnNewPage(route.parts.join('/'));
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
@@ -93,7 +93,7 @@ function skipToContent(event: Event): void {
 /** Screen readers and the keyboard go on at the top of a new page. */
 function useFocusOnNewPage(path: string): void {
   const before = useRef(path);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (before.current === path) return;
     before.current = path;
     document.getElementById('main')?.focus({ preventScroll: true });

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { ChartHandle } from './chart-view.js';
 
 export interface Series {
@@ -20,7 +20,8 @@ export function Chart({ label, series, data, format }: Props) {
   const chart = useRef<ChartHandle>(undefined);
   const latest = useRef(data);
   latest.current = data;
-  useEffect(() => {
+  // Not after drawing, when the element may be gone already.
+  useLayoutEffect(() => {
     let isGone = false;
     void import('./chart-view.js').then(({ createChart }) => {
       if (!isGone) chart.current = createChart(host.current!, series, latest.current, format);

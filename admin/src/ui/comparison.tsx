@@ -1,9 +1,10 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 /** Two texts beside each other, with their differences. */
 export function Comparison({ left, right }: { left: string; right: string }) {
   const host = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  // Not after drawing, when the element may be gone already.
+  useLayoutEffect(() => {
     let made: { destroy: () => void } | undefined;
     let isGone = false;
     void import('./editor-view.js').then(({ createComparison }) => {

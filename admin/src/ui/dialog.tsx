@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
 interface Props {
   title: string;
@@ -12,7 +12,8 @@ interface Props {
 export function Dialog({ title, onClose, children, isWide }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // Before anything is drawn: the next key that is typed belongs to the dialog.
+  useLayoutEffect(() => {
     dialog.current!.showModal();
     dialog.current!.querySelector<HTMLElement>('input, select, textarea')?.focus();
   }, []);

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { EditorHandle, EditorOptions } from './editor-view.js';
 
 interface Props extends EditorOptions {
@@ -17,7 +17,8 @@ export function Editor({ value, class: name = '', ...options }: Props) {
   const emitted = useRef<string[]>([]);
   const latest = useRef(options);
   latest.current = options;
-  useEffect(() => {
+  // Not after drawing, when the element may be gone already.
+  useLayoutEffect(() => {
     let made: EditorHandle | undefined;
     let isGone = false;
     void import('./editor-view.js').then(({ createEditor }) => {

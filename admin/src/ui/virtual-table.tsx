@@ -29,7 +29,7 @@ export function VirtualTable<Row>(props: Props<Row>) {
   const scroller = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(600);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const observer = new ResizeObserver(([entry]) => setHeight(entry!.contentRect.height));
     observer.observe(scroller.current!);
     return () => observer.disconnect();

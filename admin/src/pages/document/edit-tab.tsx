@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { deleteDocument, readDocument, saveDocument } from '../../api/documents.js';
 import { ApiError } from '../../api/http.js';
 import { formatJson, jsonProblem, membersOf, withMembers } from '../../lib/json-text.js';
@@ -124,7 +124,7 @@ export function EditTab({ db, id, doc, onSaved }: Props) {
 function useSaveKey(save: () => void): void {
   const latest = useRef(save);
   latest.current = save;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key.toLowerCase() !== 's' || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
