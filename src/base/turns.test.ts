@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nextTurn, sliceMs } from './turns.js';
+import { isTurnFull, nextTurn, sliceMs } from './turns.js';
 
 const work = (ms: number): void => {
   for (const end = performance.now() + ms; performance.now() < end;);
@@ -50,5 +50,17 @@ describe('nextTurn', () => {
     await Promise.all(Array.from({ length: 1_000 }, () => nextTurn()));
     isDone = true;
     assert.ok(turn < 200, `${turn} turns`);
+  });
+});
+
+describe('isTurnFull', () => {
+  it('is so once the requests of a turn have taken their time, until the next turn', async () => {
+    await nextTurn();
+    assert.equal(isTurnFull(), false);
+    assert.equal(isTurnFull(), false);
+    work(20);
+    assert.equal(isTurnFull(), true);
+    await nextTurn();
+    assert.equal(isTurnFull(), false);
   });
 });

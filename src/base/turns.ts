@@ -39,6 +39,26 @@ function endTurn(): void {
   turnEndsAt = undefined;
 }
 
+/** How long requests are served as they come in within one turn of the loop. */
+const requestsMs = 16;
+
+let requestsEndAt: number | undefined;
+
+/**
+ * Whether the requests that this turn has served took so long that the next one had better wait for a later turn. A hundred
+ * connections may become readable at once, and what each of them asks for may take milliseconds.
+ */
+export function isTurnFull(): boolean {
+  if (requestsEndAt !== undefined) return performance.now() > requestsEndAt;
+  requestsEndAt = performance.now() + requestsMs;
+  setImmediate(endRequests);
+  return false;
+}
+
+function endRequests(): void {
+  requestsEndAt = undefined;
+}
+
 /** The time that a job may take before it has to let others run. */
 export class TimeSlice {
   #endsAt = performance.now() + sliceMs;

@@ -3,7 +3,7 @@ import { badRequest } from '../../base/errors.js';
 import { inSlices } from '../../base/turns.js';
 import type { Database } from '../../node/database.js';
 import { purgeDocs, purgedInfos } from '../../documents/purge-docs.js';
-import { revsDiff } from '../../documents/revs-diff.js';
+import { revsDiff, type RevsDiff } from '../../documents/revs-diff.js';
 import { formatRev, type Rev } from '../../revisions/rev.js';
 import { quoteId, quoteRev } from '../../shard/doc-text.js';
 import type { Exchange } from '../exchange.js';
@@ -34,34 +34,37 @@ async function revsById(exchange: Exchange, database: Database): Promise<Named[]
 }
 
 /** Built entry by entry, so that an id called `__proto__` is one like any other. */
-function objectOf(entries: readonly (readonly [string, unknown])[]): string {
-  return `{${entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(',')}}`;
-}
+const objectOf = (entries: readonly (Bytes | undefined)[]): Bytes =>
+  `{${entries.filter((entry) => entry !== undefined).join(',')}}`;
+
+const entryOf = (id: string, value: unknown): Bytes =>
+  toBytes(`${JSON.stringify(id)}:${JSON.stringify(value)}`);
 
 async function postRevsDiff(exchange: Exchange, database: Database): Promise<void> {
-  const rows: Bytes[] = [];
   const show = exchange.services.registry.showFor(database, exchange.user);
-  for (const { id, revs } of await revsById(exchange, database)) {
-    const docid = toBytes(id);
-    const { missing, possibleAncestors } = revsDiff(database, docid, revs, show);
-    if (missing.length === 0) continue;
-    const ancestors =
-      possibleAncestors.length === 0 ? '' : `,"possible_ancestors":${quoteRevs(possibleAncestors)}`;
-    rows.push(`${quoteId(docid)}:{"missing":${quoteRevs(missing)}${ancestors}}`);
-  }
-  exchange.text(200, `{${rows.join(',')}}`);
+  const rows = await inSlices(await revsById(exchange, database), ({ id, revs }) =>
+    diffRow(toBytes(id), revsDiff(database, toBytes(id), revs, show)),
+  );
+  exchange.text(200, objectOf(rows));
+}
+
+/** Undefined where nothing is missing. */
+function diffRow(id: Bytes, { missing, possibleAncestors }: RevsDiff): Bytes | undefined {
+  if (missing.length === 0) return undefined;
+  const ancestors =
+    possibleAncestors.length === 0 ? '' : `,"possible_ancestors":${quoteRevs(possibleAncestors)}`;
+  return `${quoteId(id)}:{"missing":${quoteRevs(missing)}${ancestors}}`;
 }
 
 const quoteRevs = (revs: readonly Rev[]): Bytes => `[${revs.map(quoteRev).join(',')}]`;
 
 async function missingRevs(exchange: Exchange, database: Database): Promise<void> {
-  const rows: [string, unknown][] = [];
   const show = exchange.services.registry.showFor(database, exchange.user);
-  for (const { id, revs } of await revsById(exchange, database)) {
+  const rows = await inSlices(await revsById(exchange, database), ({ id, revs }) => {
     const { missing } = revsDiff(database, toBytes(id), revs, show);
-    if (missing.length > 0) rows.push([id, missing.map(formatRev)]);
-  }
-  exchange.text(200, toBytes(`{"missing_revs":${objectOf(rows)}}`));
+    return missing.length === 0 ? undefined : entryOf(id, missing.map(formatRev));
+  });
+  exchange.text(200, `{"missing_revs":${objectOf(rows)}}`);
 }
 
 async function purge(exchange: Exchange, database: Database): Promise<void> {
@@ -76,8 +79,8 @@ async function purge(exchange: Exchange, database: Database): Promise<void> {
     database,
     named.map(({ id, revs }) => ({ id: toBytes(id), revs })),
   );
-  const rows = named.map(({ id }, i) => [id, { purged: removed[i]!.map(formatRev) }] as const);
-  exchange.text(201, toBytes(`{"purge_seq":null,"purged":${objectOf(rows)}}`));
+  const rows = named.map(({ id }, i) => entryOf(id, { purged: removed[i]!.map(formatRev) }));
+  exchange.text(201, `{"purge_seq":null,"purged":${objectOf(rows)}}`);
 }
 
 function getPurgedInfos(exchange: Exchange, database: Database): void {

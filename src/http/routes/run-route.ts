@@ -1,10 +1,17 @@
+import { isTurnFull, nextTurn } from '../../base/turns.js';
 import { fail } from '../answer/error-answer.js';
 import type { Exchange } from '../exchange.js';
 import { NoRoom } from '../connection/memory-budgets.js';
 import { route } from './router.js';
 
-/** Has a request answered by the handler of its route, or by an error. */
+/** Has a request answered, at once or in a turn of the event loop that has time for it. */
 export function runRoute(exchange: Exchange): void {
+  if (isTurnFull()) void nextTurn().then(() => runNow(exchange));
+  else runNow(exchange);
+}
+
+/** Has a request answered by the handler of its route, or by an error. */
+function runNow(exchange: Exchange): void {
   const failed = (error: unknown): void => {
     if (isRepeatable(exchange, error)) return void runAgain(exchange, error);
     fail(exchange, error);
@@ -25,7 +32,7 @@ const isRepeatable = ({ method, response }: Exchange, error: unknown): error is 
 
 /** Makes the answer once more when there is room for it; until then nothing is held for it. */
 async function runAgain(exchange: Exchange, refusal: NoRoom): Promise<void> {
-  if ((await refusal.share.grow(refusal.bytes)) && !exchange.response.destroyed) return runRoute(exchange);
+  if ((await refusal.share.grow(refusal.bytes)) && !exchange.response.destroyed) return runNow(exchange);
   fail(exchange, refusal);
   exchange.finished();
 }
