@@ -55,6 +55,7 @@ describe('The doctor on options', () => {
       ['[couchdb]\nmax_documnet_size = 1\n', '[couchdb] max_document_size'],
       ['[couchdb]\nenable_cors = true\n', '[chttpd] enable_cors'],
       ['[cors]\norigin = *\n', '[cors] origins'],
+      ['[cors:db.example]\ncredential = true\n', '[cors:db.example] credentials'],
       ['[chttpd_auth]\ntimout = 1\n', '[chttpd_auth] timeout'],
     ];
     for (const [ini, meant] of cases) {
@@ -126,6 +127,15 @@ describe('The doctor on who may do what from where', () => {
     );
     assertFound(examined(`${cors}origins = *\n`), 'note', /Every page/, /origins/);
     assertFound(examined(cors), 'note', /no origin is named/, /https:/);
+    assertFound(
+      examined(`${cors}origins = *\n[cors:db.example]\ncredentials = true\n`),
+      'problem',
+      /Every page/,
+      /\[cors:db\.example\] credentials/,
+    );
+    const oneOrigin = `${cors}origins = *\n[cors:https://app.example.com]\ncredentials = true\n`;
+    assert.deepEqual(problemsOf(examined(oneOrigin)), []);
+    assertFound(examined('[cors:a.example]\nmax_age = long\n'), 'problem', /that of \[cors\] is used/, /whole number/);
     assert.deepEqual(
       problemsOf(examined(`${cors}origins = https://app.example.com\ncredentials = true\n`)),
       [],

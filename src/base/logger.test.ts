@@ -27,6 +27,12 @@ test('an error is shown with its stack', () => {
   assert.match(destination.text, /ERROR {2}failed\n {4}Error: boom\n {8}at /);
 });
 
+test('every line of a message has the head where lines stand for themselves', () => {
+  const destination = { ...lines(), head: () => '<3>', headsLines: true };
+  createLogger({ destination }).error({ err: new Error('boom') }, 'failed');
+  for (const line of destination.text.trimEnd().split('\n')) assert.match(line, /^<3>/);
+});
+
 test('json lines are JSON', () => {
   const destination = lines();
   createLogger({ destination, format: 'json' }).warn({ a: 1 }, 'careful');

@@ -1,4 +1,5 @@
-import { pino, type DestinationStream } from 'pino';
+import { pino } from 'pino';
+import { readableHead, type LogWriter, type Severity } from './log-writer.js';
 
 /** CouchDB's names of the levels, as pino calls them. */
 const pinoLevels: Readonly<Record<string, string>> = {
@@ -6,8 +7,14 @@ const pinoLevels: Readonly<Record<string, string>> = {
   info: 'info',
   notice: 'notice',
   warning: 'warn',
+  warn: 'warn',
   error: 'error',
+  err: 'error',
   critical: 'fatal',
+  crit: 'fatal',
+  alert: 'fatal',
+  emergency: 'fatal',
+  emerg: 'fatal',
   none: 'silent',
 };
 
@@ -46,16 +53,16 @@ export interface LoggerOptions {
   level?: string;
   format?: 'text' | 'json';
   /** Takes whole lines; standard error unless given. */
-  destination?: DestinationStream;
+  destination?: { write(line: string): void } & Partial<LogWriter>;
 }
 
-/**
- * A logger whose writes never wait: lines are buffered and written in the background, and what is left is written when
- * the process exits.
- */
-export function createLogger({ level = 'notice', format = 'text', destination }: LoggerOptions = {}): Logger {
-  const output = destination ?? bufferedStandardError();
-  const stream = format === 'json' ? output : { write: (line: string) => output.write(readable(line)) };
+/** A logger whose writes never wait: see `log-writer.ts`. */
+export function createLogger({
+  level = 'notice',
+  format = 'text',
+  destination = { write: (line) => void process.stderr.write(line) },
+}: LoggerOptions = {}): Logger {
+  const lines = new LineWriter(destination, format);
   const log = pino(
     {
       level: pinoLevel(level),
@@ -63,7 +70,7 @@ export function createLogger({ level = 'notice', format = 'text', destination }:
       base: null,
       timestamp: () => `,"time":"${isoNow()}"`,
     },
-    stream,
+    { write: (line: string) => lines.write(line) },
   );
   return {
     get logsRequests() {
@@ -72,7 +79,7 @@ export function createLogger({ level = 'notice', format = 'text', destination }:
     request:
       format === 'json'
         ? ({ complete, ...facts }) => log.info(facts, complete ? 'request' : 'request broken off')
-        : (facts) => void (log.isLevelEnabled('info') && output.write(requestLine(facts))),
+        : (facts) => void (log.isLevelEnabled('info') && lines.writeText(info, isoNow(), requestText(facts))),
     trace: (facts, message) => log.trace(facts, message),
     debug: (facts, message) => log.debug(facts, message),
     info: (facts, message) => log.info(facts, message),
@@ -86,11 +93,50 @@ export function createLogger({ level = 'notice', format = 'text', destination }:
   };
 }
 
-/** The line that `readable` would make of a request, without the detour through JSON. */
-function requestLine({ id, method, path, status, user, ms, complete }: RequestFacts): string {
+const info: Severity = { name: 'INFO', code: 6 };
+
+/** By pino's numbers. */
+const severities: Readonly<Record<number, Severity>> = {
+  10: { name: 'TRACE', code: 7 },
+  20: { name: 'DEBUG', code: 7 },
+  30: info,
+  35: { name: 'NOTICE', code: 5 },
+  40: { name: 'WARN', code: 4 },
+  50: { name: 'ERROR', code: 3 },
+  60: { name: 'FATAL', code: 2 },
+};
+
+/** Makes lines of pino's, which are JSON, and hands them to the writer. */
+class LineWriter {
+  readonly #head: LogWriter['head'];
+
+  constructor(
+    private readonly destination: NonNullable<LoggerOptions['destination']>,
+    private readonly format: 'text' | 'json',
+  ) {
+    this.#head = destination.head ?? readableHead;
+  }
+
+  write(line: string): void {
+    const { destination } = this;
+    if (this.format === 'json' && !destination.headsJson) return destination.write(line);
+    const { time, level, ...rest } = JSON.parse(line) as Record<string, unknown>;
+    const severity = severities[Number(level)] ?? info;
+    if (this.format === 'json') destination.write(this.#head(severity, String(time)) + line);
+    else this.writeText(severity, String(time), readable(rest));
+  }
+
+  writeText(severity: Severity, time: string, text: string): void {
+    const head = this.#head(severity, time);
+    this.destination.write(`${head}${this.destination.headsLines ? text.replaceAll('\n', `\n${head}`) : text}\n`);
+  }
+}
+
+/** What `readable` would make of a request, without the detour through JSON. */
+function requestText({ id, method, path, status, user, ms, complete }: RequestFacts): string {
   const who = user === null ? 'null' : readableValue(user);
   const text = complete ? 'request' : 'request broken off';
-  return `${isoNow()} INFO   ${text} id=${id} method=${method} path=${readableValue(path)} status=${status} user=${who} ms=${ms}\n`;
+  return `${text} id=${id} method=${method} path=${readableValue(path)} status=${status} user=${who} ms=${ms}`;
 }
 
 let isoSecond = 0;
@@ -108,33 +154,17 @@ function isoNow(): string {
   return `${isoPrefix}${ms < 10 ? '00' : ms < 100 ? '0' : ''}${ms}Z`;
 }
 
-/** Lines are written together: at once when there are many, and otherwise after a moment. */
-function bufferedStandardError(): DestinationStream {
-  const output = pino.destination({ fd: 2, sync: false, minLength: 8 * 1024, maxLength: waitingBytesMax });
-  // Where lines cannot be written, because the disk is full perhaps, they wait, and then are dropped.
-  output.on('error', () => undefined);
-  setInterval(() => output.flush(), flushMs).unref();
-  return output;
-}
-
-const flushMs = 100;
-const waitingBytesMax = 4 * 1024 * 1024;
-
 function pinoLevel(name: string): string {
   return pinoLevels[name] ?? (name in pino.levels.values ? name : 'notice');
 }
 
-/** `2026-01-01T00:00:00.000Z INFO  message key=value …` out of one of pino's JSON lines. */
-function readable(line: string): string {
-  const { time, level, msg, err, ...facts } = JSON.parse(line) as Record<string, unknown>;
-  const name = (Number(level) === 35 ? 'notice' : (pino.levels.labels[Number(level)] ?? 'info'))
-    .toUpperCase()
-    .padEnd(6);
+/** `message key=value …`, and the stack of an error below it. */
+function readable({ msg, err, ...facts }: Record<string, unknown>): string {
   const pairs = Object.entries(facts).map(([key, value]) => ` ${key}=${readableValue(value)}`);
-  const head = `${String(time)} ${name} ${oneLine(String(msg ?? ''))}${pairs.join('')}`;
+  const head = `${oneLine(String(msg ?? ''))}${pairs.join('')}`;
   const { stack, message } = (err ?? {}) as { stack?: unknown; message?: unknown };
   const trace = stack ?? message;
-  return trace === undefined ? `${head}\n` : `${head}\n${String(trace).replace(/^/gm, '    ')}\n`;
+  return trace === undefined ? head : `${head}\n${String(trace).replace(/^/gm, '    ')}`;
 }
 
 function readableValue(value: unknown): string {

@@ -82,9 +82,17 @@ export function checkValue(section: string, key: string, value: string): void {
 }
 
 export function optionOf(section: string, key: string): Option | undefined {
-  const name = `${section}/${key}`;
+  const name = `${kindOf(section)}/${key}`;
   return Object.hasOwn(schema, name) ? (schema as Record<string, Option>)[name] : undefined;
 }
+
+/** `[cors:example.com]` has the options of `[cors]`, without their defaults. */
+const variantPrefix = 'cors:';
+
+export const isVariant = (section: string): boolean => section.startsWith(variantPrefix);
+
+/** The section whose options a section has. */
+export const kindOf = (section: string): string => (isVariant(section) ? 'cors' : section);
 
 function isName(name: string): boolean {
   return (

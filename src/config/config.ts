@@ -1,6 +1,6 @@
 import { storageRefusal } from '../base/storage-errors.js';
 import { notFound } from '../base/errors.js';
-import { checkName, checkValue, checkWritable, optionOf } from './checks.js';
+import { checkName, checkValue, checkWritable, isVariant, kindOf, optionOf } from './checks.js';
 import { changedOptions, mergeLayers, withoutValue, withValue, type Values } from './layers.js';
 import { newerName, olderNames, splitName } from './older-names.js';
 import type { Option } from './options.js';
@@ -81,8 +81,21 @@ export class Config {
 
   /** The text of any option; undefined if it is unset and has no default. */
   get(section: string, key: string): string | undefined {
-    const option = optionOf(section, key);
+    const option = isVariant(section) ? undefined : optionOf(section, key);
     return this.setValue(section, key) ?? (option && formatValue(option.default));
+  }
+
+  /** The sections that say something else for a part of the requests, such as `[cors:example.com]` for `[cors]`. */
+  variants(kind: string): string[] {
+    return [...this.values].flatMap(([name, keys]) =>
+      isVariant(name) && kindOf(name) === kind && keys.size > 0 ? [name] : [],
+    );
+  }
+
+  /** What such a section says of an option; undefined if nothing that can be used. */
+  variantValue(section: string, name: OptionName): Value | undefined {
+    const text = this.values.get(section)?.get(splitName(name)[1]);
+    return text === undefined ? undefined : parseValue(schema[name], text);
   }
 
   section(name: string): Record<string, string> {
@@ -154,7 +167,8 @@ export class Config {
       for (const [key, value] of keys) {
         const option = optionOf(section, key);
         if (!option || value === '' || isValue(option, value)) continue;
-        const used = parseValue(option, value) === undefined ? formatValue(option.default) : 'it';
+        const standard = isVariant(section) ? `that of [${kindOf(section)}]` : formatValue(option.default);
+        const used = parseValue(option, value) === undefined ? standard : 'it';
         const outcome = used === 'it' ? 'it cannot be used' : `${used} is used`;
         lines.push(`[${section}] ${key} must be ${expectation(option)}; ${outcome}.`);
       }
@@ -272,7 +286,7 @@ export class Config {
 
   private tell(section: string, key: string): void {
     const value = this.get(section, key);
-    for (const listener of this.listeners.get(section) ?? []) listener(value, section, key);
+    for (const listener of this.listeners.get(kindOf(section)) ?? []) listener(value, section, key);
     for (const listener of this.listeners.get(`${section}/${key}`) ?? []) listener(value, section, key);
   }
 }

@@ -4,7 +4,7 @@ import { isAddress } from './text-checks.js';
 /** Options of what stands between the server and the network: other origins, pages, TLS. Parts of `schema.ts`. */
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const tokens = new RegExp(`^${token}(?:\\s*,\\s*${token})*$`);
-const origin = String.raw`(?:\*|null|[a-z][a-z0-9+.-]*://[^\s,/?#]+)`;
+const origin = String.raw`(?:\*|null|[a-z][a-z0-9+.-]*://[^\s,;/?#]+)`;
 const origins = new RegExp(`^${origin}(?:\\s*,\\s*${origin})*$`);
 const visible = /^[\x20-\x7e]*$/;
 /** As CouchDB writes it, a list of Erlang's, or plainly with commas. */
@@ -25,7 +25,7 @@ export const chttpdEdgeOptions = {
   ),
   'chttpd/enable_xframe_options': boolean(
     false,
-    'Send `X-Frame-Options: SAMEORIGIN` with every answer, so that other pages show none of them in a frame.',
+    'Send `X-Frame-Options` with every answer, as `[x_frame_options]` says, so that other pages show none of them in a frame.',
   ),
   'chttpd/x_forwarded_host': headerName(
     '',
@@ -78,6 +78,16 @@ export const edgeOptions = {
     -1,
     86_400,
     'Seconds for which a browser may remember the answer to a preflight request.',
+  ),
+  'x_frame_options/same_origin': boolean(
+    false,
+    'Let pages of the same origin show answers in a frame (`SAMEORIGIN`). Otherwise none may (`DENY`), but those of `hosts`.',
+  ),
+  'x_frame_options/hosts': formed(
+    '',
+    origins,
+    'origins such as https://example.com, separated by commas, or *',
+    'Origins whose pages may show answers in a frame, sent as `frame-ancestors` of a content security policy: browsers ignore `ALLOW-FROM`.',
   ),
   'csp/utils_enable': boolean(true, 'Send a content security policy with the page at `/_utils/`.'),
   'csp/utils_header_value': headerValue('', 'That policy; empty for the one that fits the page.'),

@@ -17,6 +17,12 @@ export const replicatorOptions = {
     millions,
     'Most replications that are started, or stopped for others, at the end of an interval.',
   ),
+  'replicator/startup_jitter': integer(
+    0,
+    0,
+    3_600_000,
+    'Most milliseconds, chosen at random, that a replication of a document waits before each start. CouchDB has 5000 here.',
+  ),
   'replicator/max_history': integer(20, 1, 1_000, 'Events that are remembered of each replication.'),
   'replicator/update_docs': boolean(
     false,

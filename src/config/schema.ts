@@ -14,6 +14,7 @@ import {
   type TextOption,
 } from './options.js';
 import { isAddress } from './text-checks.js';
+import { logOptions } from './log-options.js';
 import { replicatorOptions } from './replicator-options.js';
 import { reshardOptions } from './reshard-options.js';
 import { trafficOptions } from './traffic-options.js';
@@ -158,16 +159,7 @@ export const schema = {
     60_000,
     'Milliseconds for which events of databases are gathered before they are written to `_global_changes`.',
   ),
-  'log/level': choice(
-    'notice',
-    ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'none'],
-    'The least severe messages that are logged. `info` adds one line for each request.',
-  ),
-  'log/format': choice(
-    'text',
-    ['text', 'json'],
-    'One readable line a message, or one JSON object. Read at start.',
-  ),
+  ...logOptions,
   'vendor/name': text('tuffet', 'The vendor that `GET /` names.'),
   'vendor/version': text('', 'The vendor version that `GET /` shows; empty for the version of the server.'),
   'tuffet/record_cache_bytes': integer(

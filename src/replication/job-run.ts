@@ -66,6 +66,7 @@ export class ActiveRun implements JobRun {
       // A constructor that throws would leave a job without a run.
       await Promise.resolve();
       const { signal } = this.#controller;
+      await this.#jitter(signal);
       const { spec, replicationId: id } = this.job;
       const [source, target] = [spec.source, spec.target].map((endpoint) => {
         const peer = makePeer(this.host, endpoint, spec, signal);
@@ -86,6 +87,13 @@ export class ActiveRun implements JobRun {
       endTask();
       await this.#close();
     }
+  }
+
+  /** Replications of documents begin at different moments, so that a start of the server does not open all connections at once. */
+  async #jitter(signal: AbortSignal): Promise<void> {
+    const mostMs = this.host.config.number('replicator/startup_jitter');
+    if (mostMs === 0 || this.job.origin === undefined) return;
+    await sleep(Math.floor(Math.random() * mostMs), undefined, { signal, ref: false });
   }
 
   async #close(): Promise<void> {

@@ -10,7 +10,7 @@ import { setUp } from '../auth/system-databases.js';
 import { UserDatabases } from '../auth/user-databases.js';
 import { UsersGate } from '../auth/users-gate.js';
 import { RequestError } from '../base/errors.js';
-import { createLogger, type Logger } from '../base/logger.js';
+import type { Logger } from '../base/logger.js';
 import { StartupError } from '../base/startup-error.js';
 import { TimerWheel } from '../base/timer-wheel.js';
 import { packageVersion } from '../base/version.js';
@@ -33,6 +33,7 @@ import { MemoryBudgets } from '../http/connection/memory-budgets.js';
 import { Metrics } from '../http/metrics.js';
 import type { Services } from '../http/services.js';
 import { once, soon } from './calls.js';
+import { openLog, type Log } from './logging.js';
 import { guardReplications, makeReplicator } from './replicating.js';
 import { Restarting } from './restarting.js';
 import { Scripting } from './scripting.js';
@@ -61,20 +62,19 @@ export async function createServer(options: ServerOptions): Promise<TuffetServer
   const config = new Config(configOptions(options));
   if (!hasAdmin(config)) throw new StartupError('A server needs at least one server admin.');
   const folder = options.inMemory ? undefined : DataFolder.open(options.dataDir!);
+  let log: Log | undefined;
   try {
-    return await start(options, config, folder);
+    log = options.logger === undefined ? openLog(config, folder) : { logger: options.logger };
+    return await start(config, folder, log);
   } catch (error) {
+    log?.close?.();
     folder?.release();
     throw error;
   }
 }
 
-async function start(
-  options: ServerOptions,
-  config: Config,
-  folder: DataFolder | undefined,
-): Promise<TuffetServer> {
-  const logger = options.logger ?? newLogger(config);
+async function start(config: Config, folder: DataFolder | undefined, log: Log): Promise<TuffetServer> {
+  const { logger } = log;
   const stopListening = config.onChange('log', 'level', (level) => logger.setLevel(level ?? 'notice'));
   await prepareConfig(config, logger);
   const scripting = new Scripting(config, logger);
@@ -121,6 +121,7 @@ async function start(
       await server.close();
       await shutDown();
       logger.notice({ uptime_s: Math.round((performance.now() - started) / 1000) }, 'stopped');
+      log.close?.();
     }),
   };
 }
@@ -154,9 +155,6 @@ function servicesFor(
     serverName,
   };
 }
-
-const newLogger = (config: Config): Logger =>
-  createLogger({ level: config.choice('log/level'), format: config.choice('log/format') });
 
 async function prepareConfig(config: Config, logger: Logger): Promise<void> {
   reportConfig(config, logger, await hashPlainAdmins(config));

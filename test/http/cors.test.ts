@@ -178,3 +178,51 @@ test('without CORS no answer carries any of it, and a star lets every page in', 
     assert.equal(allowed(await any.get('/', { origin: each })), each);
   }
 });
+
+describe('Sections for one host or one origin', () => {
+  const option = '/_node/_local/_config';
+  test('replace options of [cors], the origin before the host, and each falls back to [cors]', async () => {
+    const varied = await startServer({
+      config: {
+        chttpd: { enable_cors: 'true' },
+        cors: { origins: 'https://app.example, https://other.example', methods: 'GET' },
+        'cors:db.example': { origins: 'https://only.example' },
+        'cors:https://app.example': { credentials: 'true', methods: 'GET, PUT', max_age: '5' },
+      },
+    });
+    const ask = (from: string, host = 'localhost') => varied.get('/', { origin: from, host });
+    const app = await ask('https://app.example');
+    assert.equal(allowed(app), 'https://app.example');
+    assert.equal(app.headers['access-control-allow-credentials'], 'true');
+    const other = await ask('https://other.example');
+    assert.equal(allowed(other), 'https://other.example');
+    assert.equal(other.headers['access-control-allow-credentials'], undefined);
+    assert.equal(allowed(await ask('https://other.example', 'DB.example:5984')), undefined);
+    assert.equal(allowed(await ask('https://only.example', 'db.example:5984')), 'https://only.example');
+    assert.equal(allowed(await ask('https://only.example')), undefined);
+    assert.equal(allowed(await ask('https://app.example', 'db.example')), 'https://app.example');
+    const preflight = async (from: string) =>
+      await varied.send('OPTIONS', '/', {
+        headers: { origin: from, 'access-control-request-method': 'PUT' },
+      });
+    const asked = await preflight('https://app.example');
+    assert.equal(asked.status, 204);
+    assert.equal(asked.headers['access-control-max-age'], '5');
+    assert.equal((await preflight('https://other.example')).headers['access-control-allow-methods'], undefined);
+  });
+
+  test('may be changed at any time, with values that the option can have', async () => {
+    const varied = await startServer({ cors: ['https://app.example'] });
+    const credentials = async (): Promise<unknown> =>
+      (await varied.get('/', { origin: 'https://app.example' })).headers['access-control-allow-credentials'];
+    assert.equal(await credentials(), 'true');
+    const section = `${option}/cors:https%3A%2F%2Fapp.example`;
+    assertRefused(await varied.get(`${section}/credentials`), 404, 'not_found');
+    assertRefused(await varied.put(`${section}/credentials`, 'perhaps'), 400);
+    assertOk(await varied.put(`${section}/credentials`, 'false'), 200);
+    assert.equal(await credentials(), undefined);
+    assert.deepEqual((await varied.get(section)).body, { credentials: 'false' });
+    assertOk(await varied.delete(`${section}/credentials`), 200);
+    assert.equal(await credentials(), 'true');
+  });
+});

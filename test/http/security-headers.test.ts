@@ -62,8 +62,33 @@ test('enable_xframe_options keeps every answer out of the frames of other pages'
   await client.delete(`${config}/chttpd/enable_xframe_options`);
   assert.deepEqual(
     answers.map(({ headers }) => headers['x-frame-options']),
-    ['SAMEORIGIN', 'SAMEORIGIN', 'DENY'],
+    ['DENY', 'DENY', 'DENY'],
   );
+});
+
+test('x_frame_options lets pages of the same origin, or of some hosts, show answers in a frame', async () => {
+  const framed = await startServer({
+    config: { chttpd: { enable_xframe_options: 'true' }, x_frame_options: { same_origin: 'true' } },
+  });
+  const files = await newDb(framed);
+  await framed.send('PUT', `${files}/a/f`, { raw: 'x', headers: { 'content-type': 'text/plain' } });
+  const own = await framed.get('/');
+  assert.equal(own.headers['x-frame-options'], 'SAMEORIGIN');
+  assert.equal(own.headers['content-security-policy'], undefined);
+  await framed.put(`${config}/x_frame_options/hosts`, 'https://a.example, https://b.example:8443');
+  assert.equal((await framed.get('/')).headers['x-frame-options'], 'SAMEORIGIN');
+  await framed.put(`${config}/x_frame_options/same_origin`, 'false');
+  const ancestors = 'frame-ancestors https://a.example https://b.example:8443';
+  const plain = await framed.get('/');
+  assert.equal(plain.headers['x-frame-options'], 'DENY');
+  assert.equal(plain.headers['content-security-policy'], ancestors);
+  const file = await framed.get(`${files}/a/f`);
+  assert.equal(file.headers['content-security-policy'], `sandbox, ${ancestors}`);
+  const page = await framed.get('/_utils/');
+  assert.match(String(page.headers['content-security-policy']), /frame-ancestors 'none'/);
+  for (const hosts of ["https://a.example; script-src 'none'", 'a b', 'https://a/b']) {
+    assertRefused(await framed.put(`${config}/x_frame_options/hosts`, hosts), 400);
+  }
 });
 
 describe('Addresses in answers', () => {

@@ -1,13 +1,70 @@
 import type { IncomingMessage } from 'node:http';
 import type { Config } from '../../config/config.js';
+import type { Value } from '../../config/parse-value.js';
+import type { OptionName, TextName } from '../../config/schema.js';
 import { headerOf } from '../request/header.js';
+
+/** A flat list of names and values. */
+type Headers = (string | number)[];
 
 /**
  * Which pages of other origins may use the server, and how. A browser asks before it sends what a plain form could not
- * (the preflight), and shows an answer to a page only where the answer names the page's origin. Who is no browser is not
- * concerned: this replaces no rights.
+ * (the preflight), and shows an answer to a page only where the answer names the page's origin. Clients other than
+ * browsers are not concerned: this replaces no rights.
+ *
+ * `[cors:HOST]` replaces options of `[cors]` for requests to that host, as in CouchDB, and `[cors:ORIGIN]`, with a scheme,
+ * for pages of that origin, which comes first.
  */
 export class CorsPolicy {
+  readonly #rules: CorsRules;
+  readonly #variants = new Map<string, CorsRules>();
+
+  constructor(
+    config: Config,
+    private readonly hostOf: (request: IncomingMessage) => string,
+  ) {
+    this.#rules = new CorsRules(config);
+    for (const section of config.variants('cors')) {
+      this.#variants.set(section.slice('cors:'.length).toLowerCase(), new CorsRules(config, section));
+    }
+  }
+
+  /** Whether the page that asks may use the server. */
+  allows(request: IncomingMessage): boolean {
+    return this.#rulesFor(request).allows(headerOf(request, 'origin'));
+  }
+
+  /** Adds what an answer needs to be shown to the page that asked, to a flat list of headers. */
+  mark(request: IncomingMessage, list: Headers): void {
+    vary(list);
+    const origin = headerOf(request, 'origin');
+    if (origin !== undefined) this.#rulesFor(request).mark(origin, list);
+  }
+
+  /** What a browser that asks first is told beyond the above; undefined where the answer is no, or nothing was asked. */
+  preflight(request: IncomingMessage): Record<string, string> | undefined {
+    const rules = this.#rulesFor(request);
+    if (!rules.allows(headerOf(request, 'origin'))) return undefined;
+    return rules.preflight(
+      headerOf(request, 'access-control-request-method'),
+      headerOf(request, 'access-control-request-headers') ?? '',
+    );
+  }
+
+  #rulesFor(request: IncomingMessage): CorsRules {
+    if (this.#variants.size === 0) return this.#rules;
+    const host = this.hostOf(request).toLowerCase();
+    return (
+      this.#variants.get(headerOf(request, 'origin') ?? '') ??
+      this.#variants.get(host) ??
+      this.#variants.get(host.replace(/:\d*$/, '')) ??
+      this.#rules
+    );
+  }
+}
+
+/** The rules of `[cors]`, or of a section that replaces some of its options. */
+class CorsRules {
   readonly #any: boolean;
   readonly #origins: ReadonlySet<string>;
   readonly #methods: readonly string[];
@@ -16,39 +73,34 @@ export class CorsPolicy {
   readonly #maxAge: string;
   readonly #exposed: string;
 
-  constructor(config: Config) {
-    this.#origins = new Set(listOf(config.text('cors/origins')));
+  constructor(config: Config, section?: string) {
+    const own = (name: OptionName): Value | undefined =>
+      section === undefined ? undefined : config.variantValue(section, name);
+    const list = (name: TextName): string[] => listOf((own(name) as string | undefined) ?? config.text(name));
+    this.#origins = new Set(list('cors/origins'));
     this.#any = this.#origins.has('*');
-    this.#credentials = config.boolean('cors/credentials');
-    this.#maxAge = String(config.number('cors/max_age'));
-    const methods = listOf(config.text('cors/methods')).map((method) => method.toUpperCase());
+    this.#credentials = (own('cors/credentials') ?? config.boolean('cors/credentials')) === true;
+    this.#maxAge = String(own('cors/max_age') ?? config.number('cors/max_age'));
+    const methods = list('cors/methods').map((method) => method.toUpperCase());
     this.#methods = methods.length > 0 ? methods : allMethods;
-    const headers = listOf(config.text('cors/headers')).map((name) => name.toLowerCase());
+    const headers = list('cors/headers').map((name) => name.toLowerCase());
     this.#headers = new Set(headers.length > 0 ? headers : sentHeaders);
-    const exposed = listOf(config.text('cors/exposed_headers')).map((name) => name.toLowerCase());
+    const exposed = list('cors/exposed_headers').map((name) => name.toLowerCase());
     this.#exposed = [...simpleHeaders, ...(exposed.length > 0 ? exposed : readHeaders)].join(', ');
   }
 
-  /** Whether the page that asks may use the server. */
-  allows(request: IncomingMessage): boolean {
-    return this.#allowedOrigin(request) !== undefined;
+  allows(origin: string | undefined): boolean {
+    return origin !== undefined && (this.#any || this.#origins.has(origin));
   }
 
-  /** Adds what an answer needs to be shown to the page that asked, to a flat list of headers. */
-  mark(request: IncomingMessage, list: (string | number)[]): void {
-    vary(list);
-    const origin = this.#allowedOrigin(request);
-    if (origin === undefined) return;
+  mark(origin: string, list: Headers): void {
+    if (!this.allows(origin)) return;
     list.push('Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', this.#exposed);
     if (this.#credentials) list.push('Access-Control-Allow-Credentials', 'true');
   }
 
-  /** What a browser that asks first is told beyond the above; undefined where the answer is no, or nothing was asked. */
-  preflight(request: IncomingMessage): Record<string, string> | undefined {
-    if (this.#allowedOrigin(request) === undefined) return undefined;
-    const method = headerOf(request, 'access-control-request-method');
+  preflight(method: string | undefined, wanted: string): Record<string, string> | undefined {
     if (method === undefined || !this.#methods.includes(method)) return undefined;
-    const wanted = headerOf(request, 'access-control-request-headers') ?? '';
     if (!listOf(wanted).every((name) => this.#headers.has(name.toLowerCase()))) return undefined;
     return {
       'Access-Control-Allow-Methods': this.#methods.join(', '),
@@ -56,15 +108,10 @@ export class CorsPolicy {
       'Access-Control-Max-Age': this.#maxAge,
     };
   }
-
-  #allowedOrigin(request: IncomingMessage): string | undefined {
-    const origin = headerOf(request, 'origin');
-    return origin !== undefined && (this.#any || this.#origins.has(origin)) ? origin : undefined;
-  }
 }
 
 /** A cache must not show one origin's answer to another. */
-function vary(list: (string | number)[]): void {
+function vary(list: Headers): void {
   const at = list.indexOf('Vary');
   if (at < 0) list.push('Vary', 'Origin');
   else list[at + 1] = `${list[at + 1]}, Origin`;

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Config } from '../../config/config.js';
 import { CorsPolicy } from './cors.js';
+import { FramePolicy } from './frame-policy.js';
 import { headerOf } from '../request/header.js';
 
 /** What the configuration says of the way between server and client, made ready for the path of every request. */
@@ -11,7 +12,7 @@ export class ProxyAndCorsPolicy {
   jsonp = false;
   uriBytesMax = Infinity;
   plusIsSpace = true;
-  #frames = false;
+  #frames: FramePolicy | undefined;
   #hostHeader = '';
   #protoHeader = '';
   #sslHeader = '';
@@ -19,7 +20,7 @@ export class ProxyAndCorsPolicy {
 
   constructor(private readonly config: Config) {
     this.#read();
-    this.#stopListening = ['chttpd', 'cors'].map((section) =>
+    this.#stopListening = ['chttpd', 'cors', 'x_frame_options'].map((section) =>
       config.onChange(section, undefined, () => this.#read()),
     );
   }
@@ -27,12 +28,12 @@ export class ProxyAndCorsPolicy {
   /** Adds to a flat list of headers what every answer to this request has to carry. */
   mark(request: IncomingMessage, list: (string | number)[]): void {
     this.cors?.mark(request, list);
-    if (this.#frames && !list.includes('X-Frame-Options')) list.push('X-Frame-Options', 'SAMEORIGIN');
+    this.#frames?.mark(list);
   }
 
   /** Whether `mark` has something to add. */
   get marks(): boolean {
-    return this.cors !== undefined || this.#frames;
+    return this.cors !== undefined || this.#frames !== undefined;
   }
 
   /** Whether the client came over TLS, to this server or to a proxy before it. */
@@ -61,11 +62,11 @@ export class ProxyAndCorsPolicy {
 
   #read(): void {
     const { config } = this;
-    this.cors = config.boolean('chttpd/enable_cors') ? new CorsPolicy(config) : undefined;
+    this.cors = config.boolean('chttpd/enable_cors') ? new CorsPolicy(config, (request) => this.hostOf(request)) : undefined;
     this.jsonp = config.boolean('chttpd/allow_jsonp');
     this.uriBytesMax = config.number('chttpd/max_uri_length');
     this.plusIsSpace = config.boolean('chttpd/decode_plus_to_space');
-    this.#frames = config.boolean('chttpd/enable_xframe_options');
+    this.#frames = config.boolean('chttpd/enable_xframe_options') ? new FramePolicy(config) : undefined;
     this.#hostHeader = config.text('chttpd/x_forwarded_host').toLowerCase();
     this.#protoHeader = config.text('chttpd/x_forwarded_proto').toLowerCase();
     this.#sslHeader = config.text('chttpd/x_forwarded_ssl').toLowerCase();

@@ -1,5 +1,5 @@
 import { parseHash } from '../../auth/passwords.js';
-import { optionOf } from '../../config/checks.js';
+import { isVariant, kindOf, optionOf } from '../../config/checks.js';
 import { couchdbKeys, couchdbSections, isCouchdbOption } from '../../config/couchdb-names.js';
 import type { IniEntry } from '../../config/ini.js';
 import { newerName, splitName } from '../../config/older-names.js';
@@ -96,13 +96,7 @@ const replacements = new Map([
   ['daemons/httpsd', 'TLS is switched on with [ssl] enable = true.'],
   ['couchdb/database_dir', 'The data folder is chosen with --data or TUFFET_DATA.'],
   ['couchdb/view_index_dir', 'Indexes lie in the data folder, which is chosen with --data or TUFFET_DATA.'],
-  ['log/writer', 'The log goes to standard error; --log-format chooses its form.'],
-  ['log/file', 'The log goes to standard error.'],
   ['couchdb/max_bulk_docs_count', 'See [tuffet] bulk_docs_max.'],
-  [
-    'x_frame_options/hosts',
-    'Browsers do not heed it any more. [chttpd] enable_xframe_options allows the own origin.',
-  ],
 ]);
 
 /** The option whose name is nearest, in this section or another. */
@@ -111,10 +105,10 @@ function meantBy(section: string, key: string): [section: string, key: string] |
   const elsewhere = known.filter(([, each]) => each === key);
   if (elsewhere.length === 1) return elsewhere[0];
   const sections = new Set([...known.map(([each]) => each), ...couchdbSections]);
-  const meantSection = sections.has(section) ? section : nearest(section, sections);
+  const meantSection = sections.has(kindOf(section)) ? section : nearest(section, sections);
   if (meantSection === undefined) return undefined;
   const keys = [
-    ...known.filter(([each]) => each === meantSection).map(([, each]) => each),
+    ...known.filter(([each]) => each === kindOf(meantSection)).map(([, each]) => each),
     ...couchdbKeys(meantSection),
   ];
   const meantKey = nearest(key, keys);
@@ -122,7 +116,8 @@ function meantBy(section: string, key: string): [section: string, key: string] |
 }
 
 const isKnownSection = (section: string): boolean =>
-  Object.keys(schema).some((name) => name.startsWith(`${section}/`)) || couchdbSections.includes(section);
+  Object.keys(schema).some((name) => name.startsWith(`${kindOf(section)}/`)) ||
+  couchdbSections.includes(section);
 
 function valueFindings(where: string, { section, key, value }: IniEntry): Finding[] {
   const [realSection, realKey] = newerName(section, key) ?? [section, key];
@@ -130,7 +125,11 @@ function valueFindings(where: string, { section, key, value }: IniEntry): Findin
   if (option === undefined || value === null || value === '' || isValue(option, value)) return [];
   const standard = formatValue(option.default);
   const isReplaced = parseValue(option, value) === undefined;
-  const replaced = standard === '' ? 'it counts as not set' : `${standard} is used`;
+  const replaced = isVariant(section)
+    ? `that of [${kindOf(section)}] is used`
+    : standard === ''
+      ? 'it counts as not set'
+      : `${standard} is used`;
   return [
     problem(
       where,

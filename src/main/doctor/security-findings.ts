@@ -57,8 +57,8 @@ function openFindings(config: Config): Finding[] {
 
 function corsFindings(config: Config): Finding[] {
   if (!config.boolean('chttpd/enable_cors')) return [];
-  const origins = config.text('cors/origins');
-  if (origins === '') {
+  const variants = config.variants('cors');
+  if (config.text('cors/origins') === '' && variants.length === 0) {
     return [
       note(
         '[cors] origins',
@@ -67,18 +67,28 @@ function corsFindings(config: Config): Finding[] {
       ),
     ];
   }
+  // A section of one origin says nothing of others, whatever it inherits.
+  const ofHosts = variants.filter((section) => !section.includes('://'));
+  return ['cors', ...ofHosts].flatMap((section) => {
+    const origins = config.variantValue(section, 'cors/origins') ?? config.text('cors/origins');
+    const credentials = config.variantValue(section, 'cors/credentials') ?? config.boolean('cors/credentials');
+    return anyOriginFindings(section, String(origins), credentials === true);
+  });
+}
+
+function anyOriginFindings(section: string, origins: string, credentials: boolean): Finding[] {
   if (!origins.split(',').some((each) => each.trim() === '*')) return [];
-  return config.boolean('cors/credentials')
+  return credentials
     ? [
         problem(
-          '[cors] origins',
-          'Every page of the web may act with the login of who looks at it.',
-          'Name the origins of your pages in place of *, or set [cors] credentials = false.',
+          `[${section}] origins`,
+          'Every page of the web may act with the login of the user who visits it.',
+          `Name the origins of your pages in place of *, or set [${section}] credentials = false.`,
         ),
       ]
     : [
         note(
-          '[cors] origins',
+          `[${section}] origins`,
           'Every page of the web may read what needs no login.',
           'Name the origins of your pages in place of *, if that is not meant.',
         ),

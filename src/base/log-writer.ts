@@ -1,0 +1,185 @@
+import dgram from 'node:dgram';
+import fs from 'node:fs';
+import os from 'node:os';
+import { pino } from 'pino';
+import { StartupError } from './startup-error.js';
+
+/** Facilities of syslog, in the order of their numbers. */
+export const facilities = [
+  'kern',
+  'user',
+  'mail',
+  'daemon',
+  'auth',
+  'syslog',
+  'lpr',
+  'news',
+  'uucp',
+  'clock',
+  'authpriv',
+  'ftp',
+  'ntp',
+  'audit',
+  'alert',
+  'cron',
+  'local0',
+  'local1',
+  'local2',
+  'local3',
+  'local4',
+  'local5',
+  'local6',
+  'local7',
+] as const;
+
+/** Where lines of a log go, and what stands before each. */
+export interface LogWriter {
+  /** Takes one message with the line break at its end. Never waits and never throws. */
+  write(message: string): void;
+  /** What stands before a message: its time and severity, as the receiver wants them. */
+  head(severity: Severity, time: string): string;
+  /** Whether lines of JSON, which name time and severity themselves, have that before them too. */
+  headsJson: boolean;
+  /** Whether each line of a message stands for itself, and so needs the head. */
+  headsLines?: boolean;
+  /** Writes what still waits. */
+  close(): void;
+}
+
+/** A severity of syslog, and its name in text. */
+export interface Severity {
+  name: string;
+  code: number;
+}
+
+export interface LogWriterOptions {
+  kind: 'stderr' | 'file' | 'syslog' | 'journald';
+  /** For `file`. */
+  file: string;
+  /** For `syslog`; without a host the same lines go to standard error. */
+  syslog: { host: string; port: number; appId: string; facility: (typeof facilities)[number] };
+}
+
+export function openLogWriter(options: LogWriterOptions): LogWriter {
+  switch (options.kind) {
+    case 'stderr':
+      return { ...standardError(), head: readableHead, headsJson: false };
+    case 'journald':
+      return { ...standardError(), head: ({ code }) => `<${code}>`, headsJson: true, headsLines: true };
+    case 'file':
+      return { ...logFile(options.file), head: readableHead, headsJson: false };
+    case 'syslog':
+      return syslogWriter(options.syslog);
+  }
+}
+
+export const readableHead = ({ name }: Severity, time: string): string => `${time} ${name.padEnd(6)} `;
+
+type Output = Pick<LogWriter, 'write' | 'close'>;
+
+const flushMs = 100;
+const buffers = { sync: false, minLength: 8 * 1024, maxLength: 4 * 1024 * 1024 };
+
+/** Lines are written together: at once when there are many, and otherwise after a moment. */
+function standardError(): Output {
+  const output = pino.destination({ fd: 2, ...buffers });
+  // Where lines cannot be written, because the disk is full perhaps, they wait, and then are dropped.
+  output.on('error', () => undefined);
+  const timer = setInterval(() => output.flush(), flushMs).unref();
+  return {
+    write: (line) => void output.write(line),
+    close: () => {
+      clearInterval(timer);
+      tryTo(() => output.flushSync());
+    },
+  };
+}
+
+const reopenMs = 2_000;
+
+/** A file that may be moved away by logrotate: then a new one of the same name is begun. */
+function logFile(file: string): Output {
+  let inode: number;
+  try {
+    inode = makeFile(file);
+  } catch (error) {
+    throw new StartupError(`The log file ${file} can't be written: ${(error as Error).message}`);
+  }
+  const output = pino.destination({ dest: file, append: true, ...buffers });
+  output.on('error', () => undefined);
+  const flushing = setInterval(() => output.flush(), flushMs).unref();
+  const watching = setInterval(() => {
+    if (fs.statSync(file, { throwIfNoEntry: false })?.ino === inode) return;
+    // Where it can't be made, lines go on to the old file, and it is tried again.
+    tryTo(() => {
+      inode = makeFile(file);
+      output.reopen();
+    });
+  }, reopenMs).unref();
+  return {
+    write: (line) => void output.write(line),
+    close: () => {
+      clearInterval(flushing);
+      clearInterval(watching);
+      tryTo(() => output.flushSync());
+      output.end();
+    },
+  };
+}
+
+/** Its number in the file system. Others than its owner don't need to know who asked for what. */
+function makeFile(file: string): number {
+  const descriptor = fs.openSync(file, 'a', 0o640);
+  try {
+    return fs.fstatSync(descriptor).ino;
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+
+/** Messages that wait for the address of the host; further ones are dropped. */
+const waitingMax = 1_000;
+
+function syslogWriter({ host, port, appId, facility }: LogWriterOptions['syslog']): LogWriter {
+  const base = facilities.indexOf(facility) * 8;
+  const origin = `${os.hostname() || '-'} ${appId} ${process.pid} - -`;
+  return {
+    ...(host === '' ? standardError() : datagrams(host, port)),
+    head: ({ code }, time) => `<${base + code}>1 ${time} ${origin} `,
+    headsJson: true,
+  };
+}
+
+/** The longest message that is sent: larger ones would not fit into a datagram. */
+const datagramBytesMax = 8_192;
+
+function datagrams(host: string, port: number): Output {
+  const waiting: string[] = [];
+  let isConnected = false;
+  const socket = dgram.createSocket(host.includes(':') ? 'udp6' : 'udp4').unref();
+  // A receiver that is not there is none of the server's business.
+  socket.on('error', () => undefined);
+  const send = (line: string): void =>
+    tryTo(() => socket.send(Buffer.from(line.trimEnd()).subarray(0, datagramBytesMax)));
+  tryTo(() =>
+    socket.connect(port, host, () => {
+      isConnected = true;
+      for (const line of waiting.splice(0)) send(line);
+    }),
+  );
+  return {
+    write: (line) => {
+      if (isConnected) send(line);
+      else if (waiting.length < waitingMax) waiting.push(line);
+    },
+    close: () => tryTo(() => socket.close()),
+  };
+}
+
+function tryTo(action: () => void): void {
+  try {
+    action();
+  } catch {
+    // The log has nowhere to report that it can't be written.
+  }
+}
