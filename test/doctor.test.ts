@@ -135,7 +135,12 @@ describe('The doctor on who may do what from where', () => {
     );
     const oneOrigin = `${cors}origins = *\n[cors:https://app.example.com]\ncredentials = true\n`;
     assert.deepEqual(problemsOf(examined(oneOrigin)), []);
-    assertFound(examined('[cors:a.example]\nmax_age = long\n'), 'problem', /that of \[cors\] is used/, /whole number/);
+    assertFound(
+      examined('[cors:a.example]\nmax_age = long\n'),
+      'problem',
+      /that of \[cors\] is used/,
+      /whole number/,
+    );
     assert.deepEqual(
       problemsOf(examined(`${cors}origins = https://app.example.com\ncredentials = true\n`)),
       [],

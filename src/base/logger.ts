@@ -128,7 +128,9 @@ class LineWriter {
 
   writeText(severity: Severity, time: string, text: string): void {
     const head = this.#head(severity, time);
-    this.destination.write(`${head}${this.destination.headsLines ? text.replaceAll('\n', `\n${head}`) : text}\n`);
+    this.destination.write(
+      `${head}${this.destination.headsLines ? text.replaceAll('\n', `\n${head}`) : text}\n`,
+    );
   }
 }
 

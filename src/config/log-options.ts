@@ -51,9 +51,5 @@ export const logOptions = {
     'up to 48 visible ASCII characters without spaces',
     'Name of the program in messages to syslog. Read at start.',
   ),
-  'log/syslog_facility': choice(
-    'local2',
-    facilities,
-    'Facility of messages to syslog. Read at start.',
-  ),
+  'log/syslog_facility': choice('local2', facilities, 'Facility of messages to syslog. Read at start.'),
 };

@@ -208,7 +208,10 @@ describe('Sections for one host or one origin', () => {
     const asked = await preflight('https://app.example');
     assert.equal(asked.status, 204);
     assert.equal(asked.headers['access-control-max-age'], '5');
-    assert.equal((await preflight('https://other.example')).headers['access-control-allow-methods'], undefined);
+    assert.equal(
+      (await preflight('https://other.example')).headers['access-control-allow-methods'],
+      undefined,
+    );
   });
 
   test('may be changed at any time, with values that the option can have', async () => {

@@ -62,7 +62,9 @@ export class ProxyAndCorsPolicy {
 
   #read(): void {
     const { config } = this;
-    this.cors = config.boolean('chttpd/enable_cors') ? new CorsPolicy(config, (request) => this.hostOf(request)) : undefined;
+    this.cors = config.boolean('chttpd/enable_cors')
+      ? new CorsPolicy(config, (request) => this.hostOf(request))
+      : undefined;
     this.jsonp = config.boolean('chttpd/allow_jsonp');
     this.uriBytesMax = config.number('chttpd/max_uri_length');
     this.plusIsSpace = config.boolean('chttpd/decode_plus_to_space');

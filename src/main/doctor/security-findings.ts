@@ -71,7 +71,8 @@ function corsFindings(config: Config): Finding[] {
   const ofHosts = variants.filter((section) => !section.includes('://'));
   return ['cors', ...ofHosts].flatMap((section) => {
     const origins = config.variantValue(section, 'cors/origins') ?? config.text('cors/origins');
-    const credentials = config.variantValue(section, 'cors/credentials') ?? config.boolean('cors/credentials');
+    const credentials =
+      config.variantValue(section, 'cors/credentials') ?? config.boolean('cors/credentials');
     return anyOriginFindings(section, String(origins), credentials === true);
   });
 }
