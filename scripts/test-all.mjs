@@ -19,6 +19,9 @@ const behaviour = ['test/spec', 'test/golden', 'test/http', 'test/design', 'test
 /** What else writes. */
 const writing = ['test/auth', 'test/crash', 'test/feeds', 'test/model', 'test/query', 'test/replication'];
 
+/** How much of a failed run is repeated at the end: scripts/test.mjs ends with what failed. */
+const endLength = 6_000;
+
 const configurations = [
   { name: 'plain', args: [] },
   { name: 'encoded', args: [...behaviour, ...writing], env: { TUFFET_ENCODED_COMMANDS: '1' } },
@@ -34,7 +37,7 @@ process.chdir(root);
 ensureBuilt();
 ensureChromium();
 const lines = [];
-let failed = false;
+const failures = [];
 for (const { name, args, env, version } of configurations) {
   if (!isWanted(name)) continue;
   const folder = version === undefined ? undefined : nodeFolder(version);
@@ -52,11 +55,12 @@ for (const { name, args, env, version } of configurations) {
     encoding: 'utf8',
   });
   process.stdout.write(stdout);
-  failed ||= status !== 0;
   lines.push(`${name}: ${stdout.trimEnd().split('\n').at(-1)}`);
+  if (status !== 0) failures.push(`── ${name}, failed`, stdout.trimEnd().slice(-endLength));
 }
-process.stdout.write(`\n${lines.join('\n')}\n`);
-process.exitCode = failed ? 1 : 0;
+// Where a log is cut, its end is what remains.
+process.stdout.write(`\n${[...failures, ...lines].join('\n')}\n`);
+process.exitCode = failures.length > 0 ? 1 : 0;
 
 /** The folder of a version's program, installed when missing; null where that fails. */
 function nodeFolder(version) {

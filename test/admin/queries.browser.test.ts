@@ -144,3 +144,31 @@ test('changes are shown as they happen, filtered and paused', { skip }, async (t
   await table.getByRole('link', { name: 'fresh' }).waitFor({ state: 'detached' });
   admin.assertNoTrouble();
 });
+
+test('texts are searched in an index, page by page; a query in error says why', { skip }, async (t) => {
+  const admin = await withOrders(t);
+  const { page, client } = admin;
+  await admin.go('db/orders/search');
+  await page.getByText('No search index yet.').waitFor();
+  const index = "function (doc) { if (doc.city) index('city', doc.city, { store: true }); }";
+  await client.put('/orders/_design/texts', { indexes: { cities: { index } } });
+  await page.reload();
+  await page.getByLabel('Query', { exact: true }).fill('city:oslo');
+  await page.keyboard.press('Enter');
+  await page.getByText('100 found, the best first').waitFor();
+  const results = page.getByRole('region', { name: 'Results' });
+  const links = results.getByRole('link');
+  const first = await links.first().innerText();
+  await page.getByRole('button', { name: 'Next page' }).click();
+  await results.getByRole('link', { name: first, exact: true }).waitFor({ state: 'detached' });
+  await links.first().waitFor();
+  const second = await links.first().innerText();
+  await page.reload();
+  await results.getByRole('link', { name: second, exact: true }).waitFor();
+  await page.getByRole('button', { name: 'First page' }).click();
+  await results.getByRole('link', { name: first, exact: true }).waitFor();
+  await page.getByLabel('Query', { exact: true }).fill('city:[oslo');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').getByText('bad_request').waitFor();
+  admin.assertNoTrouble();
+});

@@ -2,6 +2,7 @@ import { get } from './http.js';
 
 interface SearchAnswer {
   total_rows: number;
+  bookmark: string;
   rows: { id: string; fields: Record<string, unknown>; doc?: Record<string, unknown> | null }[];
 }
 
@@ -24,11 +25,11 @@ export async function searchIndexes(db: string, signal: AbortSignal): Promise<st
 export function search(
   db: string,
   index: string,
-  text: string,
+  { q, bookmark }: { q: string; bookmark: string | null },
   limit: number,
   signal: AbortSignal,
 ): Promise<SearchAnswer> {
   const at = index.lastIndexOf('/');
   const parts = [db, `_design/${index.slice(0, at)}`, '_search', index.slice(at + 1)];
-  return get(parts, { q: text, limit, include_docs: true }, signal);
+  return get(parts, { q, limit, include_docs: true, ...(bookmark === null ? {} : { bookmark }) }, signal);
 }

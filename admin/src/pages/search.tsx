@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { search, searchIndexes } from '../api/search.js';
 import { formatCount } from '../lib/format.js';
-import { navigate } from '../lib/router.js';
+import { navigate, setQuery } from '../lib/router.js';
 import { useLoad } from '../lib/use-load.js';
 import { Field, Form, Select } from '../ui/form.js';
 import { Await, Page, Section } from '../ui/page.js';
@@ -55,22 +55,42 @@ function SearchForm({ db, names, query }: { db: string; names: string[]; query: 
           placeholder="title:pears AND city:oslo"
         />
       </Form>
-      {asked !== '' && <SearchResults db={db} index={index} text={asked} />}
+      {asked !== '' && <SearchResults db={db} index={index} text={asked} bookmark={query.get('bookmark')} />}
     </>
   );
 }
 
-function SearchResults({ db, index, text }: { db: string; index: string; text: string }) {
-  const state = useLoad((signal) => search(db, index, text, pageSize, signal), [db, index, text]);
+interface ResultsProps {
+  db: string;
+  index: string;
+  text: string;
+  bookmark: string | null;
+}
+
+function SearchResults({ db, index, text, bookmark }: ResultsProps) {
+  const inputs = [db, index, text, bookmark];
+  const state = useLoad((signal) => search(db, index, { q: text, bookmark }, pageSize, signal), inputs);
   return (
     <Section title="Results">
       <Await state={state}>
-        {({ total_rows: total, rows }) => (
+        {({ total_rows: total, rows, bookmark: next }) => (
           <>
             <p class="quiet" role="status">
-              {formatCount(total)} found, the best {rows.length} are shown
+              {formatCount(total)} found, the best first
             </p>
             <DocTable db={db} docs={rows.map(({ id, doc, fields }) => ({ _id: id, ...(doc ?? fields) }))} />
+            <div class="toolbar">
+              {bookmark !== null && (
+                <button type="button" onClick={() => setQuery({ bookmark: undefined })}>
+                  First page
+                </button>
+              )}
+              {rows.length === pageSize && (
+                <button type="button" onClick={() => setQuery({ bookmark: next })}>
+                  Next page
+                </button>
+              )}
+            </div>
           </>
         )}
       </Await>
