@@ -48,6 +48,8 @@ const renewalMs = 1_000;
  */
 export class Authenticator {
   readonly sessions: SessionCookies;
+  /** How often credentials had been verified before, and how often not. */
+  readonly cacheCounts = { hits: 0, misses: 0 };
   #handlers: readonly HandlerName[] = [];
   readonly #logins: Logins;
   readonly #proxy: ProxyHeaders;
@@ -192,7 +194,11 @@ export class Authenticator {
   /** What was found before, if it still holds. */
   #known(cache: CredentialCache<Known>, digest: string): Identity | undefined {
     const known = cache.get(digest);
-    if (known === undefined) return undefined;
+    if (known === undefined) {
+      this.cacheCounts.misses++;
+      return undefined;
+    }
+    this.cacheCounts.hits++;
     const { account } = known;
     const current = account === undefined || account.generation === this.accounts.generation;
     if (known.until > this.now() && (current || this.#refresh(known))) return known.identity;

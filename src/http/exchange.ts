@@ -44,6 +44,8 @@ export class Exchange implements RequestInfo {
   requestedParts: readonly Bytes[] | undefined;
   /** How often they did. */
   rewrites = 0;
+  /** The route that answers, for its figures; undefined until it is found. */
+  route: { path: string } | undefined;
   /** Where the client wants a WebSocket: makes the connection one, in place of an answer. */
   upgrade: ((open: (socket: WebSocket) => void) => void) | undefined;
   /** Whether JSON has been begun whose end may be an error. */

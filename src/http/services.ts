@@ -9,7 +9,7 @@ import type { Replicator } from '../replication/replicator.js';
 import type { ScriptHost } from '../script/script-host.js';
 import type { ProxyAndCorsPolicy } from './answer/proxy-and-cors-policy.js';
 import type { MemoryBudgets } from './connection/memory-budgets.js';
-import type { Metrics } from './metrics.js';
+import type { Metrics } from './metrics/metrics.js';
 
 /** All that handlers work with. */
 export interface Services {

@@ -1,4 +1,4 @@
-import type { Store } from '../storage/store.js';
+import type { Store, StoreSize } from '../storage/store.js';
 import type { FailedView, IndexJob, OnProgress } from './index-job.js';
 
 /** Where the documents of a job are: the store itself, and its folder for those who must open it themselves. */
@@ -26,5 +26,7 @@ export interface IndexBackend {
   renew(): Promise<void>;
   /** Gives disk space back where that is worth the copying. */
   reclaim(): Promise<void>;
+  /** Undefined as long as there are no indexes. */
+  size(): StoreSize | undefined;
   close(): Promise<void>;
 }

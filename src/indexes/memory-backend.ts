@@ -1,4 +1,5 @@
 import type { ScriptHost } from '../script/script-host.js';
+import type { StoreSize } from '../storage/store.js';
 import { MemoryStore } from '../storage/memory-store.js';
 import type { Documents, IndexBackend } from './index-backend.js';
 import type { FailedView, IndexJob, OnProgress } from './index-job.js';
@@ -27,6 +28,10 @@ export class MemoryBackend implements IndexBackend {
 
   discard(number: number, root: number): Promise<void> {
     return this.#indexer.discard(number, root);
+  }
+
+  size(): StoreSize {
+    return this.store.size();
   }
 
   async released(): Promise<void> {}

@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { RequestError, refusalOf, Unavailable } from '../base/errors.js';
 import { StorageError } from '../base/storage-errors.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
+import type { StoreSize } from '../storage/store.js';
 import { syncFolder } from '../storage/sync-folder.js';
 import type { Documents, IndexBackend } from './index-backend.js';
 import type { FailedView, IndexJob, OnProgress } from './index-job.js';
@@ -119,6 +120,10 @@ export class ThreadBackend implements IndexBackend {
   }
 
   /** Whether there has ever been an index. */
+  size(): StoreSize | undefined {
+    return this.#isUsed() ? this.store.size() : undefined;
+  }
+
   #isUsed(): boolean {
     return this.#store !== undefined || fs.existsSync(this.folder);
   }

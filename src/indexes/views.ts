@@ -3,7 +3,7 @@ import { refusalOf, type RequestError } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { ScriptHost } from '../script/script-host.js';
 import type { ShardState } from '../shard/shard-state.js';
-import type { Store } from '../storage/store.js';
+import type { Store, StoreSize } from '../storage/store.js';
 import type { DesignViews, ViewDefinition } from './definition.js';
 import type { Documents, IndexBackend } from './index-backend.js';
 import { IndexKeys, numberOf } from './index-keys.js';
@@ -204,6 +204,11 @@ export class Views {
 
   waiting({ instance }: Indexed, design: DesignViews): number {
     return this.#updating.get(`${instance}/${design.signature}`)?.clients ?? 0;
+  }
+
+  /** What all indexes take; undefined as long as there are none. */
+  size(): StoreSize | undefined {
+    return this.backend.size();
   }
 
   get isReclaiming(): boolean {

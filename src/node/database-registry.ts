@@ -129,6 +129,10 @@ export class DatabaseRegistry implements EventTarget {
     return this.#volumes.all().some((volume) => volume.namesFile(blob));
   }
 
+  get openDatabases(): number {
+    return this.#open.size;
+  }
+
   get isClosing(): boolean {
     return this.#closing;
   }

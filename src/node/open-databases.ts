@@ -27,6 +27,10 @@ export class OpenDatabases {
 
   constructor(private readonly keptMax: number) {}
 
+  get size(): number {
+    return this.#entries.size;
+  }
+
   /** The database that a name means, if it is kept. */
   get(name: string): Database | undefined {
     if (this.#latest?.name === name) return this.#latest;

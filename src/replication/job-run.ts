@@ -118,6 +118,7 @@ export class ActiveRun implements JobRun {
       checkpoint_interval: job.spec.checkpointIntervalMs,
       ...job.stats.members(),
       changes_pending: standing?.pending ?? null,
+      progress: progressOf(job.stats.missingChecked, standing?.pending),
       source_seq: standing?.sourceSeq ?? null,
       through_seq: standing?.throughSeq ?? null,
       checkpointed_source_seq: standing?.checkpointedSeq ?? null,
@@ -126,5 +127,9 @@ export class ActiveRun implements JobRun {
     };
   }
 }
+
+/** Of the changes that are known of so far, in percent. */
+const progressOf = (done: number, pending: number | null | undefined): number =>
+  pending === 0 ? 100 : Math.floor((100 * done) / (done + (pending ?? Infinity)));
 
 const seconds = (date: Date): number => Math.floor(date.getTime() / 1000);

@@ -1,7 +1,7 @@
 import type { RequestError } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { Config } from '../config/config.js';
-import type { Job, StartRun } from './job.js';
+import type { Job, JobState, StartRun } from './job.js';
 import type { LocalDoc } from './peer.js';
 import { reasonOf } from './reason.js';
 
@@ -31,6 +31,8 @@ export class JobScheduler {
   #rotation: NodeJS.Timeout;
   readonly #stopping = new Set<Promise<void>>();
   #closed = false;
+  /** How often each has happened since the start. */
+  readonly counts = { adds: 0, removes: 0, starts: 0, stops: 0, crashes: 0 };
   readonly #stopListening: () => void;
 
   constructor(
@@ -54,11 +56,19 @@ export class JobScheduler {
     return [...this.#jobs.values()].map(({ job }) => job);
   }
 
+  /** How many jobs are in each state now. */
+  states(): Record<JobState | 'total', number> {
+    const numbers = { total: this.#jobs.size, running: 0, pending: 0, crashing: 0 };
+    for (const { job } of this.#jobs.values()) numbers[job.state]++;
+    return numbers;
+  }
+
   /** Takes a job; one with the same id must not be there. */
   add(job: Job, listener: JobListener): void {
     if (this.#closed || this.#jobs.has(job.id))
       throw new Error('the job is there already, or none is wanted');
     job.note({ type: 'added' }, this.#historyMax);
+    this.counts.adds++;
     this.#jobs.set(job.id, { job, listener });
     this.#ready.add(job);
     this.#fill();
@@ -109,7 +119,7 @@ export class JobScheduler {
   }
 
   #forget(job: Job): void {
-    this.#jobs.delete(job.id);
+    if (this.#jobs.delete(job.id)) this.counts.removes++;
     this.#ready.delete(job);
     clearTimeout(this.#retries.get(job));
     this.#retries.delete(job);
@@ -121,6 +131,7 @@ export class JobScheduler {
     this.#ready.delete(job);
     this.#running.add(job);
     job.note({ type: 'started' }, this.#historyMax);
+    this.counts.starts++;
     this.#jobs.get(job.id)?.listener.started?.(job);
     run.ended.then(
       (answer) => this.#completed(job, run, answer),
@@ -147,6 +158,7 @@ export class JobScheduler {
     job.errorCount = ranMs >= healthyMs ? 1 : job.errorCount + 1;
     job.lastError = reasonOf(error);
     job.note({ type: 'crashed', reason: job.lastError }, this.#historyMax);
+    this.counts.crashes++;
     this.logger.warn({ replication: job.id, reason: job.lastError }, 'a replication failed');
     if (found?.listener.crashed(job, error) === true) this.#tryLater(job);
     else this.#forget(job);
@@ -181,6 +193,7 @@ export class JobScheduler {
     if (run === undefined) return;
     this.#endRun(job);
     job.note({ type: 'stopped' }, this.#historyMax);
+    this.counts.stops++;
     const stopping = run.stop();
     this.#stopping.add(stopping);
     await stopping.finally(() => this.#stopping.delete(stopping));

@@ -30,7 +30,7 @@ import { Config } from '../config/config.js';
 import { ProxyAndCorsPolicy } from '../http/answer/proxy-and-cors-policy.js';
 import { HttpServer } from '../http/connection/http-server.js';
 import { MemoryBudgets } from '../http/connection/memory-budgets.js';
-import { Metrics } from '../http/metrics.js';
+import { Metrics } from '../http/metrics/metrics.js';
 import type { Services } from '../http/services.js';
 import { once, soon } from './calls.js';
 import { openLog, type Log } from './logging.js';
@@ -82,9 +82,8 @@ async function start(config: Config, folder: DataFolder | undefined, log: Log): 
   const openRegistry = (): Promise<DatabaseRegistry> => openStores(config, logger, folder, scripting, users);
   const authenticator = new Authenticator(config, users.accounts, logger);
   const services: Services = {
-    ...servicesFor(config, logger, folder, () => services.registry, scripting.host),
+    ...servicesFor(config, logger, folder, () => services.registry, scripting.host, authenticator),
     registry: await openRegistry(),
-    authenticator,
     reload: () => reload(config, logger, () => server.reload()),
     // What is only in memory has nothing to be opened again from.
     restart: () => (folder === undefined ? services.batches.flush() : restarting.restart()),
@@ -133,18 +132,34 @@ function servicesFor(
   folder: DataFolder | undefined,
   registry: () => DatabaseRegistry,
   scripts: Services['scripts'],
-): Omit<Services, 'registry' | 'authenticator' | 'reload' | 'restart'> {
+  authenticator: Authenticator,
+): Omit<Services, 'registry' | 'reload' | 'restart'> {
   const version = packageVersion();
   const budgets = new MemoryBudgets(config);
   const uuid = config.text('couchdb/uuid') || (folder?.uuid ?? randomId());
   const serverName = `Tuffet/${version}`;
+  const replicator = makeReplicator({
+    config,
+    logger,
+    registry,
+    scripts,
+    serverId: uuid,
+    userAgent: serverName,
+  });
   return {
     config,
     batches: new BatchWrites(registry, config, logger),
-    replicator: makeReplicator({ config, logger, registry, scripts, serverId: uuid, userAgent: serverName }),
+    replicator,
+    authenticator,
     scripts,
     uuids: new Uuids(config),
-    metrics: new Metrics(budgets, registry),
+    metrics: new Metrics({
+      budgets,
+      registry,
+      dataFolder: folder?.folder,
+      jobs: replicator.scheduler,
+      credentials: authenticator.cacheCounts,
+    }),
     wheel: new TimerWheel((error) => logger.error({ err: error }, 'a timer failed')),
     logger,
     policy: new ProxyAndCorsPolicy(config),

@@ -214,6 +214,7 @@ test('a replication among the active tasks has every field, of its type', async 
     docs_read: 'number',
     docs_written: 'number',
     missing_revisions_found: 'number',
+    progress: 'number',
     replication_id: 'string',
     revisions_checked: 'number',
     source: 'string',

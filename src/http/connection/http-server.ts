@@ -5,6 +5,7 @@ import { Admission } from './admission.js';
 import { watchBodies, type BodyWatch } from './body-watch.js';
 import { answerClientError, answerRaw, type ClientError } from './client-error.js';
 import { fail } from '../answer/error-answer.js';
+import { answerPreflight } from '../answer/preflight.js';
 import { Exchange } from '../exchange.js';
 import { SocketServer, wantsWebSocket, type UpgradeRequest } from '../feeds/socket-server.js';
 import { expectationFailed, HeadChecks } from './head-checks.js';
@@ -75,8 +76,12 @@ export class HttpServer {
     const readers = new StalledReaders(() => config.number('tuffet/answer_idle_timeout_ms'));
     this.#server.on('connection', (socket: Pipelined) => {
       this.#connections.add(socket);
+      services.metrics.connections++;
       readers.add(socket);
-      socket.on('close', () => this.#connections.delete(socket));
+      socket.on('close', () => {
+        this.#connections.delete(socket);
+        services.metrics.connections--;
+      });
     });
     this.#server.on('clientError', (error: ClientError, socket: Pipelined) => {
       // An answer that is under way cannot be followed by another.
@@ -265,10 +270,10 @@ export class HttpServer {
     const { logger, metrics } = this.services;
     const ms = performance.now() - started;
     const method = request.method ?? 'GET';
-    metrics.request(method, response.statusCode, ms);
+    const complete = response.writableEnded && response.writableFinished;
+    metrics.request(method, response.statusCode, ms, exchange?.route, complete);
     if (!logger.logsRequests) return;
     const user = exchange?.user.name ?? null;
-    const complete = response.writableEnded && response.writableFinished;
     logger.request({
       id,
       method,
@@ -286,15 +291,4 @@ function giveUpBody(exchange: Exchange): void {
   const { request, response } = exchange;
   response.once('close', () => request.destroy());
   fail(exchange, new RequestError('request_timeout', 'The body of the request did not come in time.'));
-}
-
-/** A browser that asks what a page may do is answered without a login: it sends none with that question. */
-function answerPreflight(exchange: Exchange): boolean {
-  const { request, response, services } = exchange;
-  if (request.method !== 'OPTIONS') return false;
-  const headers = services.policy.cors?.preflight(request);
-  if (headers === undefined) return false;
-  exchange.head(204, headers);
-  response.end();
-  return true;
 }

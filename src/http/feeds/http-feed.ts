@@ -3,7 +3,7 @@ import { nextTurn } from '../../base/turns.js';
 import type { Due, TimerWheel } from '../../base/timer-wheel.js';
 import type { Piece } from '../../changes/change-reader.js';
 import type { Feed, FeedListener } from '../../changes/feed.js';
-import type { Metrics } from '../metrics.js';
+import type { Metrics } from '../metrics/metrics.js';
 import type { FeedForm } from './feed-form.js';
 import { directSocket, writeChunk } from './raw-chunk.js';
 

@@ -2,7 +2,7 @@ import type { Due, TimerWheel } from '../../base/timer-wheel.js';
 import { RequestError } from '../../base/errors.js';
 import type { Piece } from '../../changes/change-reader.js';
 import type { Feed, FeedListener } from '../../changes/feed.js';
-import type { Metrics } from '../metrics.js';
+import type { Metrics } from '../metrics/metrics.js';
 import type { FeedRequest } from './feed-request.js';
 import type { SocketWriter } from './socket-writer.js';
 

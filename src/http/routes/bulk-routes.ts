@@ -33,7 +33,6 @@ const bodyInMemoryBytesMax = 8 * 1024 * 1024;
 
 async function bulkDocs(exchange: Exchange, database: Database): Promise<void> {
   requireJson(exchange.request);
-  exchange.services.metrics.bulkRequests++;
   const declared = Number(exchange.header('content-length') ?? Infinity);
   const packed = exchange.header('content-encoding') !== undefined;
   if (declared <= bodyInMemoryBytesMax && !packed) await saveFromMemory(exchange, database);

@@ -92,16 +92,26 @@ function name(exchange: Exchange): void {
 
 function system(exchange: Exchange): void {
   const { rss, heapTotal, heapUsed, external, arrayBuffers } = process.memoryUsage();
+  const { voluntaryContextSwitches, involuntaryContextSwitches } = process.resourceUsage();
   exchange.json(200, {
     uptime: Math.floor(process.uptime()),
     memory: {
-      other: rss - heapTotal,
+      // The first four have the names that CouchDB's monitoring reads.
+      other: Math.max(0, rss - heapTotal - external),
+      processes: heapTotal,
+      processes_used: heapUsed,
+      binary: external,
       rss,
       heap_total: heapTotal,
       heap_used: heapUsed,
       external,
       array_buffers: arrayBuffers,
     },
+    context_switches: voluntaryContextSwitches + involuntaryContextSwitches,
+    // What programs for CouchDB walk through.
+    message_queues: {},
+    internal_replication_jobs: 0,
+    distribution: {},
   });
 }
 
@@ -133,9 +143,8 @@ function stats(exchange: Exchange): void {
   exchange.json(200, found);
 }
 
-async function prometheus(exchange: Exchange): Promise<void> {
-  const text = await exchange.services.metrics.prometheus();
-  exchange.send(200, 'text/plain; version=2.0', text);
+function prometheus(exchange: Exchange): void {
+  exchange.send(200, 'text/plain; version=2.0', exchange.services.metrics.prometheus());
 }
 
 /** Requests that are under way meanwhile may fail; what they were told is saved is saved. */

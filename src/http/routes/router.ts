@@ -103,7 +103,7 @@ export function route(exchange: Exchange): void | Promise<void> {
   const { parts } = exchange;
   const found = serverTable.find(parts);
   if (found !== undefined) {
-    const handler = handlerOf(found, exchange.method);
+    const handler = handlerOf(found, exchange);
     checkServerAccess(accessOf(found, exchange.method), exchange);
     return handler(exchange);
   }
@@ -111,7 +111,7 @@ export function route(exchange: Exchange): void | Promise<void> {
   const isReserved = parts[0]?.charCodeAt(0) === underscore;
   if (isReserved && !isSystemName(exchange.services.config, fromBytes(parts[0]!)))
     checkServerAccess('server_admin', exchange);
-  if (parts.length === 1) return handlerOf(databaseRoute, exchange.method)(exchange);
+  if (parts.length === 1) return handlerOf(databaseRoute, exchange)(exchange);
   const database = exchange.services.registry.database(fromBytes(parts[0]!));
   return routeBelow(exchange, database);
 }
@@ -127,7 +127,7 @@ function routeBelow(exchange: Exchange, database: Database): void | Promise<void
   }
   const found = databaseTable.find(parts);
   if (found !== undefined) {
-    const handler = handlerOf(found, exchange.method);
+    const handler = handlerOf(found, exchange);
     checkDatabaseAccess(accessOf(found, exchange.method), exchange, database);
     return handler(exchange, database);
   }
@@ -191,6 +191,7 @@ function callDocument(
 
 /** Strangers don't learn which methods there are. */
 function permittedHandler<Handler>(route: Route<Handler>, exchange: Exchange, database: Database): Handler {
+  exchange.route = route;
   const handler = route.methods[exchange.method === 'HEAD' ? 'GET' : exchange.method];
   const access = handler === undefined ? 'member' : accessOf(route, exchange.method);
   checkDatabaseAccess(access, exchange, database);
@@ -198,7 +199,10 @@ function permittedHandler<Handler>(route: Route<Handler>, exchange: Exchange, da
   return handler;
 }
 
-function handlerOf<Handler>({ methods, allow }: Route<Handler>, method: string): Handler {
+function handlerOf<Handler>(found: Route<Handler>, exchange: Exchange): Handler {
+  const { methods, allow } = found;
+  const { method } = exchange;
+  exchange.route = found;
   const handler = methods[method === 'HEAD' ? 'GET' : method];
   if (handler === undefined) throw methodNotAllowed(allow);
   return handler;

@@ -1,0 +1,146 @@
+import fs from 'node:fs';
+import type { DatabaseRegistry } from '../../node/database-registry.js';
+import type { JobScheduler } from '../../replication/job-scheduler.js';
+import type { StoreSize } from '../../storage/store.js';
+import type { MemoryBudgets } from '../connection/memory-budgets.js';
+import { labelled, single, type Figure } from './figures.js';
+
+/** The kinds of work that are always shown, so that a board has them also when there is none. */
+const taskTypes = [
+  'indexer',
+  'search_indexer',
+  'database_compaction',
+  'view_compaction',
+  'replication',
+  'shard_splitting',
+];
+
+/** Figures of storage, indexes and work in the background. */
+export function nodeFigures(node: () => DatabaseRegistry, dataFolder: string | undefined): Figure[] {
+  const volumes = (size: (size: StoreSize) => number) => () =>
+    node()
+      .volumes()
+      .map(({ slot, store }) => [String(slot), size(store.size())] as const);
+  const indexes = (size: (size: StoreSize) => number) => () => {
+    const found = node().views.size();
+    return found === undefined ? 0 : size(found);
+  };
+  return [
+    single('gauge', 'couchdb_open_databases', 'number of open databases', () => node().openDatabases),
+    labelled(
+      'gauge',
+      'tuffet_volume_file_bytes',
+      'bytes that a volume takes on disk',
+      'volume',
+      volumes(({ file_bytes }) => file_bytes),
+    ),
+    labelled(
+      'gauge',
+      'tuffet_volume_used_bytes',
+      'bytes of a volume that are in use',
+      'volume',
+      volumes(({ used_bytes }) => used_bytes),
+    ),
+    single(
+      'gauge',
+      'tuffet_index_file_bytes',
+      'bytes that indexes take on disk',
+      indexes(({ file_bytes }) => file_bytes),
+    ),
+    single(
+      'gauge',
+      'tuffet_index_used_bytes',
+      'bytes of indexes that are in use',
+      indexes(({ used_bytes }) => used_bytes),
+    ),
+    {
+      name: 'tuffet_disk_free_bytes',
+      type: 'gauge',
+      help: 'bytes that are free on the disk of the data folder',
+      samples: () => freeBytes(dataFolder).map((value) => ({ value })),
+    },
+    labelled('gauge', 'tuffet_active_tasks', 'work in the background, by its type', 'type', () => {
+      const counts = new Map(taskTypes.map((type) => [type, 0]));
+      for (const { type } of node().tasks.list() as { type: string }[])
+        counts.set(type, (counts.get(type) ?? 0) + 1);
+      return counts;
+    }),
+  ];
+}
+
+/** Nothing for a server that keeps everything in memory, or where the system does not tell. */
+function freeBytes(folder: string | undefined): number[] {
+  if (folder === undefined) return [];
+  try {
+    const { bavail, bsize } = fs.statfsSync(folder);
+    return [bavail * bsize];
+  } catch {
+    return [];
+  }
+}
+
+/** The names are CouchDB's. */
+export function replicationFigures(jobs: JobScheduler): Figure[] {
+  const prefix = 'couchdb_couch_replicator_jobs';
+  return [
+    single('gauge', `${prefix}_total`, 'total number of replications', () => jobs.states().total),
+    single('gauge', `${prefix}_running`, 'number of running replications', () => jobs.states().running),
+    single('gauge', `${prefix}_pending`, 'number of replications that wait', () => jobs.states().pending),
+    single(
+      'gauge',
+      `${prefix}_crashed`,
+      'number of replications that failed and are tried again',
+      () => jobs.states().crashing,
+    ),
+    ...(Object.keys(jobs.counts) as (keyof typeof jobs.counts)[]).map((name) =>
+      single(
+        'counter',
+        `${prefix}_${name}_total`,
+        `number of ${name} of replications`,
+        () => jobs.counts[name],
+      ),
+    ),
+  ];
+}
+
+/** Figures of memory and of the process. */
+export function memoryFigures(budgets: MemoryBudgets): Figure[] {
+  const each = Object.entries({ bodies: budgets.bodies, answers: budgets.answers });
+  let before = performance.eventLoopUtilization();
+  return [
+    labelled(
+      'counter',
+      'tuffet_memory_waits_total',
+      'how often a body or an answer found no room at once',
+      'budget',
+      () => each.map(([budget, { waits }]) => [budget, waits] as const),
+    ),
+    labelled(
+      'gauge',
+      'tuffet_memory_held_bytes',
+      'bytes of large request bodies and answers held in memory',
+      'budget',
+      () => each.map(([budget, { used }]) => [budget, used] as const),
+    ),
+    single('gauge', 'tuffet_heap_used_bytes', 'bytes of the JavaScript heap that are in use', () => {
+      return process.memoryUsage().heapUsed;
+    }),
+    single('gauge', 'process_resident_memory_bytes', 'resident memory', () => process.memoryUsage.rss()),
+    single('counter', 'process_cpu_seconds_total', 'processor time, of all threads', () => {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1e6;
+    }),
+    single(
+      'gauge',
+      'tuffet_event_loop_utilization',
+      'share of the time since the last look in which the serving thread was busy',
+      () => {
+        const now = performance.eventLoopUtilization();
+        const { utilization } = performance.eventLoopUtilization(now, before);
+        before = now;
+        return utilization;
+      },
+    ),
+    single('counter', 'couchdb_uptime_seconds', 'time since the start', () => process.uptime()),
+  ];
+}
