@@ -10,7 +10,7 @@
 import type { SelectorNode } from '../selectors/node.js';
 import type { FindRequest } from './find-request.js';
 import type { QueryIndex } from './query-index.js';
-import { indexableFields, isConstant, requiredFields } from './selector-fields.js';
+import { findsNothing, indexableFields, isConstant, requiresField } from './selector-fields.js';
 import type { Sort } from './sort.js';
 
 export type Reason =
@@ -72,10 +72,10 @@ function unusable(index: QueryIndex, selector: SelectorNode, wishes: Wishes): Re
   if (index.partialFilter !== undefined && !isNamed(index, useIndex)) return 'is_partial';
   if (index.type === 'special') return unusablePrimary(index, selector, sort);
   if (index.partitioned !== (partition !== undefined)) return 'scope_mismatch';
-  const required = requiredFields(selector);
   const isThere = (column: string): boolean =>
-    column === '_id' || column === '_rev' || required.has(column) || sort.fields.includes(column);
-  if (index.columns.length === 0 || !index.columns.every(isThere)) return 'field_mismatch';
+    column === '_id' || column === '_rev' || requiresField(selector, column) || sort.fields.includes(column);
+  const isWhole = findsNothing(selector) || index.columns.every(isThere);
+  if (index.columns.length === 0 || !isWhole) return 'field_mismatch';
   return hasOrder(index.columns, sort, selector) ? undefined : 'sort_order_mismatch';
 }
 
@@ -115,7 +115,7 @@ function bySuitability(selector: SelectorNode, indexes: readonly QueryIndex[]): 
   const fields = indexableFields(selector);
   const suited = indexes.map((index) => ({
     index,
-    distance: Math.abs(fields.size - covered(index.columns, fields, selector)),
+    distance: fields.size - covered(index.columns, fields),
   }));
   return suited.sort(
     (a, b) =>
@@ -128,15 +128,10 @@ function bySuitability(selector: SelectorNode, indexes: readonly QueryIndex[]): 
 
 const compareNames = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Columns that a range of keys can speak of: those with one value, and the first with another condition. */
-function covered(columns: readonly string[], fields: ReadonlySet<string>, selector: SelectorNode): number {
-  let count = 0;
-  for (const column of columns) {
-    if (!fields.has(column)) return count;
-    count++;
-    if (!isConstant(selector, column)) return count;
-  }
-  return count;
+/** How many of the first columns the selector has a condition for that an index can be read by. */
+function covered(columns: readonly string[], fields: ReadonlySet<string>): number {
+  const other = columns.findIndex((column) => !fields.has(column));
+  return other === -1 ? columns.length : other;
 }
 
 const stages: readonly (readonly Reason[])[] = [

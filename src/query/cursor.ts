@@ -81,8 +81,10 @@ export class Cursor {
     for (const row of reader.rows(range, this.plan.descending, this.#behind)) {
       this.stats.keys++;
       const match = this.#match(row, seen);
-      if (match !== undefined) collector.take(match);
       if (collector.isFull) return true;
+      if (match !== undefined) collector.take(match);
+      // One row behind the last one of a page is read too: CouchDB counts it.
+      if (collector.isFull) continue;
       if (collector.isHeavy || this.#isTurnOver()) {
         this.#behind = { id: row.id, key: JSON.parse(fromBytes(row.keyText)) as unknown[] };
         return false;

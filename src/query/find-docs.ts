@@ -150,7 +150,7 @@ export class DocSearch {
     // There is one copy of each document: to ask for more of them is to look at the same.
     const isQuorum = this.request.r > 1;
     return {
-      total_keys_examined: this.#plan.index.type === 'special' ? 0 : stats.keys,
+      total_keys_examined: stats.keys,
       total_docs_examined: isQuorum ? 0 : stats.docs,
       total_quorum_docs_examined: isQuorum ? stats.docs : 0,
       results_returned: returned,

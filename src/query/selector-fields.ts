@@ -1,25 +1,37 @@
 /** What the planner asks a selector. */
 import type { SelectorNode } from '../selectors/node.js';
 
-/** Fields that every document that matches has. An index leaves out documents that lack one of its fields. */
-export function requiredFields(node: SelectorNode): ReadonlySet<string> {
+/** Whether every document that matches has a field. An index leaves out documents that lack one of its fields. */
+export function requiresField(node: SelectorNode, field: string): boolean {
   switch (node.kind) {
     case 'field':
-      return isAbsence(node.condition) ? none : new Set([node.field]);
+      return node.field === field && !isAbsence(node.condition);
     case 'and':
-      return new Set(node.args.flatMap((arg) => [...requiredFields(arg)]));
-    case 'or': {
-      const [first, ...rest] = node.args.map(requiredFields);
-      return new Set([...(first ?? none)].filter((field) => rest.every((others) => others.has(field))));
-    }
+      return node.args.some((arg) => requiresField(arg, field));
+    case 'or':
+      return node.args.length > 0 && node.args.every((arg) => requiresField(arg, field));
     case 'everything':
     case 'nor':
     case 'not':
     case 'parts':
     case 'condition':
-      return none;
+      return false;
   }
 }
+
+/** Whether an `$or` without alternatives is in a selector that finds nothing: CouchDB reads any index for it. */
+export function findsNothing(node: SelectorNode): boolean {
+  if (node.kind !== 'and') return isEmptyOr(node);
+  return node.args.some(isEmptyOr) && node.args.some(isInNothing);
+}
+
+const isEmptyOr = (node: SelectorNode): boolean => node.kind === 'or' && node.args.length === 0;
+
+const isInNothing = (node: SelectorNode): boolean =>
+  node.kind === 'field' &&
+  node.condition.kind === 'condition' &&
+  node.condition.operator === '$in' &&
+  (node.condition.value as unknown[]).length === 0;
 
 const none: ReadonlySet<string> = new Set<string>();
 

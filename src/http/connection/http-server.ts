@@ -3,6 +3,7 @@ import http, { ServerResponse, type IncomingMessage, type Server } from 'node:ht
 import { RequestError, Unavailable } from '../../base/errors.js';
 import { Admission } from './admission.js';
 import { watchBodies, type BodyWatch } from './body-watch.js';
+import { answerConnect } from './answer-connect.js';
 import { answerClientError, answerRaw, type ClientError } from './client-error.js';
 import { fail } from '../answer/error-answer.js';
 import { answerPreflight } from '../answer/preflight.js';
@@ -91,8 +92,8 @@ export class HttpServer {
     this.#server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
       this.#refuse(request, response, expectationFailed()),
     );
-    this.#server.on('connect', (_, socket) =>
-      takeOver(socket, () => answerRaw(socket, 'method_not_allowed', 'This server is no proxy.')),
+    this.#server.on('connect', (request: IncomingMessage, socket) =>
+      takeOver(socket, () => answerConnect(request, socket, take)),
     );
     this.#server.on('upgrade', (request: IncomingMessage, socket, head) =>
       takeOver(socket, () => this.#upgrade({ request, socket, head })),
@@ -160,9 +161,8 @@ export class HttpServer {
   #upgrade(upgrade: UpgradeRequest): void {
     const { request, socket } = upgrade;
     const started = performance.now();
-    if (hasBody(request)) {
+    if (hasBody(request))
       return answerRaw(socket, 'bad_request', 'A request with a body cannot change the protocol.');
-    }
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
     response.assignSocket(socket as IncomingMessage['socket']);

@@ -13,6 +13,13 @@ import type { DatabaseRoute } from './route.js';
 
 const deletion = { allow: 'DELETE', access: 'db_admin', methods: { DELETE: remove } } as const;
 
+/** Nothing is at other paths below `_index`, whatever is asked of it. */
+const otherMethods = ['CONNECT', 'COPY', 'DELETE', 'GET', 'OPTIONS', 'POST', 'PUT', 'TRACE'];
+
+function otherHandlers(): DatabaseRoute['methods'] {
+  return Object.fromEntries(otherMethods.map((method) => [method, missing]));
+}
+
 /** The indexes of declarative queries. Each stands in a design document, which only database admins write. */
 export const indexRoutes: readonly DatabaseRoute[] = [
   {
@@ -24,12 +31,7 @@ export const indexRoutes: readonly DatabaseRoute[] = [
   { path: '/{db}/_index/_bulk_delete', allow: 'POST', access: 'db_admin', methods: { POST: removeAll } },
   { path: '/{db}/_index/_design/{ddoc}/{type}/{name}', ...deletion },
   { path: '/{db}/_index/{ddoc}/{type}/{name}', ...deletion },
-  {
-    path: '/{db}/_index/*',
-    allow: 'GET,DELETE',
-    access: 'member',
-    methods: { GET: missing, DELETE: missing },
-  },
+  { path: '/{db}/_index/*', allow: otherMethods.join(), access: 'member', methods: otherHandlers() },
 ];
 
 const contextOf = ({ services, user }: Exchange, database: Database): IndexContext => ({

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { newDb, startServer } from '../support/server.js';
+
+const client = await startServer();
+const db = await newDb(client);
+for (const fields of [['company'], ['manager'], ['company', 'manager']])
+  await client.post(`${db}/_index`, { index: { fields }, name: fields.join('_and_') });
+await client.post(`${db}/_bulk_docs`, {
+  docs: Array.from({ length: 60 }, (_, n) => ({ _id: `d${n}`, company: `c${n}`, manager: n % 20 === 0 })),
+});
+
+interface Explained {
+  index: { name: string; type: string };
+  covering: boolean;
+}
+
+async function explain(selector: object, fields?: string[]): Promise<Explained> {
+  return (await client.post(`${db}/_explain`, { selector, fields })).body as Explained;
+}
+
+test('an index with more of the fields is taken, also behind a range', async () => {
+  const selector = { company: { $gt: null }, manager: true };
+  const plan = await explain(selector, ['company']);
+  assert.equal(plan.index.name, 'company_and_manager');
+  assert.equal(plan.covering, true);
+  const body = { selector, fields: ['company'], execution_stats: true };
+  const found = await client.post(`${db}/_find`, body);
+  assert.equal(found.body.docs.length, 3);
+  assert.equal(found.body.execution_stats.total_docs_examined, 0);
+});
+
+test('any index serves an $or without alternatives that finds nothing', async () => {
+  for (const selector of [{ $or: [] }, { $or: [], a: { $in: [] } }]) {
+    assert.equal((await explain(selector)).index.type, 'json', JSON.stringify(selector));
+    assert.deepEqual((await client.post(`${db}/_find`, { selector })).body.docs, []);
+  }
+  const selector = { $or: [], _id: 'd1' };
+  assert.equal((await client.post(`${db}/_find`, { selector })).body.docs.length, 1);
+});
+
+test('the rows that were read are counted, and one behind a full page', async () => {
+  const stats = async (body: object): Promise<unknown> =>
+    (await client.post(`${db}/_find`, { ...body, execution_stats: true })).body.execution_stats;
+  const keys = async (body: object): Promise<unknown> =>
+    ((await stats(body)) as { total_keys_examined: number }).total_keys_examined;
+  assert.equal(await keys({ selector: { none: 1 } }), 60 + 3);
+  assert.equal(await keys({ selector: { company: { $gt: 'c' } }, use_index: 'nothing', limit: 5 }), 6);
+  assert.equal(await keys({ selector: { company: { $gt: 'c' } }, limit: 60 }), 60);
+});
+
+test('nothing is at other paths below _index, whatever the method', async () => {
+  for (const method of ['GET', 'PUT', 'POST', 'DELETE', 'COPY', 'OPTIONS', 'TRACE']) {
+    for (const path of ['a', 'a/b', 'a/b/c/d', 'a/b/c/d/e'])
+      assert.equal((await client.send(method, `${db}/_index/${path}`)).status, 404, `${method} ${path}`);
+    if (method !== 'POST')
+      assert.equal((await client.send(method, `${db}/_index/_bulk_delete`)).status, 405, method);
+  }
+});
