@@ -198,3 +198,48 @@ test(
     admin.assertNoTrouble();
   },
 );
+
+test(
+  'shards are split from the settings, and the jobs are stopped, resumed and removed',
+  { skip },
+  async (t) => {
+    const admin = await openAdmin(t);
+    const { page, client } = admin;
+    await client.put('/many%2Fparts?q=2');
+    await admin.go('server');
+    await page.getByText('No shard was split.').waitFor();
+    await page.getByRole('button', { name: 'Stop resharding' }).click();
+    await page.getByText('Resharding is stopped').waitFor();
+    await admin.go('db/many%2Fparts/settings');
+    await page.getByLabel('Split in two').selectOption('00000000-7fffffff');
+    await page.getByRole('button', { name: 'Split…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Split', exact: true }).click();
+    await page.getByRole('link', { name: 'All jobs' }).click();
+    const jobs = page.getByRole('region', { name: 'Resharding jobs' });
+    await jobs.getByText('stopped', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Resume resharding' }).click();
+    await jobs.getByText('completed', { exact: true }).waitFor();
+    await jobs.getByRole('link', { name: 'many/parts' }).click();
+    await page.getByText('3 ranges of hashes').waitFor();
+    await page.getByRole('button', { name: 'Split…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Split', exact: true }).click();
+    await page.getByText('6 ranges of hashes').waitFor();
+    await page.getByText('4 splits completed.').waitFor();
+    assert.equal(Object.keys((await client.get('/many%2Fparts/_shards')).body.shards).length, 6);
+    await page.getByRole('link', { name: 'All jobs' }).click();
+    for (let left = 4; left > 0; left--) {
+      await jobs
+        .getByRole('button', { name: 'Remove' })
+        .nth(left - 1)
+        .waitFor();
+      await jobs.getByRole('button', { name: 'Remove' }).first().click();
+      if (left > 1)
+        await jobs
+          .getByRole('button', { name: 'Remove' })
+          .nth(left - 1)
+          .waitFor({ state: 'detached' });
+    }
+    await page.getByText('No shard was split.').waitFor();
+    admin.assertNoTrouble();
+  },
+);

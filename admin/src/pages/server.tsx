@@ -8,6 +8,7 @@ import { Chart } from '../ui/chart.js';
 import { ErrorBox } from '../ui/error-box.js';
 import { Await, Page, Section } from '../ui/page.js';
 import { NodesSection } from './nodes-section.js';
+import { ReshardingSection } from './resharding-section.js';
 
 const refreshMs = 2000;
 const storageMs = 10_000;
@@ -124,6 +125,9 @@ export function ServerPage() {
       </div>
       <Section title="Nodes">
         <NodesSection />
+      </Section>
+      <Section title="Resharding">
+        <ReshardingSection />
       </Section>
     </Page>
   );

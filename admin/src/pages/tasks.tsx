@@ -30,6 +30,8 @@ const kinds: Record<string, string> = {
   database_compaction: 'Compacting a database',
   view_compaction: 'Compacting an index',
   replication: 'Replication',
+  search_indexer: 'Filling a search index',
+  shard_splitting: 'Splitting a shard',
 };
 
 export function TasksPage() {

@@ -1,13 +1,16 @@
 import { useState } from 'preact/hooks';
 import { readShards, shardOf } from '../../api/settings.js';
 import { plural } from '../../lib/format.js';
+import { useIsAdmin } from '../../lib/session-context.js';
 import { useLoad } from '../../lib/use-load.js';
 import { Field, Form } from '../../ui/form.js';
 import { Await, Section } from '../../ui/page.js';
+import { SplitShards } from './split-shards.js';
 
 /** Draws the ranges of hashes that the database is divided into. */
 export function ShardsSection({ db }: { db: string }) {
   const state = useLoad((signal) => readShards(db, signal), [db]);
+  const isAdmin = useIsAdmin();
   const [id, setId] = useState('');
   const [found, setFound] = useState<string>();
   return (
@@ -39,6 +42,9 @@ export function ShardsSection({ db }: { db: string }) {
           );
         }}
       </Await>
+      {isAdmin && state.data && (
+        <SplitShards db={db} ranges={Object.keys(state.data).sort()} onSplit={state.reload} />
+      )}
       <Form submit="Show its shard" onSubmit={async () => setFound((await shardOf(db, id)).range)}>
         <Field
           label="Where is a document?"
