@@ -57,6 +57,26 @@ export function varint(value: number): Bytes {
   return bytes + fromCharCode(rest);
 }
 
+/** The varint that stands at a place. */
+export function readVarintAt(bytes: Bytes, at: number): number {
+  const first = bytes.charCodeAt(at);
+  if (first < 0x80) return first;
+  let value = first - 0x80;
+  for (let factor = 0x80; ; factor *= 0x80) {
+    const byte = bytes.charCodeAt(++at);
+    if (byte < 0x80) return value + byte * factor;
+    // Also where the record ends too soon, and the byte is no number.
+    if (!(factor <= 2 ** 49)) throw new CorruptRecord('a number has no end');
+    value += (byte - 0x80) * factor;
+  }
+}
+
+/** Where a varint ends that begins at a place. */
+export function varintEnd(bytes: Bytes, at: number): number {
+  while (bytes.charCodeAt(at) >= 0x80) at++;
+  return at + 1;
+}
+
 /** Reads the parts of a record one after the other. */
 export class ByteReader {
   at = 0;

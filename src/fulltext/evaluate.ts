@@ -1,4 +1,3 @@
-import { readPositions, readPosting } from '../search/postings.js';
 import { phraseFrequency } from './phrase.js';
 import type { Plan } from './plan.js';
 import type { DocRange, SearchReader } from './search-reader.js';
@@ -45,22 +44,14 @@ function termDocs(
   range: DocRange,
   only: readonly number[] | undefined,
 ): Found {
-  const found: Found = { docs: [], scores: [] };
-  const add = (doc: number, value: string): void => {
-    const { frequency, length, boost: given } = readPosting(value);
-    found.docs.push(doc);
-    found.scores.push(score(frequency, length) * boost * given);
-  };
-  if (only !== undefined && only.length * seekFactor < count) {
-    for (const doc of only) {
-      const value = reader.posting(key, doc);
-      if (value !== undefined) add(doc, value);
-    }
-    return found;
-  }
-  const { docs, values } = reader.postings(key, range);
-  for (let i = 0; i < docs.length; i++) add(docs[i]!, values[i]!);
-  return found;
+  const { docs, frequencies, lengths, boosts } =
+    only !== undefined && only.length * seekFactor < count
+      ? reader.postingsOf(key, only)
+      : reader.postings(key, range);
+  const scores = frequencies;
+  for (let i = 0; i < docs.length; i++)
+    scores[i] = score(frequencies[i]!, lengths[i]!) * boost * boosts[i]!;
+  return { docs, scores };
 }
 
 function phraseDocs(
@@ -69,23 +60,20 @@ function phraseDocs(
   range: DocRange,
   only: readonly number[] | undefined,
 ): Found {
-  const postings = terms.map(({ key }) => reader.postings(key, range));
+  const postings = terms.map(({ key }) => reader.postings(key, range, true));
   let docs: readonly number[] = postings[0]!.docs;
   for (const { docs: others } of postings.slice(1)) docs = common(docs, others);
   if (only !== undefined) docs = common(docs, only);
   const found: Found = { docs: [], scores: [] };
   const places = postings.map(() => 0);
   for (const doc of docs) {
-    const values = postings.map(({ docs: own, values: all }, i) => {
-      while (own[places[i]!]! < doc) places[i]!++;
-      return all[places[i]!]!;
-    });
-    const positions = values.map((value, i) => readPositions(value).map((at) => at - terms[i]!.at));
+    for (const [i, { docs: own }] of postings.entries()) while (own[places[i]!]! < doc) places[i]!++;
+    const positions = postings.map((each, i) => each.positions(places[i]!).map((at) => at - terms[i]!.at));
     const frequency = phraseFrequency(positions, slop);
     if (frequency === 0) continue;
-    const { length, boost: given } = readPosting(values[0]!);
+    const { lengths, boosts } = postings[0]!;
     found.docs.push(doc);
-    found.scores.push(score(frequency, length) * boost * given);
+    found.scores.push(score(frequency, lengths[places[0]!]!) * boost * boosts[places[0]!]!);
   }
   return found;
 }

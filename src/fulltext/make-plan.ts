@@ -10,12 +10,15 @@ import type { QueryNode, RangeNode } from '../search/query/query-node.js';
 import type { Bytes } from '../base/bytes.js';
 import { DocBits } from './doc-bits.js';
 import type { Plan } from './plan.js';
-import { termOf, type Place, type SearchReader } from './search-reader.js';
+import type { Row } from '../indexes/tree/row.js';
+import { docsOf, termOf, type Place, type SearchReader } from './search-reader.js';
 
 /** Terms that a fuzzy one stands for, the most similar ones. */
 const fuzzyTermsMax = 50;
 const fuzzyEditsMax = 2;
 const fuzzyLengthMax = 255;
+/** Blocks of a key that are read to pass over them, before the next key is looked for. */
+const passedMax = 4;
 /** Words that one text of a query may have. */
 const phraseTermsMax = 1_024;
 
@@ -188,17 +191,17 @@ export class Planner {
     return { kind: 'bits', bits, boost };
   }
 
-  /** The documents of all rows between two keys, of those that pass the test. */
+  /** The documents of all blocks between two keys, of those that pass the test. */
   async #bits(start: Bytes, end: Bytes, test?: (key: Bytes) => boolean): Promise<DocBits> {
     const bits = new DocBits(this.reader().end);
     if (start >= end) return bits;
     let known: Bytes | undefined;
-    await this.#walk(start, end, (key, doc) => {
+    await this.#walk(start, end, (key, row) => {
       if (test !== undefined && key !== known) {
         if (!test(key)) return 'skip';
         known = key;
       }
-      bits.add(doc);
+      for (const doc of docsOf(row)) bits.add(doc);
       return 'next';
     });
     return bits;
@@ -212,16 +215,21 @@ export class Planner {
     });
   }
 
-  /** Goes through rows in slices, each read at one moment. Where one says `skip`, the rest of its key is passed over. */
-  async #walk(start: Bytes, end: Bytes, take: (key: Bytes, doc: number) => 'next' | 'skip'): Promise<void> {
+  /** Goes through blocks in slices, each read at one moment. Where one says `skip`, the rest of its key is passed over. */
+  async #walk(start: Bytes, end: Bytes, take: (key: Bytes, row: Row) => 'next' | 'skip'): Promise<void> {
     let place: Place | undefined = { key: start, isAfter: false };
     let reader = this.reader();
     for (let steps = 0; place !== undefined;) {
       let next: Place | undefined;
-      for (const row of reader.rows(place, end)) {
-        const isSkipped = take(row.key, row.doc) === 'skip';
-        if (isSkipped) next = { key: row.key, isAfter: true };
-        else if ((++steps & 127) === 0 && this.#slice.isOver) next = row.place;
+      let skipped: Bytes | undefined;
+      let passed = 0;
+      for (const block of reader.blocks(place, end)) {
+        if (block.key !== skipped) {
+          const isSkipped = take(block.key, block.row) === 'skip';
+          skipped = isSkipped ? block.key : undefined;
+          passed = 0;
+        } else if (++passed > passedMax) next = { key: block.key, isAfter: true };
+        if ((++steps & 63) === 0 && this.#slice.isOver) next ??= placeBehind(block, skipped);
         if (next !== undefined) break;
       }
       place = next;
@@ -236,6 +244,9 @@ export class Planner {
     this.check();
   }
 }
+
+const placeBehind = ({ key, place }: { key: Bytes; place: Place }, skipped: Bytes | undefined): Place =>
+  key === skipped ? { key, isAfter: true } : place;
 
 function keepClosest(found: { distance: number }[]): void {
   found.sort((a, b) => a.distance - b.distance);

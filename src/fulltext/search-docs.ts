@@ -16,7 +16,7 @@ import { docJson } from './search-doc-text.js';
 import type { SearchSource } from './search-source.js';
 import type { SearchRequest } from './search-request.js';
 import { SearchReader, type DocRange } from './search-reader.js';
-import type { OrderValue, Sorting } from './sorting.js';
+import { byRelevance, type OrderValue, type Sorting } from './sorting.js';
 import { TopHits, type Hit } from './top-hits.js';
 
 /** Documents that are looked at without letting others run: so many for each part of the query at first, then as many as take about this long. */
@@ -102,7 +102,7 @@ export class TextSearch {
   #take(reader: SearchReader, { docs, scores }: Found, range: DocRange): void {
     if (!this.#needsDocs) {
       this.#total += docs.length;
-      for (let i = 0; i < docs.length; i++) this.#top.add(this.#hit(docs[i]!, scores[i]!, undefined));
+      this.#takeScored(docs, scores);
       return;
     }
     for (const [i, indexed] of indexedDocs(reader, docs, range)) {
@@ -115,6 +115,17 @@ export class TextSearch {
         const order = orderOf(this.request.group!.sort, docs[i]!, scores[i]!, indexed);
         this.#groups.add(hit, order, indexed);
       }
+    }
+  }
+
+  /** Documents come in the order of their numbers, so of those that are equally relevant the first are kept. */
+  #takeScored(docs: readonly number[], scores: readonly number[]): void {
+    const isByRelevance = this.request.sort[0] === byRelevance;
+    let bar = isByRelevance ? this.#top.bar : -Infinity;
+    for (let i = 0; i < docs.length; i++) {
+      if (scores[i]! <= bar) continue;
+      this.#top.add(this.#hit(docs[i]!, scores[i]!, undefined));
+      if (isByRelevance) bar = this.#top.bar;
     }
   }
 

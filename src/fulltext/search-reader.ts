@@ -1,7 +1,9 @@
 import { fromBytes, type Bytes } from '../base/bytes.js';
+import { decoding } from '../indexes/index-damage.js';
+import { decodeTotals, rowTotals, type BlockTotals } from '../indexes/search-blocks.js';
 import type { Row } from '../indexes/tree/row.js';
-import { lengthOf } from '../indexes/search-numbers.js';
 import type { ViewReader } from '../indexes/view-reader.js';
+import { Postings } from '../search/posting-block.js';
 import {
   counterKey,
   docKey,
@@ -14,17 +16,12 @@ import {
 } from '../search/postings.js';
 
 const all = { descending: false, skip: 0, limit: Infinity };
+const last = { descending: true, skip: 0, limit: 1 };
 
 /** Numbers of documents, from the first to before the last. */
 export interface DocRange {
   from: number;
   to: number;
-}
-
-/** The documents of a term in the order of their numbers, with what is known of it there. */
-export interface Postings {
-  docs: number[];
-  values: Bytes[];
 }
 
 /** A search index as it is at one moment. */
@@ -46,80 +43,115 @@ export class SearchReader {
   }
 
   get docs(): number {
-    return this.count(docKey);
+    const key = this.#prefix + docKey;
+    return this.reader.place({ low: { key, after: false }, high: { key, after: true } }, false).within;
   }
 
-  /** Documents that have a row under this key. */
+  /** Documents that are listed under a key. */
   count(key: Bytes): number {
-    const low = this.#prefix + key;
-    const range = { low: { key: low, after: false }, high: { key: low, after: true } };
-    return this.reader.place(range, false).within;
+    return this.#totals(key).docs;
   }
 
   /** Documents with a field, and the terms that it has on average. */
   field(name: string): { docs: number; averageLength: number } {
-    const key = this.#prefix + lengthKey(name);
-    const range = { low: { key, after: false }, high: { key, after: true } };
-    const docs = this.reader.place(range, false).within;
-    let total = 0;
+    const { docs, length } = this.#totals(lengthKey(name));
+    return { docs, averageLength: docs === 0 ? 0 : length / docs };
+  }
+
+  #totals(key: Bytes): BlockTotals {
+    const whole = this.#prefix + key;
+    const totals = { docs: 0, length: 0 };
+    const add = ({ docs, length }: BlockTotals): void => {
+      totals.docs += docs;
+      totals.length += length;
+    };
+    const range = { low: { key: whole, after: false }, high: { key: whole, after: true } };
     for (const piece of this.reader.pieces(range)) {
-      for (const row of piece.rows ?? []) total += lengthOf(row);
-      for (const sum of piece.reductions ?? []) total += Number(sum);
+      const { rows } = piece;
+      if (rows !== undefined) add(decoding(() => rowTotals(rows)));
+      else for (const each of piece.decoded(decodeTotals)) add(each as BlockTotals);
     }
-    return { docs, averageLength: docs === 0 ? 0 : total / docs };
+    return totals;
   }
 
-  postings(key: Bytes, range: DocRange): Postings {
-    const docs: number[] = [];
-    const values: Bytes[] = [];
-    for (const row of this.#rowsOf(key, range)) {
-      docs.push(readDocNumber(row.id));
-      values.push(row.value);
-    }
-    return { docs, values };
+  /** The documents of a range that are listed under a key. */
+  postings(key: Bytes, { from, to }: DocRange, hasPositions = false): Postings {
+    const whole = this.#prefix + key;
+    const postings = new Postings(hasPositions);
+    const start = from === 0 ? undefined : this.#blockBefore(whole, from);
+    const low = { key: whole, id: start, after: false };
+    const high = { key: whole, id: docNumber(to), after: false };
+    for (const { id, value } of this.reader.rows({ low, high }, all))
+      decoding(() => postings.add({ first: readDocNumber(id), value }, from, to));
+    return postings;
   }
 
-  /** What stands under a key for one document. */
-  posting(key: Bytes, doc: number): Bytes | undefined {
-    const [row] = this.#rowsOf(key, { from: doc, to: doc + 1 });
-    return row?.value;
+  /** Those of a list of documents, in their order, that are listed under a key: only blocks that may have one are read. */
+  postingsOf(key: Bytes, docs: readonly number[]): Postings {
+    const whole = this.#prefix + key;
+    const postings = new Postings();
+    let block: { first: number; value: Bytes } | undefined;
+    let next = -1;
+    for (const doc of docs) {
+      if (doc >= next) {
+        const [row, behind] = this.#blocksFrom(whole, doc);
+        block = row && { first: readDocNumber(row.id), value: row.value };
+        next = behind === undefined ? Infinity : readDocNumber(behind.id);
+      }
+      if (block !== undefined) decoding(() => postings.add(block!, doc, doc + 1));
+    }
+    return postings;
+  }
+
+  /** The block that may have a document, and the one behind it. */
+  #blocksFrom(key: Bytes, doc: number): Row[] {
+    const start = this.#blockBefore(key, doc);
+    const range = { low: { key, id: start, after: false }, high: { key, after: true } };
+    return [...this.reader.rows(range, { ...all, limit: 2 })];
+  }
+
+  /** The number of the block that may have a document; undefined where it would be in the first. */
+  #blockBefore(key: Bytes, doc: number): Bytes | undefined {
+    const range = { low: { key, after: false }, high: { key, id: docNumber(doc), after: true } };
+    const [row] = this.reader.rows(range, last);
+    return row?.id;
   }
 
   /** The documents of a range. */
-  *allDocs(range: DocRange): Generator<{ doc: number; value: Bytes }> {
-    for (const row of this.#rowsOf(docKey, range)) yield { doc: readDocNumber(row.id), value: row.value };
+  *allDocs({ from, to }: DocRange): Generator<{ doc: number; value: Bytes }> {
+    const key = this.#prefix + docKey;
+    const low = { key, id: docNumber(from), after: false };
+    const high = { key, id: docNumber(to), after: false };
+    for (const row of this.reader.rows({ low, high }, all))
+      yield { doc: readDocNumber(row.id), value: row.value };
   }
 
   doc(number: number): IndexedDoc | undefined {
-    const value = this.posting(docKey, number);
-    return value === undefined ? undefined : readDoc(value);
+    const [found] = this.allDocs({ from: number, to: number + 1 });
+    return found && readDoc(found.value);
   }
 
-  #rowsOf(key: Bytes, { from, to }: DocRange): Iterable<Row> {
-    const whole = this.#prefix + key;
-    return this.reader.rows(
-      {
-        low: { key: whole, id: docNumber(from), after: false },
-        high: { key: whole, id: docNumber(to), after: false },
-      },
-      all,
-    );
-  }
-
-  /** Rows from one place up to before a key. `place` is a key, or a row that comes after. */
-  *rows(place: Place, end: Bytes): Generator<{ key: Bytes; doc: number; place: Place }> {
+  /** Blocks from one place up to before a key. `place` is a key, or a block that comes after. */
+  *blocks(place: Place, end: Bytes): Generator<{ key: Bytes; row: Row; place: Place }> {
     const low =
       place.id === undefined
         ? { key: this.#prefix + place.key, after: place.isAfter }
         : { key: this.#prefix + place.key, id: place.id, after: true };
     for (const row of this.reader.rows({ low, high: { key: this.#prefix + end, after: false } }, all)) {
       const key = row.key.slice(this.#prefix.length);
-      yield { key, doc: readDocNumber(row.id), place: { key, id: row.id, isAfter: true } };
+      yield { key, row, place: { key, id: row.id, isAfter: true } };
     }
   }
 }
 
-/** Where a walk over rows goes on: at a key, behind it, or behind one of its documents. */
+/** The documents of a block. */
+export function docsOf({ id, value }: Row): readonly number[] {
+  const postings = new Postings();
+  decoding(() => postings.add({ first: readDocNumber(id), value }, 0, Infinity));
+  return postings.docs;
+}
+
+/** Where a walk over rows goes on: at a key, behind it, or behind one of its blocks. */
 export interface Place {
   key: Bytes;
   id?: Bytes;

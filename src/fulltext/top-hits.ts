@@ -17,6 +17,14 @@ export class TopHits {
     private readonly after?: readonly OrderValue[],
   ) {}
 
+  /** What the first value of a hit's order has to exceed, if it is a number that sorts descending and no later hit can be equal. */
+  get bar(): number {
+    const { hits, limit, sort } = this;
+    if (limit === 0) return Infinity;
+    if (hits.length < limit || sort.length > 1) return -Infinity;
+    return hits[limit - 1]!.order[0] as number;
+  }
+
   add(hit: Hit): void {
     const { hits, limit, sort, after } = this;
     const last = hits.at(-1);

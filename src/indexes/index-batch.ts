@@ -2,9 +2,6 @@ import type { Bytes } from '../base/bytes.js';
 import { TimeSlice } from '../base/turns.js';
 import type { Store, Write } from '../storage/store.js';
 import { decodeRowKeys, encodeRowKeys, rowsOf, type Emitted } from './doc-rows.js';
-import { partitionOf } from '../shard/doc-id.js';
-import { DocNumbers, sortSearchRows } from './search-numbers.js';
-import { searchRows } from './search-rows.js';
 import { sortRowsInSlices, type KeyOrder } from './key-order.js';
 import type { OpenIndex } from './open-index.js';
 import { compareRows, type Row, type RowKey } from './tree/row.js';
@@ -13,29 +10,47 @@ import type { TreeState } from './tree/tree-state.js';
 /** What each row takes in memory beside its texts, roughly. */
 const rowOverheadBytes = 120;
 
+/** What a batch comes to: writes to the tree, and to the notes of what it has of a document. */
+export interface AppliedBatch {
+  writes: readonly Write[];
+  notes: readonly Write[];
+  tree: TreeState;
+}
+
+/** What is gathered of documents until it pays to bring it into an index. */
+export interface Batch {
+  /** About what it takes in memory. */
+  readonly bytes: number;
+  /** Gives a promise where there is much to do. */
+  add(id: Bytes, emitted: readonly Emitted[]): void | Promise<void>;
+  /**
+   * The writes that bring the index up to date with the batch: to its tree, read from `store`, and to the notes of which rows
+   * a document has. `ids` names all documents of the batch in their order, which the store takes them in fastest. `fresh` says
+   * that none of them can have rows in the index yet, which spares looking for them.
+   */
+  apply(
+    index: OpenIndex,
+    store: Pick<Store, 'get'>,
+    ids: readonly Bytes[],
+    fresh: boolean,
+  ): Promise<AppliedBatch>;
+}
+
 /** Documents and their rows, gathered until it pays to bring them into an index. Of a document, what came last counts. */
-export class IndexBatch {
+export class IndexBatch implements Batch {
   readonly #docs = new Map<Bytes, readonly Row[]>();
   #bytes = 0;
 
   constructor(
     private readonly order: KeyOrder,
     private readonly partitioned: boolean,
-    private readonly isSearch = false,
   ) {}
 
   get bytes(): number {
     return this.#bytes;
   }
 
-  get size(): number {
-    return this.#docs.size;
-  }
-
-  /** Gives a promise where there are many rows. */
   add(id: Bytes, emitted: readonly Emitted[]): void | Promise<void> {
-    if (this.isSearch)
-      return this.#add(id, searchRows(id, this.partitioned ? partitionOf(id) : undefined, emitted));
     const rows = emitted.length === 0 ? noRows : rowsOf(id, emitted, this.order, this.partitioned);
     return rows instanceof Promise ? rows.then((all) => this.#add(id, all)) : this.#add(id, rows);
   }
@@ -47,22 +62,16 @@ export class IndexBatch {
       this.#bytes += key.length + keyText.length + value.length + rowOverheadBytes;
   }
 
-  /**
-   * The writes that bring the index up to date with the batch: to its tree, read from `store`, and to the notes of which rows
-   * a document has. `ids` names all documents of the batch in their order, which the store takes them in fastest. `fresh` says
-   * that none of them can have rows in the index yet, which spares looking for them.
-   */
   async apply(
     index: OpenIndex,
     store: Pick<Store, 'get'>,
     ids: readonly Bytes[],
     fresh: boolean,
-  ): Promise<{ writes: readonly Write[]; notes: readonly Write[]; tree: TreeState }> {
+  ): Promise<AppliedBatch> {
     const inserts: Row[] = [];
     const removals: RowKey[] = [];
     const notes: Write[] = [];
     let repeats = 0;
-    const numbers = this.isSearch ? new DocNumbers(index, store) : undefined;
     const slice = new TimeSlice();
     for (const id of ids) {
       if (slice.isOver) await slice.next();
@@ -70,31 +79,22 @@ export class IndexBatch {
       if (rows === undefined) continue;
       const key = index.keys.doc(id);
       const noted = fresh ? undefined : index.store.get(key);
-      // Rows of a search index belong to the number of their document, which its note begins with.
-      const number =
-        numbers === undefined ? '' : (noted?.slice(0, 4) ?? (rows.length > 0 ? numbers.next() : ''));
-      if (numbers !== undefined) for (const row of rows) (row as { id: Bytes }).id = number;
       for (const row of rows) inserts.push(row);
       if (noted !== undefined) {
-        const old = decodeRowKeys(numbers === undefined ? id : number, noted.slice(number.length));
-        repeats += removeOthers(old, rows, this.order, removals);
+        repeats += removeOthers(decodeRowKeys(id, noted), rows, this.order, removals);
       }
-      const note = rows.length > 0 ? number + encodeRowKeys(rows) : undefined;
+      const note = rows.length > 0 ? encodeRowKeys(rows) : undefined;
       if (note !== noted) notes.push({ key, value: note });
-    }
-    if (numbers !== undefined && inserts.length > 0) {
-      inserts.push(numbers.row);
-      repeats++;
     }
     if (inserts.length === 0 && removals.length === 0) return { writes: [], notes, tree: index.state.tree };
     const { writes, state } = await index
       .writer(store)
-      .update(await this.#sort(removals), await this.#sort(inserts), repeats > 0);
+      .update(
+        await sortRowsInSlices(removals, this.order),
+        await sortRowsInSlices(inserts, this.order),
+        repeats > 0,
+      );
     return { writes, notes, tree: state };
-  }
-
-  #sort<R extends RowKey>(rows: R[]): Promise<R[]> {
-    return this.isSearch ? sortSearchRows(rows) : sortRowsInSlices(rows, this.order);
   }
 }
 

@@ -3,16 +3,18 @@ import { nextTurn, TimeSlice } from '../base/turns.js';
 import type { ShardState } from '../shard/shard-state.js';
 import type { Write } from '../storage/store.js';
 import { batchDocsMax, type DocSource, type SourceDoc } from './doc-source.js';
-import { IndexBatch } from './index-batch.js';
+import { IndexBatch, type Batch } from './index-batch.js';
 import { encodeIndexState, followShards, settlePositions, type Position } from './index-state.js';
 import type { OnProgress } from './index-job.js';
 import type { Emitted } from './doc-rows.js';
 import type { Mapped, Mapper } from './mapper-contract.js';
 import type { OpenIndex } from './open-index.js';
+import { SearchBatch } from './search-batch.js';
 
 /**
  * Rows gathered before they are written: half of what the trees hold, within these bounds. Each batch touches most leaves of a tree
- * whose keys come in no order, so larger trees want larger batches. And the longest time that rows wait.
+ * whose keys come in no order, so larger trees want larger batches; so do search indexes, as texts have many words in
+ * common. And the longest time that rows wait.
  */
 const gatheredBytesMin = 12 * 1024 * 1024;
 const gatheredBytesMax = 48 * 1024 * 1024;
@@ -55,7 +57,7 @@ const nothing: Mapped = { rows: () => Promise.resolve([]) };
 export class IndexPass {
   readonly #positions: Position[];
   readonly #starts: readonly number[];
-  #batches: IndexBatch[];
+  #batches: Batch[];
   /** Whether the indexes are empty: then nothing of a document can be in them, as each shows up once in a pass. */
   readonly #fresh: boolean;
   readonly #total: number;
@@ -207,6 +209,7 @@ export class IndexPass {
   #enough(): number {
     // A commit holds up those of other indexes.
     if (this.options.hasOthers()) return gatheredBytesShared;
+    if (this.group.every(({ isSearch }) => isSearch)) return gatheredBytesMax;
     const held = this.group.reduce((sum, { state }) => sum + state.tree.bytes, 0);
     return Math.min(gatheredBytesMax, Math.max(gatheredBytesMin, held / 2));
   }
@@ -262,9 +265,9 @@ export class IndexPass {
     this.#gatheredAt = Date.now();
   }
 
-  #newBatches(): IndexBatch[] {
-    return this.group.map(
-      ({ order, view }) => new IndexBatch(order, view.partitioned, view.map.kind === 'search'),
+  #newBatches(): Batch[] {
+    return this.group.map(({ isSearch, order, view }) =>
+      isSearch ? new SearchBatch(view) : new IndexBatch(order, view.partitioned),
     );
   }
 }

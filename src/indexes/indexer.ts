@@ -13,7 +13,7 @@ import { ExceededLimits, MapLimits } from './map-limits.js';
 import { mapperOf } from './mapper.js';
 import { OpenIndex } from './open-index.js';
 import { reducersOf } from './reduce/tree-reducer.js';
-import { lengthsReducer } from './search-numbers.js';
+import { blocksReducer } from './search-blocks.js';
 import type { ViewDefinition } from './definition.js';
 
 const keyOf = ({ instance }: IndexJob, { signature }: ViewDefinition): string => `${instance}/${signature}`;
@@ -188,7 +188,7 @@ export class Indexer {
     const { instance } = job;
     const reducers =
       view.map.kind === 'search'
-        ? [lengthsReducer]
+        ? [blocksReducer]
         : reducersOf(view.reduce, this.scripts, spaceOf(instance));
     const number = indexNumber(this.store, instance, view.signature);
     if (number !== undefined) {

@@ -3,6 +3,7 @@ import type { ViewDefinition } from './definition.js';
 import { IndexKeys } from './index-keys.js';
 import type { IndexState } from './index-state.js';
 import { keyOrder, type KeyOrder } from './key-order.js';
+import { joinBlockRows } from './search-blocks.js';
 import { TreeWriter } from './tree/tree-writer.js';
 import type { Reducer } from './tree/reducer.js';
 
@@ -28,6 +29,7 @@ export class OpenIndex {
 
   /** A writer that reads the tree from where it is whole: the store, or the store and what is on its way there. */
   writer(store: Pick<Store, 'get'>): TreeWriter {
-    return new TreeWriter(store, this.keys.tree, this.state.tree, this.order.compare, this.reducers);
+    const join = this.isSearch ? joinBlockRows : undefined;
+    return new TreeWriter(store, this.keys.tree, this.state.tree, this.order.compare, this.reducers, undefined, join);
   }
 }

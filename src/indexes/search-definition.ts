@@ -4,7 +4,7 @@ import { readAnalyzer } from '../search/analysis/analyzer.js';
 import { autoupdateOf, type DesignViews, type ViewDefinition } from './definition.js';
 
 /** Counts up when rows of the same definition become others. */
-const rowsVersion = 1;
+const rowsVersion = 2;
 
 /** The search indexes of a design document, in the form of its views: they are filled in the same way. */
 export function designSearches(ddoc: Readonly<Record<string, unknown>>, inPartitions: boolean): DesignViews {

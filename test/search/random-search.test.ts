@@ -90,3 +90,55 @@ test('random queries find what a look at every document finds, while documents c
     }
   }
 });
+
+test('terms of many documents stay exact while these change', async () => {
+  const random = randomFrom(7);
+  const db = await newDb(client, '?q=2');
+  await client.put(`${db}/_design/s`, {
+    indexes: { i: { index: "function (doc) { index('default', doc.text); }" } },
+  });
+  const texts = new Map<string, string>();
+  const revs = new Map<string, string>();
+  const textOf = (n: number): string =>
+    `common word${n % 3} ${n % 5 === 0 ? 'common '.repeat(n % 11) : ''} end${n % 40}`;
+  const save = async (changes: Map<string, string | undefined>): Promise<void> => {
+    const docs = [...changes].map(([_id, text]) => ({
+      _id,
+      ...(revs.has(_id) && { _rev: revs.get(_id) }),
+      ...(text === undefined ? { _deleted: true } : { text }),
+    }));
+    const saved = await client.post(`${db}/_bulk_docs`, { docs });
+    assertOk(saved, 201);
+    for (const { id, rev } of saved.body as { id: string; rev: string }[]) {
+      const text = changes.get(id);
+      if (text === undefined) {
+        texts.delete(id);
+        revs.delete(id);
+      } else {
+        texts.set(id, text);
+        revs.set(id, rev);
+      }
+    }
+  };
+  const check = async (q: string, matches: (text: string) => boolean): Promise<void> => {
+    const { body } = await client.post(`${db}/_design/s/_search/i`, { q, limit: 200, sort: '_id' });
+    const expected = [...texts].filter(([, text]) => matches(text)).map(([id]) => id);
+    assert.equal(body.total_rows, expected.length, q);
+    const ids = body.rows.map(({ id }: { id: string }) => id);
+    assert.deepEqual(ids, expected.sort().slice(0, 200), q);
+  };
+  await save(new Map(Array.from({ length: 1_500 }, (_, n) => [`d${n}`, textOf(n)])));
+  for (let round = 0; round < 6; round++) {
+    await check('common', (text) => text.includes('common'));
+    await check('+common +word1 -end7', (text) => /word1\b/.test(text) && !/end7\b/.test(text));
+    await check('"common word2"', (text) => text.includes('common word2'));
+    await check('end1*', (text) => /end1/.test(text));
+    const count = round % 2 === 0 ? 3 : 300;
+    const changed = Array.from({ length: count }, (): [string, string | undefined] => {
+      const n = Math.floor(random() * 1_600);
+      const text = random() < 0.3 ? 'something else' : textOf(Math.floor(random() * 5_000));
+      return [`d${n}`, revs.has(`d${n}`) && random() < 0.4 ? undefined : text];
+    });
+    await save(new Map(changed));
+  }
+});

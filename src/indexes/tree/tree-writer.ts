@@ -5,6 +5,7 @@ import { mergeChanges, type Changes } from './changes.js';
 import { sparseBytes } from './divide.js';
 import { pushRows } from './encode-leaf.js';
 import { InnerChild, MadeChild, type Child, type Inner } from './inner.js';
+import { joinNeighbours, type JoinRows } from './join-rows.js';
 import type { Leaf } from './leaf.js';
 import { InnerLevel, LeafLevel, type Level } from './level.js';
 import type { NodeCache } from './node-cache.js';
@@ -37,6 +38,8 @@ export class TreeWriter {
     private readonly compare: Compare,
     private readonly reducers: readonly Reducer[],
     cache?: NodeCache,
+    /** Gives one row for two neighbours of the same key, of which one is new, where they are better off together. */
+    private readonly join?: JoinRows,
   ) {
     this.#source = new NodeSource(store, prefix, cache);
   }
@@ -149,7 +152,8 @@ export class TreeWriter {
         appended = this.#mergeLeaf(visit, changes, rows, edit) && run.length === 1;
         if (slice.isOver) await slice.next();
       }
-      top = await this.#makeRun(level, run, rows, appended, this.#rowsOf, edit);
+      const joined = this.join === undefined ? rows : joinNeighbours(rows, this.join);
+      top = await this.#makeRun(level, run, joined, appended, this.#rowsOf, edit);
     }
     return top;
   }

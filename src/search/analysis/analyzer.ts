@@ -20,6 +20,8 @@ export interface AnalyzerDefinition {
 /** Cuts texts of fields into tokens. */
 export interface Analyzer {
   tokens(field: string, text: string): Iterable<Token>;
+  /** Where the texts of a field are cut into words as the standard tokenizer does: what becomes of each. */
+  ofWord(field: string): ((word: string) => string) | undefined;
   /** Whether the texts of a field are indexed as they are, upper case and all. */
   isKeyword(field: string): boolean;
 }
@@ -59,6 +61,7 @@ export async function makeAnalyzer(definition: AnalyzerDefinition): Promise<Anal
   const of = (field: string): Tokenizer => fields.get(field) ?? fallback;
   return {
     tokens: (field, text) => of(field)(text),
+    ofWord: (field) => of(field).ofWord,
     isKeyword: (field) => of(field) === keywordTokens,
   };
 }

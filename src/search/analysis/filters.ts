@@ -7,23 +7,26 @@ export const lowerCase: Change = (term) => term.toLowerCase();
 
 /** Tokens with other terms. */
 export function changed(tokens: Tokenizer, ...changes: readonly Change[]): Tokenizer {
-  return function* (text) {
+  const change: Change = (term) =>
+    term === '' ? '' : changes.reduce((changing, each) => each(changing), term);
+  return eachTerm(tokens, change);
+}
+
+function eachTerm(tokens: Tokenizer, change: Change): Tokenizer {
+  const { ofWord } = tokens;
+  const each: Tokenizer = function* (text: string) {
     for (const token of tokens(text)) {
-      if (token.term !== '') for (const change of changes) token.term = change(token.term);
+      token.term = change(token.term);
       yield token;
     }
   };
+  if (ofWord !== undefined) each.ofWord = (word) => change(ofWord(word));
+  return each;
 }
 
 /** Leaves words out; their positions stay taken. */
 export function without(tokens: Tokenizer, words: ReadonlySet<string>): Tokenizer {
-  if (words.size === 0) return tokens;
-  return function* (text) {
-    for (const token of tokens(text)) {
-      if (words.has(token.term)) token.term = '';
-      yield token;
-    }
-  };
+  return words.size === 0 ? tokens : eachTerm(tokens, (term) => (words.has(term) ? '' : term));
 }
 
 /** Takes `'s` off English words. */

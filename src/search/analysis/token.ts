@@ -10,4 +10,8 @@ export interface Token {
 }
 
 /** Cuts a text into tokens, lazily. */
-export type Tokenizer = (text: string) => Iterable<Token>;
+export interface Tokenizer {
+  (text: string): Iterable<Token>;
+  /** Where the tokens are the words of the standard tokenizer, what becomes of each; empty for those that are left out. */
+  ofWord?: (word: string) => string;
+}

@@ -1,7 +1,7 @@
 import type { Token, Tokenizer } from './token.js';
 
 /** Lucene's tokenizers leave out longer tokens. */
-const tokenLengthMax = 255;
+export const tokenLengthMax = 255;
 
 /** The whole text as one token. */
 export const keywordTokens: Tokenizer = (text) => [{ term: text, start: 0, end: text.length, position: 0 }];
@@ -13,18 +13,18 @@ export const letterTokens: Tokenizer = (text) => matches(text, /\p{L}{1,256}/gu)
 
 const complexScripts = String.raw`\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}`;
 const apart = String.raw`[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u30FC${complexScripts}]`;
-const letter = String.raw`[[\p{L}\p{Nl}]--${apart}]`;
-const digit = String.raw`\p{Nd}`;
-const marks = String.raw`[\p{M}\p{Cf}]`;
+export const letterPattern = String.raw`[[\p{L}\p{Nl}]--${apart}]`;
+export const digitPattern = String.raw`\p{Nd}`;
+export const markPattern = String.raw`[\p{M}\p{Cf}]`;
 /** Characters within words, between letters; and within numbers, between digits. */
-const midLetter = String.raw`[:··‧․﹒.'’‘＇．]`;
-const midNumber = String.raw`[,;.'’‘․﹒＇．，；]`;
+export const midLetterPattern = String.raw`[:··‧․﹒.'’‘＇．]`;
+export const midNumberPattern = String.raw`[,;.'’‘․﹒＇．，；]`;
 
 /** Words as UAX #29 divides them; ideographs and hiragana stand alone, and scripts without spaces in runs. */
 const words = new RegExp(
-  String.raw`[\p{sc=Han}\p{sc=Hiragana}]${marks}*|[[\p{sc=Katakana}\u30FC]&&\p{L}]{1,256}|[${complexScripts}]{1,256}|` +
-    String.raw`(?:${letter}|${digit}|_)(?:${letter}|${digit}|_|${marks}|` +
-    String.raw`(?<=${letter}${marks}{0,4})${midLetter}(?=${letter})|(?<=${digit})${midNumber}(?=${digit})){0,255}`,
+  String.raw`[\p{sc=Han}\p{sc=Hiragana}]${markPattern}*|[[\p{sc=Katakana}\u30FC]&&\p{L}]{1,256}|[${complexScripts}]{1,256}|` +
+    String.raw`(?:${letterPattern}|${digitPattern}|_)(?:${letterPattern}|${digitPattern}|_|${markPattern}|` +
+    String.raw`(?<=${letterPattern}${markPattern}{0,4})${midLetterPattern}(?=${letterPattern})|(?<=${digitPattern})${midNumberPattern}(?=${digitPattern})){0,255}`,
   'gv',
 );
 
@@ -37,14 +37,19 @@ const notAscii = /[^\x00-\x7f]/;
 const underscore = 0x5f;
 const hasContent = /[\p{L}\p{N}]/u;
 
-export const standardTokens: Tokenizer = function* (text) {
+/** A word without letters and digits is none. */
+export const isWord = (term: string): boolean =>
+  term.charCodeAt(0) !== underscore || hasContent.test(term);
+
+export const standardTokens: Tokenizer = function* (text: string) {
   let position = 0;
   for (const token of matches(text, notAscii.test(text) ? words : asciiWords)) {
-    if (token.term.charCodeAt(0) === underscore && !hasContent.test(token.term)) token.term = '';
+    if (!isWord(token.term)) token.term = '';
     token.position = token.term === '' ? position : position++;
     yield token;
   }
 };
+standardTokens.ofWord = (word) => word;
 
 /** What a pattern finds. Where it finds more than a token may have, all that follows without a gap is left out too. */
 export function* matches(text: string, pattern: RegExp): Generator<Token> {

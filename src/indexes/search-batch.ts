@@ -1,0 +1,185 @@
+import type { Bytes } from '../base/bytes.js';
+import { sortInSlices } from '../base/sort-in-slices.js';
+import { TimeSlice } from '../base/turns.js';
+import { compareBytes } from '../json/compare-keys.js';
+import { makeAnalyzer } from '../search/analysis/analyzer.js';
+import { BlockWriter, rawPostings } from '../search/posting-block.js';
+import { counterKey, docKey, encodeDoc, partitionPrefix, readDocNumber } from '../search/postings.js';
+import { partitionOf } from '../shard/doc-id.js';
+import type { Store, Write } from '../storage/store.js';
+import type { ViewDefinition } from './definition.js';
+import type { Emitted } from './doc-rows.js';
+import type { AppliedBatch, Batch } from './index-batch.js';
+import type { OpenIndex } from './open-index.js';
+import { PostingLog } from './posting-log.js';
+import { blockRow, blocksOf, changeBlocks } from './search-blocks.js';
+import { SearchFields } from './search-fields.js';
+import { decodeNote, encodeNote } from './search-notes.js';
+import { DocNumbers } from './search-numbers.js';
+import type { Row, RowKey } from './tree/row.js';
+import { TreeReader } from './tree/tree-reader.js';
+
+/** What a document takes in memory beside its texts, roughly. */
+const docOverheadBytes = 300;
+
+/** What a search index is to have of a document, and its place in the log; undefined for one that is to have nothing. */
+interface BatchDoc {
+  logged: number;
+  terms: Uint32Array;
+  values: Bytes;
+}
+
+/** Rows of a key that come and go, each in the order of their ids. */
+interface RowChanges {
+  inserts: Row[];
+  removals: RowKey[];
+}
+
+/** The documents of a batch in the index. */
+interface Numbered {
+  /** By their places in the log; 0 for those that don't count. */
+  numberOf: Uint32Array;
+  /** Those that are not in postings any more, or are to be put there anew, by the keys of these. */
+  removed: Map<Bytes, number[]>;
+  /** Rows that are no postings, by their keys. */
+  rows: Map<Bytes, RowChanges>;
+  notes: Map<Bytes, Write>;
+}
+
+/** Documents and their terms, gathered until it pays to bring them into a search index. Of a document, what came last counts. */
+export class SearchBatch implements Batch {
+  readonly #docs = new Map<Bytes, BatchDoc | undefined>();
+  readonly #log = new PostingLog();
+  #fields: SearchFields | undefined;
+  #docBytes = 0;
+
+  constructor(private readonly view: ViewDefinition) {}
+
+  get bytes(): number {
+    return this.#docBytes + this.#log.bytes;
+  }
+
+  async add(id: Bytes, calls: readonly Emitted[]): Promise<void> {
+    this.#docBytes += id.length + docOverheadBytes;
+    if (calls.length === 0) {
+      this.#docs.set(id, undefined);
+      return;
+    }
+    this.#fields ??= await this.#newFields();
+    const values = await this.#fields.add(this.#prefix(id), id, calls, new TimeSlice());
+    const { doc, terms } = this.#log.endDoc();
+    this.#docBytes += values.length + terms.byteLength;
+    this.#docs.set(id, { logged: doc, terms, values });
+  }
+
+  async #newFields(): Promise<SearchFields> {
+    const { map } = this.view;
+    const analyzer = await makeAnalyzer(map.kind === 'search' ? map.analyzer : { name: 'standard' });
+    return new SearchFields(this.#log, analyzer);
+  }
+
+  #prefix(id: Bytes): Bytes {
+    return partitionPrefix(this.view.partitioned ? partitionOf(id) : undefined);
+  }
+
+  async apply(
+    index: OpenIndex,
+    store: Pick<Store, 'get'>,
+    ids: readonly Bytes[],
+    fresh: boolean,
+  ): Promise<AppliedBatch> {
+    const numbers = new DocNumbers(index, store);
+    const firstNew = numbers.following;
+    const slice = new TimeSlice();
+    const numbered = await this.#number(index, numbers, fresh, slice);
+    if (numbers.following > firstNew) numbered.rows.set(counterKey, { inserts: [numbers.row], removals: [] });
+    const tree = new TreeReader(store, index.keys.tree, index.state.tree, compareBytes);
+    const { inserts, removals } = await this.#changes(tree, numbered, firstNew, slice);
+    const notes = ids.flatMap((id) => numbered.notes.get(id) ?? []);
+    if (inserts.length === 0 && removals.length === 0) return { writes: [], notes, tree: index.state.tree };
+    const { writes, state } = await index
+      .writer(store)
+      .update(removals, inserts, !fresh);
+    return { writes, notes, tree: state };
+  }
+
+  /** Gives documents their numbers, and notes what becomes of those that have one. */
+  async #number(
+    index: OpenIndex,
+    numbers: DocNumbers,
+    fresh: boolean,
+    slice: TimeSlice,
+  ): Promise<Numbered> {
+    const numberOf = new Uint32Array(this.#log.docs);
+    const numbered: Numbered = { numberOf, removed: new Map(), rows: new Map(), notes: new Map() };
+    for (const [id, doc] of this.#docs) {
+      if (slice.isOver) await slice.next();
+      const key = index.keys.doc(id);
+      const noted = fresh ? undefined : index.store.get(key);
+      const before = noted === undefined ? undefined : decodeNote(noted);
+      if (before !== undefined) noteRemoved(before, numbered.removed);
+      if (doc === undefined && before === undefined) continue;
+      const number = before?.number ?? numbers.next();
+      const row = { key: this.#prefix(id) + docKey, id: number, n: 0, keyText: '' };
+      const { inserts, removals } = changesOf(numbered.rows, row.key);
+      if (doc === undefined) removals.push(row);
+      else inserts.push({ ...row, value: encodeDoc(id, doc.values) });
+      if (doc !== undefined) numberOf[doc.logged] = readDocNumber(number);
+      const note = doc && encodeNote(number, doc.terms, this.#log.keys);
+      if (note !== noted) numbered.notes.set(id, { key, value: note });
+    }
+    return numbered;
+  }
+
+  /** All rows that come and go, in the order of the tree. */
+  async #changes(
+    tree: TreeReader,
+    { numberOf, removed, rows }: Numbered,
+    firstNew: number,
+    slice: TimeSlice,
+  ): Promise<RowChanges> {
+    const changes: RowChanges = { inserts: [], removals: [] };
+    const log = this.#log.sorted(numberOf);
+    const writer = new BlockWriter();
+    const keys = new Set([...this.#log.keys, ...removed.keys(), ...rows.keys()]);
+    for (const key of await sortInSlices([...keys], compareBytes)) {
+      if (slice.isOver) await slice.next();
+      const plain = rows.get(key);
+      if (plain !== undefined) {
+        for (const row of plain.inserts.sort(byId)) changes.inserts.push(row);
+        for (const row of plain.removals.sort(byId)) changes.removals.push(row);
+        continue;
+      }
+      const term = this.#log.known(key);
+      const slots = term === undefined ? [] : log.slots(term);
+      const isOld = (slot: number): boolean => log.doc(slot) < firstNew;
+      const old = slots.length > 0 && isOld(slots[0]!) ? slots.filter(isOld) : [];
+      const gone = removed.get(key) ?? [];
+      if (gone.length > 0 || old.length > 0) {
+        const postings = [...blocksOf(log, old, writer)].flatMap(rawPostings);
+        changeBlocks(tree, key, gone, postings, changes);
+      }
+      // New documents stand behind all others.
+      for (const block of blocksOf(log, slots.slice(old.length), writer))
+        changes.inserts.push(blockRow(key, block));
+    }
+    return changes;
+  }
+}
+
+const byId = (a: RowKey, b: RowKey): number => compareBytes(a.id, b.id);
+
+function noteRemoved({ number, keys }: ReturnType<typeof decodeNote>, removed: Map<Bytes, number[]>): void {
+  const doc = readDocNumber(number);
+  for (const key of keys) {
+    const docs = removed.get(key);
+    if (docs === undefined) removed.set(key, [doc]);
+    else docs.push(doc);
+  }
+}
+
+function changesOf(rows: Map<Bytes, RowChanges>, key: Bytes): RowChanges {
+  let changes = rows.get(key);
+  if (changes === undefined) rows.set(key, (changes = { inserts: [], removals: [] }));
+  return changes;
+}

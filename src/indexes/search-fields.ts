@@ -1,0 +1,219 @@
+import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import type { TimeSlice } from '../base/turns.js';
+import type { Analyzer } from '../search/analysis/analyzer.js';
+import { isWord, tokenLengthMax } from '../search/analysis/tokenizers.js';
+import { isScannable, wordEnd, wordStart } from '../search/analysis/word-scan.js';
+import { lengthKey, numberKey, termKey, termsKey, type DocValues } from '../search/postings.js';
+import type { Emitted } from './doc-rows.js';
+import type { PostingLog, TermField } from './posting-log.js';
+
+/** Longer terms are not indexed. */
+const termBytesMax = 4_096;
+/** What is kept of a text to sort by. */
+const sortCharactersMax = 128;
+/** Texts of the same field stand this far apart, so that no phrase reaches from one into the next. */
+const gap = 100;
+/** Tokens after which the time is looked at. */
+const tokensAtOnce = 64;
+
+interface Options {
+  store?: unknown;
+  index?: unknown;
+  facet?: unknown;
+  boost?: unknown;
+}
+
+/** In place of the number of a term: the word is left out, with or without its position. */
+const leftOut = -1;
+const noWord = -2;
+
+/** A field of a batch's documents, and what the document under way has in it. */
+class BatchField implements TermField {
+  readonly key: Bytes;
+  /** The terms that words have become. */
+  readonly words = new Map<string, number>();
+  /** The document that the rest tells of. */
+  doc = -1;
+  length = 0;
+  boost = 1;
+  /** The next position. */
+  next = 0;
+  numbers: number[] = [];
+
+  constructor(
+    readonly name: string,
+    readonly prefix: Bytes,
+    readonly ofWord: ((word: string) => string) | undefined,
+  ) {
+    this.key = prefix + termsKey(name);
+  }
+}
+
+/** Gathers what index functions say about documents. */
+export class SearchFields {
+  readonly #fields = new Map<Bytes, Map<string, BatchField>>();
+  #ofDoc: BatchField[] = [];
+  #values: DocValues = {};
+  #doc = 0;
+  #tokens = 0;
+
+  constructor(
+    private readonly log: PostingLog,
+    private readonly analyzer: Analyzer,
+  ) {}
+
+  /** Reads calls as `[name,value]` and their options into the log. Gives what else is kept of the document, as JSON. */
+  async add(prefix: Bytes, id: Bytes, calls: readonly Emitted[], slice: TimeSlice): Promise<Bytes> {
+    this.#doc++;
+    this.#ofDoc = [];
+    this.#values = {};
+    for (const { key, value } of calls) {
+      const [name, given] = JSON.parse(fromBytes(key)) as [string, unknown];
+      // Numbers that JSON cannot write have become null.
+      if (given === null) continue;
+      const options = value === 'null' ? {} : ((JSON.parse(fromBytes(value)) ?? {}) as Options);
+      await this.#call(prefix, name.toWellFormed(), given as string | number | boolean, options, slice);
+    }
+    this.log.add(this.log.term(prefix + termKey('_id', fromBytes(id))), 0, { length: 1, boost: 1 });
+    this.#list();
+    return toBytes(JSON.stringify(this.#values));
+  }
+
+  async #call(
+    prefix: Bytes,
+    name: string,
+    value: string | number | boolean,
+    { store, index, facet, boost }: Options,
+    slice: TimeSlice,
+  ): Promise<void> {
+    if (isOn(store, false)) this.#store(name, value);
+    if (typeof value === 'number') {
+      if (isOn(index, true)) this.#field(prefix, name).numbers.push(value);
+      this.#keepNumber(name, value);
+    } else if (isOn(index, true)) {
+      const text = String(value);
+      const values = (this.#values.v ??= {});
+      if (own(values, name) === undefined) define(values, name, text.slice(0, sortCharactersMax));
+      const field = this.#field(prefix, name);
+      field.boost *= factor(boost);
+      if (typeof value === 'string' && !isExact(index)) await this.#text(field, text, slice);
+      else if (text !== '') this.#token(field, this.#termOf(field, text), this.#base(field));
+    }
+    if (facet === true && typeof value === 'string' && value !== '')
+      (own((this.#values.f ??= {}), name) ?? (this.#values.f[name] = [])).push(value);
+  }
+
+  #store(name: string, value: string | number | boolean): void {
+    const stored = (this.#values.s ??= {});
+    const before = own(stored, name);
+    if (before === undefined) define(stored, name, value);
+    else if (Array.isArray(before)) before.push(value);
+    else stored[name] = [before, value];
+  }
+
+  #keepNumber(name: string, value: number): void {
+    const values = (this.#values.v ??= {});
+    const before = own(values, name);
+    if (Array.isArray(before)) before.push(value);
+    else define(values, name, [value]);
+  }
+
+  #field(prefix: Bytes, name: string): BatchField {
+    let ofPrefix = this.#fields.get(prefix);
+    if (ofPrefix === undefined) this.#fields.set(prefix, (ofPrefix = new Map()));
+    let field = ofPrefix.get(name);
+    if (field === undefined)
+      ofPrefix.set(name, (field = new BatchField(name, prefix, this.analyzer.ofWord(name))));
+    if (field.doc !== this.#doc) {
+      Object.assign(field, { doc: this.#doc, length: 0, boost: 1, next: 0, numbers: [] });
+      this.#ofDoc.push(field);
+    }
+    return field;
+  }
+
+  #base(field: BatchField): number {
+    return field.length === 0 ? 0 : field.next + gap;
+  }
+
+  async #text(field: BatchField, text: string, slice: TimeSlice): Promise<void> {
+    const base = this.#base(field);
+    if (field.ofWord !== undefined && isScannable(text)) return await this.#words(field, text, base, slice);
+    for (const { term, position } of this.analyzer.tokens(field.name, text)) {
+      if (this.#isTimeToLook() && slice.isOver) await slice.next();
+      if (term !== '') this.#token(field, this.#termOf(field, term), base + position);
+    }
+  }
+
+  async #words(field: BatchField, text: string, base: number, slice: TimeSlice): Promise<void> {
+    let position = base;
+    let tooLongUntil = -1;
+    for (let start = wordStart(text, 0); start < text.length;) {
+      const end = wordEnd(text, start);
+      if (start === tooLongUntil || end - start > tokenLengthMax) tooLongUntil = end;
+      else {
+        const word = text.slice(start, end);
+        const term = field.words.get(word) ?? this.#learn(field, word);
+        if (term !== noWord) {
+          if (term !== leftOut) this.#token(field, term, position);
+          position++;
+        }
+      }
+      start = wordStart(text, end);
+      if (this.#isTimeToLook() && slice.isOver) await slice.next();
+    }
+  }
+
+  #isTimeToLook(): boolean {
+    return ++this.#tokens % tokensAtOnce === 0;
+  }
+
+  /** The term of a word that is met for the first time. */
+  #learn(field: BatchField, word: string): number {
+    const changed = field.ofWord!(word);
+    const term = !isWord(word) ? noWord : changed === '' ? leftOut : this.#termOf(field, changed);
+    // A slice would keep the whole text.
+    field.words.set(Buffer.from(word).toString(), term);
+    return term;
+  }
+
+  #termOf(field: BatchField, term: string): number {
+    const key = field.key + toBytes(term.toWellFormed());
+    return key.length - field.prefix.length < termBytesMax ? this.log.term(key) : leftOut;
+  }
+
+  /** Terms that are too long to be indexed count for the length of the field all the same. */
+  #token(field: BatchField, term: number, position: number): void {
+    field.length++;
+    field.next = position + 1;
+    if (term !== leftOut) this.log.add(term, position, field);
+  }
+
+  /** Notes which fields and numbers the document has. */
+  #list(): void {
+    for (const { name, prefix, length, numbers } of this.#ofDoc) {
+      this.log.list(this.log.term(prefix + lengthKey(name)), length);
+      for (const number of new Set(numbers))
+        this.log.list(this.log.term(prefix + numberKey(name, number)), 0);
+    }
+  }
+}
+
+const own = <T>(object: Record<string, T>, name: string): T | undefined =>
+  Object.hasOwn(object, name) ? object[name] : undefined;
+
+/** Also for a name such as `__proto__`. */
+function define<T>(object: Record<string, T>, name: string, value: T): void {
+  Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true });
+}
+
+function isOn(option: unknown, otherwise: boolean): boolean {
+  if (typeof option === 'boolean') return option;
+  if (typeof option !== 'string') return otherwise;
+  return !['no', 'false'].includes(option.toLowerCase());
+}
+
+const isExact = (index: unknown): boolean =>
+  typeof index === 'string' && index.toLowerCase().startsWith('not_analyzed');
+
+const factor = (boost: unknown): number =>
+  typeof boost === 'number' && boost >= 0 && boost <= 1_000_000 ? boost : 1;

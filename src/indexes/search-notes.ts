@@ -1,0 +1,51 @@
+import { ByteReader, type Bytes } from '../base/bytes.js';
+import { decoding } from './index-damage.js';
+
+/**
+ * What is remembered of a document in a search index, so that all can be found that the index has of it: its number there, 4
+ * bytes, and the keys of its postings, each as the number of bytes that it has in common with the one before, and the rest.
+ */
+const numberBytes = 4;
+
+let scratch = Buffer.allocUnsafe(64 * 1024);
+
+export function encodeNote(number: Bytes, terms: Uint32Array, keyOf: readonly Bytes[]): Bytes {
+  let end = 0;
+  const put = (value: number): void => {
+    let rest = value;
+    while (rest >= 0x80) {
+      scratch[end++] = (rest & 0x7f) | 0x80;
+      rest >>>= 7;
+    }
+    scratch[end++] = rest;
+  };
+  let before = '';
+  for (const term of terms) {
+    const key = keyOf[term]!;
+    if (end + key.length + 16 > scratch.length)
+      scratch = Buffer.concat([scratch], (scratch.length + key.length) * 2);
+    const most = Math.min(before.length, key.length);
+    let shared = 0;
+    while (shared < most && before.charCodeAt(shared) === key.charCodeAt(shared)) shared++;
+    put(shared);
+    put(key.length - shared);
+    for (let i = shared; i < key.length; i++) scratch[end++] = key.charCodeAt(i);
+    before = key;
+  }
+  return number + scratch.latin1Slice(0, end);
+}
+
+export function decodeNote(note: Bytes): { number: Bytes; keys: Bytes[] } {
+  return decoding(() => {
+    const reader = new ByteReader(note);
+    const number = reader.take(numberBytes);
+    const keys: Bytes[] = [];
+    let before = '';
+    while (!reader.done) {
+      const shared = reader.varint();
+      before = before.slice(0, shared) + reader.take(reader.varint());
+      keys.push(before);
+    }
+    return { number, keys };
+  });
+}

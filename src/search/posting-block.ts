@@ -1,0 +1,226 @@
+import { readVarintAt, varint, varintEnd, type Bytes } from '../base/bytes.js';
+import { CorruptRecord } from '../base/corrupt-record.js';
+
+/**
+ * The postings of a term stand in blocks, each a row of the tree under the number of its first document. All that is needed
+ * to put two neighbouring blocks together stands at the beginning, so that this takes no decoding:
+ *
+ *   count, last - first, { head [frequency] length [boost] position… }…      all varints
+ *
+ * The head has the distance from the document before, shifted by two bits: whether there is a boost, in thousandths, and whether the
+ * term stands once, which is then not said again. Each position is the distance from the one before. Lists of documents
+ * without terms (of the documents that have a number, or a field) have the frequency 0 and no positions.
+ */
+const docsMax = 128;
+/** Longer values have records of their own in the tree. */
+const bytesMax = 1_000;
+const onceBit = 1;
+const boostBit = 2;
+const headFactor = 4;
+const scratchBytes = 64 * 1024;
+
+/** Boosts are kept as so many thousandths. */
+export const boostUnit = 1_000;
+
+export interface Block {
+  /** The number of the first document. */
+  first: number;
+  value: Bytes;
+}
+
+/** Makes blocks of postings that come in the order of their documents. */
+export class BlockWriter {
+  #bytes: Buffer;
+  #end = 0;
+  #count = 0;
+  #first = 0;
+  #last = 0;
+
+  constructor(bytes = scratchBytes) {
+    this.#bytes = Buffer.allocUnsafe(bytes);
+  }
+
+  /** Begins a posting; the frequency's positions have to follow. Gives the block before where it is full. */
+  begin(doc: number, frequency: number, length: number, boost: number): Block | undefined {
+    const full = this.#count >= docsMax || this.#end >= bytesMax ? this.finish() : undefined;
+    if (this.#count === 0) this.#first = this.#last = doc;
+    const flags = (frequency === 1 ? onceBit : 0) + (boost === boostUnit ? 0 : boostBit);
+    this.number((doc - this.#last) * headFactor + flags);
+    if (frequency !== 1) this.number(frequency);
+    this.number(length);
+    if (boost !== boostUnit) this.number(boost);
+    this.#last = doc;
+    this.#count++;
+    return full;
+  }
+
+  /** Adds a posting of another block. */
+  take({ doc, flags, body }: RawPosting): Block | undefined {
+    const isFull = this.#count >= docsMax || (this.#count > 0 && this.#end + body.length > bytesMax);
+    const full = isFull ? this.finish() : undefined;
+    if (this.#count === 0) this.#first = this.#last = doc;
+    this.number((doc - this.#last) * headFactor + flags);
+    this.#reserve(body.length);
+    this.#end += this.#bytes.latin1Write(body, this.#end);
+    this.#last = doc;
+    this.#count++;
+    return full;
+  }
+
+  number(value: number): void {
+    if (this.#end + 8 > this.#bytes.length) this.#reserve(8);
+    const bytes = this.#bytes;
+    let rest = value;
+    while (rest >= 0x80) {
+      bytes[this.#end++] = (rest % 0x80) | 0x80;
+      rest = Math.floor(rest / 0x80);
+    }
+    bytes[this.#end++] = rest;
+  }
+
+  /** The last block; undefined where it has nothing. */
+  finish(): Block | undefined {
+    if (this.#count === 0) return undefined;
+    const value =
+      varint(this.#count) + varint(this.#last - this.#first) + this.#bytes.latin1Slice(0, this.#end);
+    const block = { first: this.#first, value };
+    this.#end = this.#count = 0;
+    return block;
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#end + bytes <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.#end + bytes));
+    this.#bytes.copy(larger, 0, 0, this.#end);
+    this.#bytes = larger;
+  }
+}
+
+/** Documents of a block. */
+export const blockCount = (value: Bytes): number => readVarintAt(value, 0);
+
+/** Two neighbouring blocks as one; undefined where that would be too large. */
+export function joinBlocks(a: Block, b: Block): Bytes | undefined {
+  if (a.value.length + b.value.length > bytesMax) return undefined;
+  const counts = blockCount(a.value) + blockCount(b.value);
+  if (counts > docsMax) return undefined;
+  const spanAt = varintEnd(a.value, 0);
+  const span = readVarintAt(a.value, spanAt);
+  const bSpanAt = varintEnd(b.value, 0);
+  const headAt = varintEnd(b.value, bSpanAt);
+  const flags = readVarintAt(b.value, headAt);
+  const head = (b.first - a.first - span) * headFactor + flags;
+  return (
+    varint(counts) +
+    varint(b.first - a.first + readVarintAt(b.value, bSpanAt)) +
+    a.value.slice(varintEnd(a.value, spanAt)) +
+    varint(head) +
+    b.value.slice(varintEnd(b.value, headAt))
+  );
+}
+
+/** A posting as it is stored, but for the distance from the one before. */
+export interface RawPosting {
+  doc: number;
+  flags: number;
+  body: Bytes;
+}
+
+export function rawPostings({ first, value }: Block): RawPosting[] {
+  const postings: RawPosting[] = [];
+  let doc = first;
+  let at = postingsAt(value);
+  for (let left = checkedCount(value); left > 0; left--) {
+    const head = readVarintAt(value, at);
+    const bodyAt = varintEnd(value, at);
+    const flags = head % headFactor;
+    doc += Math.floor(head / headFactor);
+    at = bodyAt;
+    const frequency = (flags & onceBit) !== 0 ? 1 : readVarintAt(value, at);
+    if ((flags & onceBit) === 0) at = varintEnd(value, at);
+    at = varintEnd(value, at);
+    if ((flags & boostBit) !== 0) at = varintEnd(value, at);
+    at = positionsEnd(value, at, frequency);
+    postings.push({ doc, flags, body: value.slice(bodyAt, at) });
+  }
+  return postings;
+}
+
+/** Postings of one term, member by member. */
+export class Postings {
+  readonly docs: number[] = [];
+  readonly frequencies: number[] = [];
+  readonly lengths: number[] = [];
+  readonly boosts: number[] = [];
+  /** Where the positions stand; only there where they were asked for. */
+  readonly #places: { value: Bytes; at: number }[] = [];
+
+  constructor(private readonly hasPositions = false) {}
+
+  /** Adds the postings of a block whose documents are in a range. */
+  add({ first, value }: Block, from: number, to: number): void {
+    let doc = first;
+    let at = postingsAt(value);
+    for (let left = checkedCount(value); left > 0; left--) {
+      let head = value.charCodeAt(at++);
+      if (head >= 0x80) {
+        head = readVarintAt(value, at - 1);
+        at = varintEnd(value, at);
+      }
+      doc += head < 0x8000_0000 ? head >>> 2 : Math.floor(head / headFactor);
+      if (doc >= to) return;
+      let frequency = 1;
+      if ((head & onceBit) === 0) {
+        frequency = readVarintAt(value, at);
+        at = varintEnd(value, at);
+      }
+      let length = value.charCodeAt(at++);
+      if (length >= 0x80) {
+        length = readVarintAt(value, at - 1);
+        at = varintEnd(value, at);
+      }
+      let boost = 1;
+      if ((head & boostBit) !== 0) {
+        boost = readVarintAt(value, at) / boostUnit;
+        at = varintEnd(value, at);
+      }
+      if (doc >= from) {
+        this.docs.push(doc);
+        this.frequencies.push(frequency);
+        this.lengths.push(length);
+        this.boosts.push(boost);
+        if (this.hasPositions) this.#places.push({ value, at });
+      }
+      at = positionsEnd(value, at, frequency);
+    }
+  }
+
+  positions(i: number): number[] {
+    const { value, at: begin } = this.#places[i]!;
+    const positions: number[] = [];
+    let position = 0;
+    for (let at = begin, left = this.frequencies[i]!; left > 0; left--, at = varintEnd(value, at))
+      positions.push((position += readVarintAt(value, at)));
+    return positions;
+  }
+}
+
+export function sumOfLengths(value: Bytes): number {
+  const postings = new Postings();
+  postings.add({ first: 0, value }, 0, Infinity);
+  return postings.lengths.reduce((sum, length) => sum + length, 0);
+}
+
+function positionsEnd(value: Bytes, at: number, frequency: number): number {
+  if (at + frequency > value.length) throw new CorruptRecord('a block of postings ends too soon');
+  for (let left = frequency; left > 0; left--) while (value.charCodeAt(at++) >= 0x80);
+  return at;
+}
+
+const postingsAt = (value: Bytes): number => varintEnd(value, varintEnd(value, 0));
+
+function checkedCount(value: Bytes): number {
+  const count = blockCount(value);
+  if (count > value.length) throw new CorruptRecord('a block of postings has no end');
+  return count;
+}

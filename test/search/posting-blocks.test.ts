@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CorruptRecord } from '../../src/base/corrupt-record.js';
+import { makeAnalyzer } from '../../src/search/analysis/analyzer.js';
+import { wordEnd, isScannable, wordStart } from '../../src/search/analysis/word-scan.js';
+import {
+  blockCount,
+  BlockWriter,
+  joinBlocks,
+  Postings,
+  rawPostings,
+  type Block,
+} from '../../src/search/posting-block.js';
+import { Random, seed } from '../model/random.js';
+
+interface Posting {
+  doc: number;
+  length: number;
+  boost: number;
+  positions: number[];
+}
+
+function randomPostings(random: Random, count: number): Posting[] {
+  let doc = random.below(1_000);
+  return Array.from({ length: count }, () => {
+    doc += 1 + random.below(random.below(20) === 0 ? 1_000_000_000 / count : 5);
+    let position = 0;
+    const times = random.below(5) === 0 ? random.below(30) : 1;
+    const positions = Array.from({ length: times }, () => (position += 1 + random.below(300)));
+    return { doc, length: random.below(400), boost: random.below(6) === 0 ? 2_500 : 1_000, positions };
+  });
+}
+
+function blocksOf(postings: readonly Posting[]): Block[] {
+  const writer = new BlockWriter(64);
+  const blocks: (Block | undefined)[] = [];
+  for (const { doc, length, boost, positions } of postings) {
+    blocks.push(writer.begin(doc, positions.length, length, boost));
+    for (const [i, position] of positions.entries()) writer.number(position - (positions[i - 1] ?? 0));
+  }
+  blocks.push(writer.finish());
+  return blocks.filter((block) => block !== undefined);
+}
+
+function read(blocks: readonly Block[], from = 0, to = Infinity): Posting[] {
+  const all = new Postings(true);
+  for (const block of blocks) all.add(block, from, to);
+  return all.docs.map((doc, i) => ({
+    doc,
+    length: all.lengths[i]!,
+    boost: all.boosts[i]! * 1_000,
+    positions: all.positions(i),
+  }));
+}
+
+test(`postings are read from blocks as they were written (seed ${seed})`, () => {
+  const random = new Random(seed);
+  for (const count of [1, 2, 127, 128, 129, 1_000]) {
+    const postings = randomPostings(random, count);
+    const blocks = blocksOf(postings);
+    assert.deepEqual(read(blocks), postings);
+    assert.equal(
+      blocks.reduce((sum, { value }) => sum + blockCount(value), 0),
+      count,
+    );
+    const from = postings[Math.floor(count / 3)]!.doc;
+    const to = postings[Math.floor((2 * count) / 3)]!.doc;
+    assert.deepEqual(
+      read(blocks, from, to),
+      postings.filter(({ doc }) => doc >= from && doc < to),
+    );
+    const writer = new BlockWriter(16);
+    const again = blocks.flatMap((block) => rawPostings(block)).map((posting) => writer.take(posting));
+    assert.deepEqual(read([...again, writer.finish()].filter((block) => block !== undefined)), postings);
+  }
+});
+
+test(`neighbouring blocks are joined as long as they are small (seed ${seed})`, () => {
+  const random = new Random(seed);
+  for (let i = 0; i < 50; i++) {
+    const postings = randomPostings(random, 2 + random.below(200));
+    const cut = 1 + random.below(postings.length - 1);
+    const [a, b] = [blocksOf(postings.slice(0, cut)), blocksOf(postings.slice(cut))];
+    if (a.length > 1 || b.length > 1) continue;
+    const value = joinBlocks(a[0]!, b[0]!);
+    if (value === undefined) assert.ok(postings.length > 128 || a[0]!.value.length + b[0]!.value.length > 1_000);
+    else assert.deepEqual(read([{ first: a[0]!.first, value }]), postings);
+  }
+});
+
+test('a block that is cut short is known as damaged', () => {
+  const [block] = blocksOf(randomPostings(new Random(3), 20)) as [Block];
+  for (let length = 0; length < block.value.length; length++)
+    assert.throws(() => read([{ first: block.first, value: block.value.slice(0, length) }]), CorruptRecord);
+});
+
+test(`words are found as the standard tokenizer finds them (seed ${seed})`, async () => {
+  const random = new Random(seed);
+  const { tokens } = await makeAnalyzer({ name: 'standard', stopWords: [] });
+  const characters = [..."abzAZ019__.:;,'’‘ -–“”…·äéßøñŠžªº²½×÷\u00a0\u2024\u2027\n"];
+  for (let i = 0; i < 3_000; i++) {
+    const length = random.below(i % 50 === 0 ? 900 : 40);
+    const some = i % 50 === 0 ? characters.slice(0, 8) : characters;
+    const text = Array.from({ length }, () => some[random.below(some.length)]!).join('');
+    assert.ok(isScannable(text), text);
+    const scanned: string[] = [];
+    let tooLongUntil = -1;
+    for (let start = wordStart(text, 0); start < text.length;) {
+      const end = wordEnd(text, start);
+      if (start === tooLongUntil || end - start > 255) tooLongUntil = end;
+      else if (/[^_]/.test(text.slice(start, end))) scanned.push(text.slice(start, end).toLowerCase());
+      start = wordStart(text, end);
+    }
+    const expected = Array.from(tokens('default', text), ({ term }) => term).filter((term) => term !== '');
+    assert.deepEqual(scanned, expected, text);
+  }
+  for (const text of ['漢字', 'ไทย', 'a\u0301', 'soft\u00adhyphen', '\u{1F600}', 'кот'])
+    assert.ok(!isScannable(text), text);
+});
