@@ -49,8 +49,7 @@ function termDocs(
       ? reader.postingsOf(key, only)
       : reader.postings(key, range);
   const scores = frequencies;
-  for (let i = 0; i < docs.length; i++)
-    scores[i] = score(frequencies[i]!, lengths[i]!) * boost * boosts[i]!;
+  for (let i = 0; i < docs.length; i++) scores[i] = score(frequencies[i]!, lengths[i]!) * boost * boosts[i]!;
   return { docs, scores };
 }
 

@@ -187,9 +187,7 @@ export class Indexer {
   async #open(job: IndexJob, view: ViewDefinition, source: DocSource): Promise<OpenIndex> {
     const { instance } = job;
     const reducers =
-      view.map.kind === 'search'
-        ? [blocksReducer]
-        : reducersOf(view.reduce, this.scripts, spaceOf(instance));
+      view.map.kind === 'search' ? [blocksReducer] : reducersOf(view.reduce, this.scripts, spaceOf(instance));
     const number = indexNumber(this.store, instance, view.signature);
     if (number !== undefined) {
       const state = decodeIndexState(this.store.get(new IndexKeys(number).state)!);

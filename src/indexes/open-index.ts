@@ -30,6 +30,14 @@ export class OpenIndex {
   /** A writer that reads the tree from where it is whole: the store, or the store and what is on its way there. */
   writer(store: Pick<Store, 'get'>): TreeWriter {
     const join = this.isSearch ? joinBlockRows : undefined;
-    return new TreeWriter(store, this.keys.tree, this.state.tree, this.order.compare, this.reducers, undefined, join);
+    return new TreeWriter(
+      store,
+      this.keys.tree,
+      this.state.tree,
+      this.order.compare,
+      this.reducers,
+      undefined,
+      join,
+    );
   }
 }

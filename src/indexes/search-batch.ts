@@ -97,19 +97,12 @@ export class SearchBatch implements Batch {
     const { inserts, removals } = await this.#changes(tree, numbered, firstNew, slice);
     const notes = ids.flatMap((id) => numbered.notes.get(id) ?? []);
     if (inserts.length === 0 && removals.length === 0) return { writes: [], notes, tree: index.state.tree };
-    const { writes, state } = await index
-      .writer(store)
-      .update(removals, inserts, !fresh);
+    const { writes, state } = await index.writer(store).update(removals, inserts, !fresh);
     return { writes, notes, tree: state };
   }
 
   /** Gives documents their numbers, and notes what becomes of those that have one. */
-  async #number(
-    index: OpenIndex,
-    numbers: DocNumbers,
-    fresh: boolean,
-    slice: TimeSlice,
-  ): Promise<Numbered> {
+  async #number(index: OpenIndex, numbers: DocNumbers, fresh: boolean, slice: TimeSlice): Promise<Numbered> {
     const numberOf = new Uint32Array(this.#log.docs);
     const numbered: Numbered = { numberOf, removed: new Map(), rows: new Map(), notes: new Map() };
     for (const [id, doc] of this.#docs) {

@@ -83,7 +83,8 @@ test(`neighbouring blocks are joined as long as they are small (seed ${seed})`, 
     const [a, b] = [blocksOf(postings.slice(0, cut)), blocksOf(postings.slice(cut))];
     if (a.length > 1 || b.length > 1) continue;
     const value = joinBlocks(a[0]!, b[0]!);
-    if (value === undefined) assert.ok(postings.length > 128 || a[0]!.value.length + b[0]!.value.length > 1_000);
+    if (value === undefined)
+      assert.ok(postings.length > 128 || a[0]!.value.length + b[0]!.value.length > 1_000);
     else assert.deepEqual(read([{ first: a[0]!.first, value }]), postings);
   }
 });

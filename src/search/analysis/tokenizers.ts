@@ -31,15 +31,13 @@ const words = new RegExp(
 /** The same, several times faster, for texts that have nothing but ASCII. */
 const asciiWords =
   /[A-Za-z0-9_](?:[A-Za-z0-9_]|(?<=[A-Za-z])[:.'](?=[A-Za-z])|(?<=[0-9])[,;.'](?=[0-9])){0,255}/g;
-// eslint-disable-next-line no-control-regex
 const notAscii = /[^\x00-\x7f]/;
 
 const underscore = 0x5f;
 const hasContent = /[\p{L}\p{N}]/u;
 
 /** A word without letters and digits is none. */
-export const isWord = (term: string): boolean =>
-  term.charCodeAt(0) !== underscore || hasContent.test(term);
+export const isWord = (term: string): boolean => term.charCodeAt(0) !== underscore || hasContent.test(term);
 
 export const standardTokens: Tokenizer = function* (text: string) {
   let position = 0;

@@ -1,4 +1,10 @@
-import { digitPattern, letterPattern, markPattern, midLetterPattern, midNumberPattern } from './tokenizers.js';
+import {
+  digitPattern,
+  letterPattern,
+  markPattern,
+  midLetterPattern,
+  midNumberPattern,
+} from './tokenizers.js';
 
 /**
  * Finds words in texts of Latin letters as the standard tokenizer does, several times faster: a table tells what a character is, and no
