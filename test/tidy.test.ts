@@ -39,6 +39,8 @@ const exportsForTests = [
   'src/json/walker.ts: jsonDepthMax',
   'src/revisions/codec.ts: bodyRefMax',
   'src/revisions/varint.ts: varintMax',
+  // The build writes it to a module as well.
+  'src/script/inside/program.ts: scopePrograms',
   'src/shard/command-codec.ts: decodeCommand',
   'src/shard/command-codec.ts: encodeCommand',
   'src/shard/keys.ts: tables',
@@ -88,7 +90,8 @@ describe('the source', () => {
   test('every export is imported by another file of the product', () => {
     const dead = deadExports(product).filter((name) => {
       const path = name.split(':')[0]!;
-      return !exportsForTests.includes(name) && path !== 'src/index.ts';
+      // Declarations are of modules that the build writes.
+      return !exportsForTests.includes(name) && path !== 'src/index.ts' && !path.endsWith('.d.ts');
     });
     assert.deepEqual(dead, nothing);
   });

@@ -1,5 +1,6 @@
 import type { Bytes } from '../base/bytes.js';
-import { scopePrograms, type Operation } from './inside/program.js';
+import type { Operation } from './inside/program.js';
+import { scopePrograms } from './scope-programs.js';
 import { leastMemoryBytes, Vm, VmException, type HostFunction } from './vm.js';
 
 /** What the sandbox calls on this side. */

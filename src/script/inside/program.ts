@@ -43,7 +43,8 @@ const parts = {
  * lists, `hasRoom` tells whether there is memory left) and gives the one by which everything is asked: `(operation, a, b, c) => text`. The text is `+` or `!`, a line
  * with what was logged, and the result, or `[error,reason]`.
  *
- * They are many because the engine's time for a text grows faster than the text.
+ * They are many because the engine's time for a text grows faster than the text. The build writes them to a module of
+ * their own (`scope-programs.js`), so that the texts stay as they are where a bundler minifies the functions.
  */
 export const scopePrograms: readonly string[] = [
   'globalThis.parts = {}',
