@@ -34,7 +34,12 @@ describe('docs/embedding.md', () => {
       fs.writeFileSync(file, example.replace("'tuffet'", JSON.stringify(entry)));
       const env = { ...process.env };
       delete env['NODE_TEST_CONTEXT'];
-      const run = spawnSync(process.execPath, [file], { cwd: folder, env, encoding: 'utf8', timeout: 60_000 });
+      const run = spawnSync(process.execPath, [file], {
+        cwd: folder,
+        env,
+        encoding: 'utf8',
+        timeout: 60_000,
+      });
       assert.equal(run.status, 0, run.stdout + run.stderr);
       assert.match(run.stdout, /^http:\/\/127\.0\.0\.1:\d+\n$|# pass 1\b|ℹ pass 1\b/m);
     }
