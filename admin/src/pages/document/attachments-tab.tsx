@@ -71,7 +71,7 @@ export function AttachmentsTab({ db, id, doc, onChanged }: Props) {
 
 function Preview({ row, href }: { row: Row; href: string }) {
   const isPicture = row.content_type.startsWith('image/') && row.length <= previewBytesMax;
-  if (!isPicture) return <span class="quiet">none</span>;
+  if (!isPicture) return <span class="quiet">–</span>;
   return <img class="thumbnail" src={href} alt={`Preview of ${visible(row.name)}`} loading="lazy" />;
 }
 
