@@ -73,9 +73,23 @@ export function validatorsOf(database: Database): readonly Validator[] {
   const same =
     found.length === validators?.list.length && found.every((each, i) => each === validators.list[i]);
   const list = same ? validators.list : found;
-  database.validators = { changes: designChanges, bySeq, list };
+  const digest = same ? validators.digest : digestOf(found);
+  database.validators = { changes: designChanges, bySeq, list, digest };
   return list;
 }
+
+/** Of all that the validation functions can see of their design documents, in their order. */
+export function validatorsDigest(database: Database): Bytes {
+  validatorsOf(database);
+  return database.validators!.digest;
+}
+
+const digestOf = (validators: readonly Validator[]): Bytes =>
+  validators.length === 0
+    ? ''
+    : createHash('sha256')
+        .update(validators.map(({ program }) => program.id).join())
+        .digest('latin1');
 
 /** Nothing else of a design document is parsed for it: it may be large. */
 const validatorMembers = new MemberPicker(['validate_doc_update', 'language']);

@@ -6,7 +6,7 @@ import type { ScriptHost } from '../script/script-host.js';
 import { deletedMember, docText, quoteId, revisionsMember } from '../shard/doc-text.js';
 import type { Database } from '../node/database.js';
 import type { Validator } from '../node/design-doc-cache.js';
-import { scriptSpace, validatorsOf } from './design-functions.js';
+import { scriptSpace, validatorsDigest, validatorsOf } from './design-functions.js';
 import { isDesignId } from '../shard/doc-id.js';
 import type { NamedInput } from '../shard/document-input.js';
 import type { GatedDoc, SaveGate } from '../node/save-gate.js';
@@ -20,6 +20,7 @@ export function validationGate(scripts: ScriptHost): SaveGate {
     concerns: (database, id) => !isDesignId(id) && validatorsOf(database).length > 0,
     stamp: (database, inputs) =>
       inputs.every(({ id }) => isDesignId(id)) ? undefined : validatorsOf(database),
+    digest: validatorsDigest,
     checkAll: async (database, docs, user) => {
       const results: (NamedInput | RequestError)[] = docs.map(({ input }) => input);
       for (const validator of validatorsOf(database)) {

@@ -6,6 +6,8 @@ import type { GateContext, PreviousRev, SaveGate } from '../node/save-gate.js';
 import { isLocalId } from '../shard/doc-id.js';
 import type { NamedInput } from '../shard/document-input.js';
 
+export const changedTooOften = 'Design documents changed repeatedly during validation; retry.';
+
 /** The conflict that stands in results: one for all, since a bulk request may bring thousands. */
 export const documentConflict = conflict();
 
@@ -32,13 +34,13 @@ const roundsAloneMax = 1_000;
 
 /**
  * Leads documents through the gates. Each comes out as it is to be saved, or as the refusal it met. When this resolves,
- * nothing that a gate goes by has changed since the gate looked at it.
+ * nothing that a gate goes by has changed since the gate looked at it. `isAlone`: no change of a design document begins meanwhile.
  */
 export async function passGates(
   gates: readonly SaveGate[],
   database: Database,
   inputs: readonly NamedInput[],
-  settings: Pick<GateContext, 'user' | 'newEdits'>,
+  settings: Pick<GateContext, 'user' | 'newEdits'> & { isAlone?: boolean },
 ): Promise<(NamedInput | RequestError)[]> {
   const stamped = gates.filter((gate) => gate.stamp !== undefined);
   const stamps = (): unknown[] => stamped.map((gate) => gate.stamp!(database, inputs));
@@ -51,9 +53,11 @@ export async function passGates(
     }
     return undefined;
   };
-  const passed = (await pass(roundsMax)) ?? (await database.judge(() => pass(roundsAloneMax)));
+  const passed = settings.isAlone
+    ? await pass(roundsAloneMax)
+    : ((await pass(roundsMax)) ?? (await database.judging.run(() => pass(roundsAloneMax))));
   if (passed !== undefined) return passed;
-  throw new Unavailable('Design documents changed repeatedly during validation; retry.');
+  throw new Unavailable(changedTooOften);
 }
 
 async function passOnce(

@@ -1,5 +1,5 @@
-import { fromBytes } from '../base/bytes.js';
-import { RequestError } from '../base/errors.js';
+import { fromBytes, type Bytes } from '../base/bytes.js';
+import { RequestError, Unavailable } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Rev } from '../revisions/rev.js';
 import { attachmentsOf } from '../shard/content.js';
@@ -7,10 +7,12 @@ import { attach, type Follower } from './attachments/attach.js';
 import { missingStub } from './attachments/attachment-input.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
+import type { SaveGate } from '../node/save-gate.js';
 import { isDesignId } from '../shard/doc-id.js';
 import type { NamedInput } from '../shard/document-input.js';
 import { NewBlobs } from './attachments/new-blobs.js';
-import { documentConflict, isGated, passGates } from './pass-gates.js';
+import { agreeOnValidators, changeValidators, digestOf } from './change-validators.js';
+import { changedTooOften, documentConflict, isGated, passGates } from './pass-gates.js';
 import { discardUnneeded } from '../node/sweep-blobs.js';
 import { updateDocs, type SavedEdit } from './update-docs.js';
 
@@ -24,6 +26,11 @@ export interface SaveOptions {
   /** Attachments already stored and referenced in the content; the caller that stored them releases them. */
   blobs?: NewBlobs | undefined;
 }
+
+/** How often documents are validated again because the validation functions have changed meanwhile. */
+const roundsMax = 20;
+/** From then on while no further change of a design document can begin. */
+const roundsAmongOthers = 5;
 
 /** What became of a document: its new revision, or why it was not saved. */
 export type Saved = Rev | RequestError;
@@ -64,35 +71,82 @@ export async function saveDoc(
 }
 
 async function saveAttached(
-  { saveGates }: DatabaseRegistry,
+  registry: DatabaseRegistry,
   database: Database,
   inputs: readonly NamedInput[],
   options: SaveOptions,
 ): Promise<Saved[]> {
-  const { newEdits, blobs } = options;
-  if (!isGated(saveGates, database, inputs)) return await update(database, inputs, newEdits, blobs);
-  if (database.judging !== undefined && inputs.some(({ id }) => isDesignId(id))) await database.judging;
-  const results: (Saved | NamedInput)[] = await passGates(saveGates, database, inputs, options);
-  const passed = results.flatMap((each, at) => (each instanceof RequestError ? [] : [at]));
-  if (passed.length === 0) return results as Saved[];
-  const ready = passed.map((at) => results[at] as NamedInput);
-  const saved = await update(database, ready, newEdits, blobs);
-  for (const [i, at] of passed.entries()) results[at] = saved[i]!;
+  const results = await saveOnce(registry, database, inputs, options);
+  for (let round = 1; results.includes('retry'); round++) {
+    if (round > roundsMax) throw new Unavailable(changedTooOften);
+    await agreeOnValidators(registry.saveGates, database);
+    const open = results.flatMap((each, at) => (each === 'retry' ? [at] : []));
+    const some = open.map((at) => inputs[at]!);
+    const again = (isAlone: boolean): Promise<Outcome[]> =>
+      saveOnce(registry, database, some, options, isAlone);
+    const saved = await (round < roundsAmongOthers ? again(false) : database.judging.run(() => again(true)));
+    for (const [i, at] of open.entries()) results[at] = saved[i]!;
+  }
   return results as Saved[];
+}
+
+/** What became of a document, or that it has to be validated again. */
+type Outcome = Saved | 'retry';
+
+/** Leads documents through the gates, if any has a say in them, and saves what passes. */
+async function saveOnce(
+  { saveGates }: DatabaseRegistry,
+  database: Database,
+  inputs: readonly NamedInput[],
+  options: SaveOptions,
+  isAlone = false,
+): Promise<Outcome[]> {
+  if (!isGated(saveGates, database, inputs)) {
+    return await store(saveGates, database, inputs, options);
+  }
+  const { ended } = database.judging;
+  if (ended !== undefined && !isAlone && inputs.some(({ id }) => isDesignId(id))) await ended;
+  const results: (Outcome | NamedInput)[] = await passGates(saveGates, database, inputs, {
+    ...options,
+    isAlone,
+  });
+  const passed = results.flatMap((each, at) => (each instanceof RequestError ? [] : [at]));
+  if (passed.length === 0) return results as Outcome[];
+  const ready = passed.map((at) => results[at] as NamedInput);
+  const saved = await store(saveGates, database, ready, options);
+  for (const [i, at] of passed.entries()) results[at] = saved[i]!;
+  return results as Outcome[];
+}
+
+/** Saves documents that were checked against the validation functions as they are now. */
+async function store(
+  gates: readonly SaveGate[],
+  database: Database,
+  inputs: readonly NamedInput[],
+  options: SaveOptions,
+): Promise<Outcome[]> {
+  const saved = await update(database, inputs, options, digestOf(gates, database));
+  if (!saved.includes('retry')) return saved;
+  const designs = [...inputs.keys()].filter((at) => saved[at] === 'retry' && isDesignId(inputs[at]!.id));
+  if (designs.length === 0) return saved;
+  const some = designs.map((at) => inputs[at]!);
+  const changed = await changeValidators(gates, database, (token) => update(database, some, options, token));
+  for (const [i, at] of designs.entries()) saved[at] = changed[i]!;
+  return saved;
 }
 
 async function update(
   database: Database,
   inputs: readonly NamedInput[],
-  newEdits: boolean,
-  blobs: NewBlobs | undefined,
-): Promise<Saved[]> {
-  const saved: (Saved | SavedEdit)[] = await updateDocs(database, inputs, newEdits, blobs);
+  { newEdits, blobs }: SaveOptions,
+  validators: Bytes | undefined,
+): Promise<Outcome[]> {
+  const saved: (Outcome | SavedEdit)[] = await updateDocs(database, inputs, newEdits, { blobs, validators });
   for (let i = 0; i < saved.length; i++) {
     if (saved[i] === 'missing_blob') saved[i] = lostAttachment(database, inputs[i]!);
     saved[i] ??= documentConflict;
   }
-  return saved as Saved[];
+  return saved as Outcome[];
 }
 
 /** A document keeps an attachment whose bytes are not there: they went with the revision that had them, or are lost. */

@@ -1,7 +1,8 @@
+import type { Bytes } from '../base/bytes.js';
 import { badRequest } from '../base/errors.js';
 import { StorageError } from '../base/storage-errors.js';
 import type { Rev } from '../revisions/rev.js';
-import type { Edit, EditResult, LocalEdit } from '../shard/commands.js';
+import type { Edit, EditCommand, EditResult, LocalEdit } from '../shard/commands.js';
 import { PartlyStored } from '../shard/group-log.js';
 import type { NewBlobs } from './attachments/new-blobs.js';
 import type { Database } from '../node/database.js';
@@ -11,6 +12,13 @@ import type { NamedInput } from '../shard/document-input.js';
 /** What became of a document, or why it could not be stored while others could. */
 export type SavedEdit = EditResult | StorageError;
 
+export interface UpdateOptions {
+  /** The attachments that they bring. */
+  blobs?: Pick<NewBlobs, 'small' | 'stored'> | undefined;
+  /** The digest of the validation functions that they were checked against. */
+  validators?: Bytes | undefined;
+}
+
 /**
  * Saves documents, each on its own: there is no transaction over several. Gives what became of each, in their order. The
  * documents of a shard share a command; nearly always all reach the disk in the same commit.
@@ -19,10 +27,10 @@ export async function updateDocs(
   database: Database,
   inputs: readonly NamedInput[],
   newEdits: boolean,
-  blobs?: Pick<NewBlobs, 'small' | 'stored'>,
+  options: UpdateOptions = {},
 ): Promise<SavedEdit[]> {
   const [only] = inputs;
-  if (inputs.length === 1 && !isLocalId(only!.id)) return await updateOne(database, only!, newEdits, blobs);
+  if (inputs.length === 1 && !isLocalId(only!.id)) return await updateOne(database, only!, newEdits, options);
   const edits = new Map<number, { at: number[]; edits: Edit[] }>();
   const locals = new Map<number, { at: number[]; edits: LocalEdit[] }>();
   const results: SavedEdit[] = new Array<SavedEdit>(inputs.length).fill(undefined);
@@ -43,7 +51,7 @@ export async function updateDocs(
     group.edits.push(newEdits ? interactiveEdit(input) : replicatedEdit(input));
   }
   const { instance } = database.record;
-  const brought = blobs === undefined ? {} : { small_blobs: blobs.small, stored_blobs: blobs.stored };
+  const common = commonOf(database, options);
   const work: Promise<void>[] = [];
   const failures: StorageError[] = [];
   /** Commands may be committed apart from each other: what one could not store, another may have stored. */
@@ -61,9 +69,8 @@ export async function updateDocs(
       for (const [i, place] of at.entries()) results[place] = i < stored.length ? stored[i] : error;
     }
   };
-  const revs_limit = database.revsLimit;
   for (const [shard, { at, edits: list }] of edits) {
-    const command = { type: 'edit', instance, shard, edits: list, revs_limit, ...brought } as const;
+    const command = { type: 'edit', instance, shard, edits: list, ...common } as const;
     work.push(settle(at, database.submit(command)));
   }
   for (const [shard, { at, edits: list }] of locals)
@@ -78,16 +85,23 @@ function updateOne(
   database: Database,
   input: NamedInput,
   newEdits: boolean,
-  blobs: Pick<NewBlobs, 'small' | 'stored'> | undefined,
+  options: UpdateOptions,
 ): Promise<EditResult[]> {
   return database.submit({
     type: 'edit',
     instance: database.record.instance,
     shard: database.shardOf(input.id),
     edits: [newEdits ? interactiveEdit(input) : replicatedEdit(input)],
-    revs_limit: database.revsLimit,
-    ...(blobs && { small_blobs: blobs.small, stored_blobs: blobs.stored }),
+    ...commonOf(database, options),
   });
+}
+
+function commonOf(
+  { revsLimit }: Database,
+  { blobs, validators }: UpdateOptions,
+): Pick<EditCommand, 'revs_limit' | 'validators' | 'small_blobs' | 'stored_blobs'> {
+  if (blobs === undefined) return { revs_limit: revsLimit, validators };
+  return { revs_limit: revsLimit, validators, small_blobs: blobs.small, stored_blobs: blobs.stored };
 }
 
 /** A history given by `_revisions` names the same parent as `_rev` would; `_revisions` prevails. */

@@ -11,6 +11,7 @@ import { checkPartitionedId } from '../shard/partitions.js';
 import type { ShardMap } from '../shard/shard-map.js';
 import { ShardMoved } from '../shard/apply.js';
 import { placedBy } from '../shard/split.js';
+import { ExclusiveWork } from './exclusive-work.js';
 import { sendAnew } from './send-anew.js';
 
 const defaultRevsLimit = 1_000;
@@ -46,9 +47,10 @@ export class Database {
   >();
   /** The validation functions, as of a count of changes of design documents. */
   validators: Validators | undefined;
-  /** Set while documents are judged that would otherwise never be: see `save-gates.ts`. */
-  #judging: Promise<void> | undefined;
-
+  /** Judges documents that would otherwise never be: no change of a design document begins meanwhile. */
+  readonly judging = new ExclusiveWork();
+  /** Changes of validation functions. */
+  readonly validatorChanges = new ExclusiveWork();
   /** Those who wait for the next commit. */
   readonly #waiting = new Set<() => void>();
 
@@ -112,7 +114,7 @@ export class Database {
   }
 
   async submit<C extends Command>(given: C): Promise<ResultOf<C>> {
-    const command: C = this.isPartitioned ? { ...given, partitioned: true } : given;
+    const command = this.#complete(given);
     // Nothing may be written behind the erasure of a database that is gone.
     if (this.#gone) throw notFound('Database does not exist.');
     try {
@@ -129,23 +131,21 @@ export class Database {
     }
   }
 
-  /** Runs work during which no change of a design document begins; one after the other. */
-  async judge<T>(work: () => Promise<T>): Promise<T> {
-    const result = (this.#judging ?? Promise.resolve()).then(work);
-    const ended = result.then(
-      () => {},
-      () => {},
-    );
-    this.#judging = ended;
-    void ended.then(() => {
-      if (this.#judging === ended) this.#judging = undefined;
-    });
-    return await result;
+  #complete<C extends Command>(command: C): C {
+    const id = this.collection.log.nextId();
+    if (id === undefined) return this.isPartitioned ? { ...command, partitioned: true } : command;
+    return { ...command, ...(this.isPartitioned && { partitioned: true }), id };
   }
 
-  /** What a change of a design document has to wait for. */
-  get judging(): Promise<void> | undefined {
-    return this.#judging;
+  /** Sets what every group knows of the validation functions. Tells whether all knew what was expected. */
+  async setValidators(expected: Bytes | undefined, value: Bytes): Promise<boolean> {
+    const { instance } = this.record;
+    return await this.submit({ type: 'validators', instance, shard: 0, expected, value });
+  }
+
+  /** What the groups know of the validation functions. */
+  get knownValidators(): Bytes {
+    return this.collection.log.validators;
   }
 
   /** Whether it was deleted; its name may mean another by now. */

@@ -24,6 +24,8 @@ export interface Validators {
   /** What each design document has, by its shard and the sequence of its last change. */
   bySeq: ReadonlyMap<number, Validator | undefined>;
   list: readonly Validator[];
+  /** Of all of them; empty where there are none. */
+  digest: Bytes;
 }
 
 interface Entry {

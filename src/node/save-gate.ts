@@ -30,6 +30,8 @@ export interface SaveGate {
   ): Promise<(NamedInput | RequestError)[]>;
   /** Something that is different when the gate may judge these documents differently; they pass again then. */
   stamp?(database: Database, inputs: readonly NamedInput[]): unknown;
+  /** Of the functions that it judges by: commands carry it, and are not applied where it is not the one that the group knows. */
+  digest?(database: Database): Bytes;
 }
 
 /** A document on its way, and the revision that it continues. */

@@ -47,7 +47,10 @@ async function sendParts(
       });
       return undefined;
     case 'split':
-      throw new Error('a step of a split was sent to another shard');
+    case 'validators':
+    case 'fragment':
+    case 'assembled':
+      throw new Error(`a command of type ${command.type} was sent to another shard`);
   }
 }
 

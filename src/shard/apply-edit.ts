@@ -15,10 +15,12 @@ import {
 } from '../revisions/tree.js';
 import type { Edit, EditCommand, EditResult, InteractiveEdit } from './commands.js';
 import { attachmentsIdentity, hasAttachments, splitContent } from './content.js';
+import { isDesignId } from './doc-id.js';
 import type { DatabaseKeys } from './keys.js';
 import { inPartition } from './partition-counts.js';
 import type { ShardState } from './shard-state.js';
 import { DocWriter, loadDoc, type NewBody, type StoredDoc } from './stored-doc.js';
+import { editValidates, mayChangeValidators } from './validators.js';
 import type { GroupView } from './write-view.js';
 
 /**
@@ -36,7 +38,8 @@ const bytesOfWork = 500;
  */
 export function applyEdit(command: EditCommand, keys: DatabaseKeys, view: GroupView): EditResult[] {
   const state = view.state(keys, command.shard);
-  const target = { command, keys, view, state, writer: new DocWriter(keys, view, command.shard, state) };
+  const writer = new DocWriter(keys, view, command.shard, state);
+  const target: Target = { command, keys, view, state, writer, validators: view.group(keys).validators };
   const { edits } = command;
   if (edits.length === 1) return [applyOne(target, edits[0]!, loadDoc(keys, view, state, edits[0]!.id))];
   const repeated = repeatedIds(edits);
@@ -79,6 +82,8 @@ interface Target {
   view: GroupView;
   state: ShardState;
   writer: DocWriter;
+  /** What the group knows of the validation functions. */
+  validators: Bytes;
 }
 
 /** What edits have made of a document, to be stored under the sequence of the last of them. */
@@ -97,11 +102,18 @@ function applyOne(target: Target, edit: Edit, old: StoredDoc | undefined): EditR
   if (grown === undefined) return undefined;
   if (!writer.blobs.has(edit.body, command.small_blobs, command.stored_blobs)) return 'missing_blob';
   if (grown.tree !== old?.tree) {
+    if (isRefused(target, edit, old)) return 'retry';
     const brought = grown.stored ? [newBody(target, edit, state.seq + 1)] : [];
     state.seq++;
     store(target, edit.id, old, { tree: grown.tree, brought, superseded: grown.superseded });
   }
   return grown.rev;
+}
+
+/** Whether an edit was checked against other validation functions, or would change them unannounced. */
+function isRefused({ command, validators, writer }: Target, edit: Edit, old: StoredDoc | undefined): boolean {
+  if (!isDesignId(edit.id)) return command.validators !== undefined && command.validators !== validators;
+  return !mayChangeValidators(command.validators, validators) && editValidates(edit, writer, old);
 }
 
 const newBody = ({ command }: Target, { body }: Edit, ref: number): NewBody => ({
@@ -189,6 +201,7 @@ class GrowingDoc {
     const grow = edit.path === undefined ? this.#byHand(edit) : this.#byHistory(edit.path);
     if (grow === undefined) return undefined;
     if (!writer.blobs.has(edit.body, command.small_blobs, command.stored_blobs)) return 'missing_blob';
+    if (isRefused(this.target, edit, this.old)) return 'retry';
     const seq = state.seq + 1;
     const { changed, stored, superseded } = grow.with({ deleted: edit.deleted, body: seq });
     if (changed) {

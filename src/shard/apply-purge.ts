@@ -1,28 +1,31 @@
-import type { Rev } from '../revisions/rev.js';
 import { lostBodies, removeLeaves } from '../revisions/prune.js';
 import type { RevNode } from '../revisions/tree.js';
 import { bodyKeyBytes } from './apply-edit.js';
-import type { PurgeCommand } from './commands.js';
+import type { PurgeCommand, PurgeResult } from './commands.js';
+import { isDesignId } from './doc-id.js';
 import type { DatabaseKeys } from './keys.js';
 import { inPartition } from './partition-counts.js';
 import { encodePurge } from './purge-record.js';
 import { SplitMirror } from './split-mirror.js';
 import { DocWriter, loadDoc, type StoredDoc } from './stored-doc.js';
 import type { ShardState } from './shard-state.js';
+import { mayChangeValidators, validates } from './validators.js';
 import type { GroupView } from './write-view.js';
 
 /**
  * Removes leaves without a trace, and the document with its last one. What was purged is remembered for a while, so
  * that indexes can follow. Revisions that are unknown or no leaves are passed over.
  */
-export function applyPurge(command: PurgeCommand, keys: DatabaseKeys, view: GroupView): Rev[][] {
+export function applyPurge(command: PurgeCommand, keys: DatabaseKeys, view: GroupView): PurgeResult[] {
   const state = view.state(keys, command.shard);
   const writer = new DocWriter(keys, view, command.shard, state);
   const mirror = SplitMirror.of(keys, view, command.shard);
+  const mayChange = mayChangeValidators(command.validators, view.group(keys).validators);
   return command.purges.map(({ id, revs }) => {
     const old = loadDoc(keys, view, state, id);
     const purged = old === undefined ? undefined : removeLeaves(old.tree, revs);
     if (old === undefined || purged === undefined || purged.removed.length === 0) return [];
+    if (isDesignId(id) && !mayChange && validates(writer, old)) return 'retry';
     const key = keys.purge(command.shard, ++state.purge_seq);
     const record = encodePurge({ uuid: command.uuid, id, revs: purged.removed });
     view.put(key, record);

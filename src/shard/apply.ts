@@ -4,7 +4,16 @@ import { applyEdit } from './apply-edit.js';
 import { applyLocal } from './apply-local.js';
 import { applyPurge } from './apply-purge.js';
 import { applySplit, shardsOfSplit } from './apply-split.js';
-import type { Command, EditResult, ResultOf } from './commands.js';
+import { rememberedResult, rememberResult } from './command-window.js';
+import type {
+  Command,
+  EditResult,
+  FragmentCommand,
+  ResultOf,
+  ValidatorsCommand,
+  WholeCommand,
+} from './commands.js';
+import { applyFragment, assemble, dropFragments } from './fragments.js';
 import type { DatabaseKeys } from './keys.js';
 import { targetsOf } from './split.js';
 import type { WriteView } from './write-view.js';
@@ -20,12 +29,18 @@ export function apply<C extends Command>(
   view: WriteView,
 ): Appended<ResultOf<C>> {
   if (command.instance !== keys.instance) throw new Error('a command is of another group');
-  if (command.type !== 'split' && view.shards(keys)?.isGone(command.shard))
-    throw new ShardMoved(command.shard);
-  const shards = shardsOf(command, keys, view);
+  const known = command.id === undefined ? undefined : rememberedResult(keys, view, command.id);
+  if (known !== undefined) return known as Appended<ResultOf<C>>;
+  const meant: WholeCommand | FragmentCommand =
+    command.type === 'assembled'
+      ? assemble(command, keys, view)
+      : (command as WholeCommand | FragmentCommand);
+  const shards = shardsOf(meant, keys, view);
   return view.applying(keys, shards, (position) => {
-    if (shards.length > 0) view.state(keys, command.shard).position++;
-    const result = applyTo(command, keys, view);
+    if (shards.length > 0) view.state(keys, meant.shard).position++;
+    if (command.type === 'assembled') dropFragments(command, keys, view);
+    const result = applyTo(meant, keys, view);
+    if (command.id !== undefined) rememberResult(keys, view, command.id, position, [meant.type, result]);
     view.applied(keys, { position, command: appliedPart(command, result) });
     return { position, result: result as ResultOf<C> };
   });
@@ -39,15 +54,16 @@ export class ShardMoved extends Error {
 }
 
 /** The shards whose counters a command may change: while one is split, those that it is split into too. */
-function shardsOf(command: Command, keys: DatabaseKeys, view: WriteView): number[] {
-  if (command.type === 'split') return shardsOfSplit(command, keys, view);
+function shardsOf(command: WholeCommand | FragmentCommand, keys: DatabaseKeys, view: WriteView): number[] {
+  const { type, shard } = command;
+  if (type === 'split') return shardsOfSplit(command, keys, view);
+  if (type === 'validators' || type === 'fragment') return [];
+  if (view.shards(keys)?.isGone(shard)) throw new ShardMoved(shard);
   const split = view.split(keys);
-  return split?.source === command.shard && split.phase === 'copying'
-    ? [command.shard, ...targetsOf(split)]
-    : [command.shard];
+  return split?.source === shard && split.phase === 'copying' ? [shard, ...targetsOf(split)] : [shard];
 }
 
-function applyTo(command: Command, keys: DatabaseKeys, view: WriteView): unknown {
+function applyTo(command: WholeCommand | FragmentCommand, keys: DatabaseKeys, view: WriteView): unknown {
   switch (command.type) {
     case 'edit':
       return applyEdit(command, keys, view);
@@ -59,7 +75,22 @@ function applyTo(command: Command, keys: DatabaseKeys, view: WriteView): unknown
       return applyCompact(command, keys, view);
     case 'split':
       return applySplit(command, keys, view);
+    case 'validators':
+      return applyValidators(command, keys, view);
+    case 'fragment':
+      applyFragment(command, keys, view);
   }
+}
+
+function applyValidators(
+  { expected, value }: ValidatorsCommand,
+  keys: DatabaseKeys,
+  view: WriteView,
+): boolean {
+  const group = view.group(keys);
+  if (expected !== undefined && expected !== group.validators) return false;
+  group.validators = value;
+  return true;
 }
 
 function appliedPart(command: Command, result: unknown): Command {

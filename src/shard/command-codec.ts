@@ -10,15 +10,18 @@ import {
 } from '../base/bytes.js';
 import { fromHex, toHex } from './blob-record.js';
 import type {
+  AssembledCommand,
   Command,
   CompactCommand,
   Edit,
   EditCommand,
+  FragmentCommand,
   LocalCommand,
   LocalEdit,
   PurgeCommand,
   SplitCommand,
   SplitStep,
+  ValidatorsCommand,
 } from './commands.js';
 import type { CopiedTable } from './split.js';
 import { encodeRev, readRev } from './doc-record.js';
@@ -29,36 +32,60 @@ import type { RevPath } from '../revisions/tree.js';
  * the same bytes as applying the command itself. The queue of the embedded server has both ends in one process, so it
  * passes commands as they are.
  *
- *   version(1) type(1) instance(6) shard(varint) …
+ *   version(1) type(1) instance(6) shard(varint) [id] …
  *
  * The version comes first in every command, so that a log may hold commands of several versions.
  * `docs/formats/commands.md` has the rest.
  */
 const version = 1;
-const typeNumbers = { edit: 1, local: 2, purge: 3, compact: 4, split: 5 } as const;
+const typeNumbers = {
+  edit: 1,
+  local: 2,
+  purge: 3,
+  compact: 4,
+  split: 5,
+  validators: 6,
+  fragment: 7,
+  assembled: 8,
+} as const;
 const splitSteps: readonly SplitStep[] = ['begin', 'copy', 'swap', 'abort', 'remove', 'end'];
 const splitTables: readonly CopiedTable[] = ['changes', 'purges'];
 const flag = { deleted: 1, path: 2, parent: 4 } as const;
 const digestBytes = 32;
-/** Stands in the byte of the type. */
+/** These stand in the byte of the type. */
 const partitionedBit = 0x40;
+const namedBit = 0x80;
 
-type Place = Pick<Command, 'instance' | 'shard' | 'partitioned'>;
+type Place = Pick<Command, 'instance' | 'shard' | 'partitioned' | 'id'>;
 
 export function encodeCommand(command: Command): Bytes {
-  const type = typeNumbers[command.type] | (command.partitioned ? partitionedBit : 0);
-  const head = u8(version) + u8(type) + u48(command.instance) + varint(command.shard);
+  const { id } = command;
+  const bits = (command.partitioned ? partitionedBit : 0) | (id === undefined ? 0 : namedBit);
+  const type = u8(typeNumbers[command.type] | bits);
+  const place = u48(command.instance) + varint(command.shard);
+  const head = u8(version) + type + place + (id === undefined ? '' : lengthPrefixed(id));
   switch (command.type) {
     case 'edit':
       return head + encodeEdits(command);
     case 'local':
       return head + encodeList(command.edits, encodeLocalEdit);
     case 'purge':
-      return head + lengthPrefixed(toBytes(command.uuid)) + encodeList(command.purges, encodePurge);
+      return (
+        head +
+        lengthPrefixed(toBytes(command.uuid)) +
+        encodeList(command.purges, encodePurge) +
+        encodeOptional(command.validators)
+      );
     case 'compact':
       return head + varint(command.purged_infos_limit) + encodeList(command.ids, lengthPrefixed);
     case 'split':
       return head + encodeSplitStep(command);
+    case 'validators':
+      return head + encodeOptional(command.expected) + lengthPrefixed(command.value);
+    case 'fragment':
+      return head + lengthPrefixed(command.upload) + varint(command.at) + lengthPrefixed(command.bytes);
+    case 'assembled':
+      return head + lengthPrefixed(command.upload) + varint(command.fragments);
   }
 }
 
@@ -71,8 +98,9 @@ export function decodeCommand(bytes: Bytes): Command {
     instance: reader.u48(),
     shard: reader.varint(),
     ...(type & partitionedBit ? { partitioned: true } : {}),
+    ...(type & namedBit ? { id: readText(reader) } : {}),
   };
-  const command = readCommand(type & ~partitionedBit, place, reader);
+  const command = readCommand(type & ~(partitionedBit | namedBit), place, reader);
   if (!reader.done) throw new Error('a command is damaged: it goes on behind its end');
   return command;
 }
@@ -89,6 +117,7 @@ function readCommand(type: number, place: Place, reader: ByteReader): Command {
         ...place,
         uuid: fromBytes(readText(reader)),
         purges: readList(reader, readPurge),
+        ...readValidators(reader),
       } satisfies PurgeCommand;
     case typeNumbers.compact:
       return {
@@ -99,6 +128,28 @@ function readCommand(type: number, place: Place, reader: ByteReader): Command {
       } satisfies CompactCommand;
     case typeNumbers.split:
       return readSplitStep(place, reader);
+    case typeNumbers.validators:
+      return {
+        type: 'validators',
+        ...place,
+        expected: readOptional(reader),
+        value: readText(reader),
+      } satisfies ValidatorsCommand;
+    case typeNumbers.fragment:
+      return {
+        type: 'fragment',
+        ...place,
+        upload: readText(reader),
+        at: reader.varint(),
+        bytes: readText(reader),
+      } satisfies FragmentCommand;
+    case typeNumbers.assembled:
+      return {
+        type: 'assembled',
+        ...place,
+        upload: readText(reader),
+        fragments: reader.varint(),
+      } satisfies AssembledCommand;
     default:
       throw new Error(`a command is of an unknown type, ${type}`);
   }
@@ -122,17 +173,18 @@ function readSplitStep(place: Place, reader: ByteReader): SplitCommand {
 }
 
 /** No blobs and an empty list of them are the same. */
-function encodeEdits({ revs_limit, edits, small_blobs, stored_blobs }: EditCommand): Bytes {
+function encodeEdits({ revs_limit, edits, validators, small_blobs, stored_blobs }: EditCommand): Bytes {
   const small = encodeList(
     [...(small_blobs ?? [])],
     ([blob, bytes]) => fromHex(blob) + lengthPrefixed(bytes),
   );
   const stored = encodeList([...(stored_blobs ?? [])], fromHex);
-  return varint(revs_limit) + encodeList(edits, encodeEdit) + small + stored;
+  return varint(revs_limit) + encodeOptional(validators) + encodeList(edits, encodeEdit) + small + stored;
 }
 
 function readEdits(place: Place, reader: ByteReader): EditCommand {
   const revs_limit = reader.varint();
+  const validators = readValidators(reader);
   const edits = readList(reader, readEdit);
   const small = readList(reader, (): [string, Bytes] => [readDigest(reader), readText(reader)]);
   const stored = readList(reader, readDigest);
@@ -140,6 +192,7 @@ function readEdits(place: Place, reader: ByteReader): EditCommand {
     type: 'edit',
     ...place,
     revs_limit,
+    ...validators,
     edits,
     ...(small.length === 0 ? {} : { small_blobs: new Map(small) }),
     ...(stored.length === 0 ? {} : { stored_blobs: new Set(stored) }),
@@ -193,6 +246,18 @@ type Purge = PurgeCommand['purges'][number];
 const encodePurge = ({ id, revs }: Purge): Bytes => lengthPrefixed(id) + encodeList(revs, encodeRev);
 
 const readPurge = (reader: ByteReader): Purge => ({ id: readText(reader), revs: readList(reader, readRev) });
+
+/** A text that may be absent: nothing, or 1 and the text. */
+const encodeOptional = (bytes: Bytes | undefined): Bytes =>
+  bytes === undefined ? u8(0) : u8(1) + lengthPrefixed(bytes);
+
+const readOptional = (reader: ByteReader): Bytes | undefined =>
+  reader.u8() === 0 ? undefined : readText(reader);
+
+function readValidators(reader: ByteReader): { validators?: Bytes } {
+  const validators = readOptional(reader);
+  return validators === undefined ? {} : { validators };
+}
 
 const readText = (reader: ByteReader): Bytes => reader.take(reader.varint());
 

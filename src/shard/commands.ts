@@ -8,9 +8,15 @@ import type { CopiedTable, Split } from './split.js';
  * timed or asked of somebody else has happened before; a command holds all that its outcome depends on, beside the
  * shard itself. `command-codec.ts` has their stored form.
  */
-export type Command = EditCommand | LocalCommand | PurgeCommand | CompactCommand | SplitCommand;
+export type Command = WholeCommand | FragmentCommand | AssembledCommand;
+
+/** Those that mean something by themselves. */
+export type WholeCommand =
+  EditCommand | LocalCommand | PurgeCommand | CompactCommand | SplitCommand | ValidatorsCommand;
 
 interface ShardCommand {
+  /** Names the command where a log may repeat it: it is applied once, see `command-window.ts`. */
+  id?: Bytes;
   /** The database's instance number. */
   instance: number;
   shard: number;
@@ -44,6 +50,11 @@ export interface EditCommand extends ShardCommand {
   type: 'edit';
   edits: Edit[];
   revs_limit: number;
+  /**
+   * The digest of the validation functions that the documents were checked against; absent where they are not subject to
+   * any. Where it is not the group's, results are `retry`. See `validators.ts`.
+   */
+  validators?: Bytes | undefined;
   /** The bytes of small blobs that the edits bring, by digest. */
   small_blobs?: ReadonlyMap<string, Bytes>;
   /** The blobs that are there as files, and kept from being removed until the command is done. */
@@ -67,6 +78,8 @@ export interface PurgeCommand extends ShardCommand {
   type: 'purge';
   /** Names the request, so that the same purge is recognised. */
   uuid: string;
+  /** As for edits: needed to purge a design document with a validation function. */
+  validators?: Bytes | undefined;
   purges: { id: Bytes; revs: Rev[] }[];
 }
 
@@ -106,16 +119,51 @@ export interface SplitProgress {
   split: Split | undefined;
 }
 
-/** What became of an edit: the new revision; undefined for a conflict; or a blob that it names is not there. */
-export type EditResult = Rev | undefined | 'missing_blob';
+/** Sets what the group knows of the validation functions of its database. */
+export interface ValidatorsCommand extends ShardCommand {
+  type: 'validators';
+  /** Where given and not what the group knows, nothing is done. */
+  expected: Bytes | undefined;
+  value: Bytes;
+}
+
+/** A piece of a command that is too large for one: kept in the group until an `AssembledCommand` uses it. */
+export interface FragmentCommand extends ShardCommand {
+  type: 'fragment';
+  /** What pieces of one command have in common. */
+  upload: Bytes;
+  at: number;
+  bytes: Bytes;
+}
+
+/** Applies the command that was brought by fragments. */
+export interface AssembledCommand extends ShardCommand {
+  type: 'assembled';
+  upload: Bytes;
+  fragments: number;
+}
+
+/**
+ * What became of an edit: the new revision; undefined for a conflict; a blob that it names is not there; or it has to be
+ * validated again.
+ */
+export type EditResult = Rev | undefined | 'missing_blob' | 'retry';
+
+/** The revisions removed from a document; `retry` where it is a design document with a validation function. */
+export type PurgeResult = Rev[] | 'retry';
 
 export interface Results {
   edit: EditResult[];
   local: undefined;
-  /** The revisions removed, for each document in the order of the command. */
-  purge: Rev[][];
+  /** For each document in the order of the command. */
+  purge: PurgeResult[];
   compact: undefined;
   split: SplitProgress;
+  /** Whether it was set. */
+  validators: boolean;
+  fragment: undefined;
+  /** What the command gives that was assembled. */
+  assembled: unknown;
 }
 
 export type ResultOf<C extends Command> = Results[C['type']];

@@ -1,17 +1,17 @@
+import { randomBytes } from 'node:crypto';
 import { StorageError } from '../base/storage-errors.js';
 import { Followers } from '../log/followers.js';
 import type { Appended, Log, LogEntry } from '../log/log.js';
 import { unfinished, type GroupCommit } from '../storage/group-commit.js';
 import type { Store } from '../storage/store.js';
 import { apply } from './apply.js';
-import { decodeCommand, encodeCommand } from './command-codec.js';
-import type { Command, EditCommand, EditResult, Results } from './commands.js';
+import type { Bytes } from '../base/bytes.js';
+import type { Command, EditCommand, EditResult, ResultOf, Results } from './commands.js';
+import { asPieces, subId } from './fragments.js';
+import { onlyBlobsOf, takeEdits } from './divide-edits.js';
 import { decodeGroupState } from './group-state.js';
 import { DatabaseKeys } from './keys.js';
 import type { Touched, WriteView } from './write-view.js';
-
-/** Edits of one command that are applied together at most. */
-const editsAtOnce = 1_000;
 
 /** A command was refused when some of its edits were stored already. */
 export class PartlyStored extends StorageError {
@@ -29,7 +29,10 @@ export interface GroupLogs {
   readonly commits: GroupCommit;
   readonly view: WriteView;
   readonly followers: GroupFollowers;
-  /** Whether commands are encoded and decoded before they are applied, as they are on the way between machines. */
+  /**
+   * Whether commands are treated as on the way between machines: encoded and decoded before they are applied, in fragments
+   * where they are large, and delivered twice.
+   */
   readonly encoded: boolean;
 }
 
@@ -70,15 +73,40 @@ export class GroupLog implements Log<Command, Results> {
     return decodeGroupState(this.store().get(this.#keys.group)).position;
   }
 
-  append<D extends Command>(given: D): Promise<Appended<Results[D['type']]>> {
-    const command = this.logs.encoded ? (decodeCommand(encodeCommand(given)) as D) : given;
+  /** What the group knows of the validation functions: see `validators.ts`. */
+  get validators(): Bytes {
+    return decodeGroupState(this.store().get(this.#keys.group)).validators;
+  }
+
+  nextId(): Bytes | undefined {
+    return this.logs.encoded ? randomBytes(16).latin1Slice(0, 16) : undefined;
+  }
+
+  append<D extends Command>(command: D): Promise<Appended<Results[D['type']]>> {
     if (command.type === 'edit' && command.edits.length > 1)
       return this.#appendEdits(command) as Promise<Appended<Results[D['type']]>>;
+    if (this.logs.encoded) return this.#appendPieces(command) as Promise<Appended<Results[D['type']]>>;
     return this.logs.commits.submit(() => apply(command, this.#keys, this.logs.view));
   }
 
   follow(after: number): AsyncIterableIterator<LogEntry<Command>> {
     return this.logs.followers.of(this.#keys.instance).follow(after, this.position);
+  }
+
+  /** One piece after the other; the result is that of the last. */
+  #appendPieces(command: Command): Promise<Appended<unknown>> {
+    const pieces = asPieces(command);
+    return this.logs.commits.submit(() => {
+      const appended = this.#deliver(pieces.shift()!);
+      return pieces.length > 0 ? unfinished : appended;
+    });
+  }
+
+  /** Applies a command as it arrives; one with an id arrives twice, and must not be noticed the second time. */
+  #deliver<C extends Command>(command: C): Appended<ResultOf<C>> {
+    const { view } = this.logs;
+    const appended = apply(command, this.#keys, view);
+    return command.id === undefined ? appended : apply(command, this.#keys, view);
   }
 
   /**
@@ -89,13 +117,14 @@ export class GroupLog implements Log<Command, Results> {
     const results: EditResult[] = [];
     const parts: number[] = [];
     let stored = 0;
-    const { edits } = command;
+    const total = command.edits.length;
+    const pieces: Command[] = [];
     const step = (): Appended<EditResult[]> | typeof unfinished => {
-      const part = edits.slice(results.length, results.length + editsAtOnce);
-      const { position, result } = apply({ ...command, edits: part }, this.#keys, this.logs.view);
-      for (const each of result) results.push(each);
+      if (pieces.length === 0) pieces.push(...this.#nextPart(command, results.length));
+      const { position, result } = this.#deliver(pieces.shift()!);
+      if (pieces.length === 0) for (const each of result as EditResult[]) results.push(each);
       parts.push(results.length);
-      return results.length < edits.length ? unfinished : { position, result: results };
+      return results.length < total ? unfinished : { position, result: results };
     };
     try {
       return await this.logs.commits.submit(step, () => (stored = parts.shift()!));
@@ -103,5 +132,13 @@ export class GroupLog implements Log<Command, Results> {
       if (stored === 0 || !(error instanceof StorageError)) throw error;
       throw new PartlyStored(error, results.slice(0, stored));
     }
+  }
+
+  /** Edits from a place on that go into one command: the pieces that it is sent in. */
+  #nextPart(command: EditCommand, from: number): Command[] {
+    const edits = takeEdits(command, from);
+    const id = command.id === undefined || from === 0 ? command.id : subId(command.id, String(from));
+    const named = id === undefined ? command : { ...command, id };
+    return this.logs.encoded ? asPieces(onlyBlobsOf(named, edits)) : [{ ...named, edits }];
   }
 }

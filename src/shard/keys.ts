@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readU48, u16, u32, u48, u8, type Bytes } from '../base/bytes.js';
+import { lengthPrefixed, readU48, u16, u32, u48, u8, type Bytes } from '../base/bytes.js';
 import { prefixEnd } from '../storage/store.js';
 
 /**
@@ -20,6 +20,8 @@ export const tables = {
   blobRefs: 8,
   partitions: 9,
   blobs: 10,
+  commands: 11,
+  fragments: 12,
 } as const;
 
 export class DatabaseKeys {
@@ -34,6 +36,8 @@ export class DatabaseKeys {
   readonly #blobRefs: Bytes;
   readonly #partitions: Bytes;
   readonly #blobs: Bytes;
+  readonly #commands: Bytes;
+  readonly #fragments: Bytes;
 
   constructor(readonly instance: number) {
     this.prefix = u8(Math.floor(instance / 0x1_0000_0000)) + u32(instance);
@@ -47,6 +51,8 @@ export class DatabaseKeys {
     this.#blobRefs = this.prefix + u8(tables.blobRefs);
     this.#partitions = this.prefix + u8(tables.partitions);
     this.#blobs = this.prefix + u8(tables.blobs);
+    this.#commands = this.prefix + u8(tables.commands);
+    this.#fragments = this.prefix + u8(tables.fragments);
   }
 
   /** Everything of the database. */
@@ -122,6 +128,30 @@ export class DatabaseKeys {
   /** The split under way. */
   get split(): Bytes {
     return this.#state + 's';
+  }
+
+  /** Which commands are remembered by their ids. */
+  get commandWindow(): Bytes {
+    return this.#commands;
+  }
+
+  /** A command that is remembered, by its id. */
+  command(id: Bytes): Bytes {
+    return `${this.#commands}i${id}`;
+  }
+
+  /** The ids in the order in which they came. */
+  commandNumber(number: number): Bytes {
+    return `${this.#commands}n${u48(number)}`;
+  }
+
+  /** Which fragments of commands there are. */
+  get fragmentList(): Bytes {
+    return this.#fragments;
+  }
+
+  fragment(upload: Bytes, at: number): Bytes {
+    return this.#fragments + lengthPrefixed(upload) + u16(at);
   }
 
   state(shard: number): Bytes {

@@ -50,7 +50,17 @@ export const recordBytes = (state: ShardState): number => state.stored_bytes - s
  */
 export type GroupView = Pick<
   WriteView,
-  'get' | 'put' | 'remove' | 'state' | 'live' | 'design' | 'moved' | 'namesFile' | 'shards' | 'split'
+  | 'get'
+  | 'put'
+  | 'remove'
+  | 'state'
+  | 'group'
+  | 'live'
+  | 'design'
+  | 'moved'
+  | 'namesFile'
+  | 'shards'
+  | 'split'
 >;
 
 /** What commands read and write: the overlay of their volume, and the counters of the shards they touch. */
@@ -68,6 +78,11 @@ export class WriteView extends Overlay {
       states.set(shard, state);
     }
     return state;
+  }
+
+  /** What the group knows of itself. */
+  group(keys: DatabaseKeys): GroupState {
+    return this.#touch(keys).group;
   }
 
   /**
@@ -103,13 +118,14 @@ export class WriteView extends Overlay {
   ): void {
     const { moves, group, commands, shards, split, isSplit } = touched;
     const moved = moves.length;
-    const { position } = group;
+    const { position, validators } = group;
     const applied = commands.length;
     this.onUndo(() => {
       for (const [i, state] of states.entries())
         touched.states.set(numbers[i]!, Object.assign(state, before[i]));
       Object.assign(touched, { shards, split, isSplit });
       group.position = position;
+      group.validators = validators;
       moves.length = moved;
       commands.length = applied;
     });

@@ -9,6 +9,7 @@ import type {
   SplitCommand,
 } from '../../src/shard/commands.js';
 import { encodeContent } from '../../src/shard/content.js';
+import { validatorsToken } from '../../src/shard/validators.js';
 import type { Random } from '../model/random.js';
 
 const ids: Bytes[] = [
@@ -18,6 +19,8 @@ const ids: Bytes[] = [
   'long'.repeat(600),
   `${'long'.repeat(600)}b`,
 ];
+/** What a group may know of validation functions: none, a digest, that they are being changed. */
+const validators: Bytes[] = ['', '\xfe'.repeat(32), validatorsToken('\xfd'.repeat(16))];
 /** A document is in one shard of its database for good: ids are dealt out to these. */
 const shardNumbers = [0, 1, 255];
 
@@ -35,17 +38,34 @@ export class RandomCommands {
 
   next(): Command {
     const { random } = this;
-    const place = { instance: random.pick(this.instances), shard: random.pick(shardNumbers) };
+    const place = {
+      instance: random.pick(this.instances),
+      shard: random.pick(shardNumbers),
+      ...(random.oneIn(2) ? { id: random.bytes(16) } : {}),
+    };
     const idsHere = ids.filter((_, at) => shardNumbers[at % shardNumbers.length] === place.shard);
     const some = <T>(make: (id: Bytes) => T): T[] =>
       Array.from({ length: random.below(4) }, () => make(random.pick(idsHere)));
-    switch (random.below(9)) {
+    switch (random.below(10)) {
       case 0:
         return { type: 'local', ...place, edits: some((id) => this.#local(id)) };
       case 1:
-        return { type: 'purge', ...place, uuid: random.hex(32), purges: some((id) => this.#purge(id)) };
+        return {
+          type: 'purge',
+          ...place,
+          uuid: random.hex(32),
+          purges: some((id) => this.#purge(id)),
+          ...this.#checked(),
+        };
       case 3:
         return this.#split(place.instance);
+      case 4:
+        return {
+          type: 'validators',
+          ...place,
+          expected: random.pick([undefined, ...validators]),
+          value: random.pick(validators),
+        };
       case 2:
         return {
           type: 'compact',
@@ -59,9 +79,15 @@ export class RandomCommands {
           ...place,
           revs_limit: random.pick([1, 3, 1_000]),
           edits: some((id) => this.#edit(id)),
+          ...this.#checked(),
           ...this.#brought(),
         };
     }
+  }
+
+  /** The validation functions that a command was checked against, mostly none. */
+  #checked(): { validators?: Bytes } {
+    return this.random.oneIn(2) ? {} : { validators: this.random.pick(validators) };
   }
 
   /** Steps of a split that stays under way: commands of that shard are written to its targets too. */
@@ -99,7 +125,8 @@ export class RandomCommands {
 
   #edit(id: Bytes): Edit {
     const { random } = this;
-    const common = { id, deleted: random.oneIn(4), body: this.#body() };
+    const body = id === '_design/d' && random.oneIn(3) ? '{"validate_doc_update":"f"}' : this.#body();
+    const common = { id, deleted: random.oneIn(4), body };
     const known = random.oneIn(5) ? undefined : this.#revsOf(id).at(-1 - random.below(2));
     if (random.oneIn(2)) return { ...common, parent: known, path: undefined };
     const hash = random.pick([random.hex(32), random.hex(3), `é${random.hex(2)}`]);

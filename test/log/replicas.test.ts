@@ -28,6 +28,22 @@ async function life(count: number): Promise<{ commands: Command[]; results: unkn
   return { commands, results, alone };
 }
 
+test(`replicas agree, however often and late commands are repeated (seed ${seed})`, async () => {
+  const { commands, results, alone } = await life(1_500);
+  const named = commands.flatMap((command, at) => (command.id === undefined ? [] : [at]));
+  assert.ok(results.flat().includes('retry'), 'some edits were checked against other functions');
+  const volume = new Volume(0, new MemoryStore(), () => {});
+  const random = new Random(seed);
+  const repeat = async (at: number): Promise<void> =>
+    assert.deepEqual(await submit(volume, commands[at]!), results[at]);
+  for (const [at, command] of commands.entries()) {
+    assert.deepEqual(await submit(volume, command), results[at]);
+    if (command.id !== undefined && random.oneIn(2)) await repeat(at);
+    if (random.oneIn(5) && named[0]! < at) await repeat(random.pick(named.filter((each) => each <= at)));
+  }
+  assert.deepEqual(groupOf(volume), groupOf(alone));
+});
+
 test(`the same commands beside other neighbours give byte-equal groups (seed ${seed})`, async () => {
   const { commands, results, alone } = await life(2_000);
   assert.ok(

@@ -68,7 +68,7 @@ async function missingRevs(exchange: Exchange, database: Database): Promise<void
 }
 
 async function purge(exchange: Exchange, database: Database): Promise<void> {
-  const { config } = exchange.services;
+  const { config, registry } = exchange.services;
   const named = await revsById(exchange, database);
   if (named.length > config.number('purge/max_document_id_number'))
     throw badRequest('Exceeded maximum number of documents.');
@@ -78,6 +78,7 @@ async function purge(exchange: Exchange, database: Database): Promise<void> {
   const removed = await purgeDocs(
     database,
     named.map(({ id, revs }) => ({ id: toBytes(id), revs })),
+    registry.saveGates,
   );
   const rows = named.map(({ id }, i) => entryOf(id, { purged: removed[i]!.map(formatRev) }));
   exchange.text(201, `{"purge_seq":null,"purged":${objectOf(rows)}}`);
