@@ -1,3 +1,4 @@
+import { SystemRuntime } from '../../src/base/runtime.js';
 import os from 'node:os';
 import { ScriptHost } from '../../src/script/script-host.js';
 import { makeDocuments } from '../documents.js';
@@ -13,6 +14,7 @@ const texts = makeDocuments(docs).map(
   ({ id, body }) => `{"_id":"${id}","_rev":"1-${'0'.repeat(32)}",${body.slice(1)}`,
 );
 const scripts = new ScriptHost({
+  runtime: new SystemRuntime(),
   threads,
   memory_bytes: 64 * 1024 * 1024,
   timeoutMs: () => 60_000,

@@ -1,6 +1,5 @@
 import { RequestError } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
-import { nextTurn } from '../base/turns.js';
 import { gapOf, mergeChanges } from '../changes/merge-changes.js';
 import type { Config } from '../config/config.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
@@ -67,7 +66,7 @@ export class UserDatabases {
 
   async #run(): Promise<void> {
     // A commit is told of before readers see it.
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise<void>((resolve) => this.registry.runtime.defer(resolve));
     while (this.#isDirty && !this.#closed) {
       this.#isDirty = false;
       const users = this.registry.find(usersDatabase(this.config));
@@ -89,7 +88,7 @@ export class UserDatabases {
           await this.#settle(users, id.slice(userPrefix.length));
       }
       for (const { shard, seq } of ends) this.#after[shard] = seq;
-      await nextTurn();
+      await this.registry.runtime.nextTurn();
     }
   }
 

@@ -1,3 +1,4 @@
+import type { Runtime, Timer } from './runtime.js';
 /**
  * A budget bounds the bytes that many requests hold in memory together. Each takes a share before it holds them and
  * releases it afterwards. Where there is no room, it waits for a while, the smaller before the larger; then it is refused.
@@ -24,12 +25,13 @@ export class Budget {
   waits = 0;
   readonly #ending = new Set<Share>();
   readonly #waiting: Waiting[] = [];
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #looks = 0;
 
   constructor(
     private readonly bytesMax: () => number,
     private readonly waitMs: number,
+    private readonly runtime: Runtime,
     private readonly lookMs = 250,
   ) {}
 
@@ -52,7 +54,7 @@ export class Budget {
   take(share: Share, bytes: number): boolean | Promise<boolean> {
     if (this.tryTake(share, bytes)) return true;
     return new Promise((resolve) => {
-      this.#waiting.push({ share, bytes, resolve, until: performance.now() + this.waitMs });
+      this.#waiting.push({ share, bytes, resolve, until: this.runtime.monotonicMs() + this.waitMs });
       this.#waiting.sort((a, b) => a.bytes - b.bytes);
       this.#watch();
     });
@@ -85,14 +87,12 @@ export class Budget {
 
   /** Looks at the shares as long as there is little room. */
   #watch(): void {
-    if (this.#timer !== undefined) return;
-    this.#timer = setInterval(() => {
+    this.#timer ??= this.runtime.setIdleTimer(() => {
+      this.#timer = undefined;
       this.#looks++;
       this.#admit();
-      if (this.#waiting.length > 0 || this.used > this.bytesMax() / 2) return;
-      clearInterval(this.#timer);
-      this.#timer = undefined;
-    }, this.lookMs).unref();
+      if (this.#waiting.length > 0 || this.used > this.bytesMax() / 2) this.#watch();
+    }, this.lookMs);
   }
 
   /** What is larger than the whole budget may have it alone. */
@@ -112,7 +112,7 @@ export class Budget {
   }
 
   #admit(): void {
-    const now = performance.now();
+    const now = this.runtime.monotonicMs();
     for (const waiting of this.#waiting.splice(0)) {
       const { share, bytes, resolve, until } = waiting;
       const isTaken = !share.isReleased && this.#makeRoom(bytes);

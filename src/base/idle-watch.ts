@@ -1,3 +1,4 @@
+import type { Runtime, Timer } from './runtime.js';
 interface Progress {
   bytes: number;
   /** When bytes last moved, or none were expected. */
@@ -18,12 +19,18 @@ const checkMs = { least: 20, most: 5_000 };
 /** Finds transfers that have stopped moving. One that keeps moving may take any time. */
 export class IdleWatch<T> {
   readonly #transfers = new Map<T, Progress>();
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
 
-  constructor(private readonly rules: IdleRules<T>) {}
+  constructor(
+    private readonly rules: IdleRules<T>,
+    private readonly runtime: Runtime,
+  ) {}
 
   add(transfer: T): void {
-    this.#transfers.set(transfer, { bytes: this.rules.bytesOf(transfer) ?? 0, since: performance.now() });
+    this.#transfers.set(transfer, {
+      bytes: this.rules.bytesOf(transfer) ?? 0,
+      since: this.runtime.monotonicMs(),
+    });
     if (this.#timer === undefined) this.#timer = this.#schedule();
   }
 
@@ -31,17 +38,17 @@ export class IdleWatch<T> {
     this.#transfers.delete(transfer);
   }
 
-  #schedule(): NodeJS.Timeout | undefined {
+  #schedule(): Timer | undefined {
     if (this.#transfers.size === 0) return undefined;
     const ms = Math.max(checkMs.least, Math.min(checkMs.most, this.rules.idleMs() / 4));
-    return setTimeout(() => {
+    return this.runtime.setIdleTimer(() => {
       this.#check();
       this.#timer = this.#schedule();
-    }, ms).unref();
+    }, ms);
   }
 
   #check(): void {
-    const now = performance.now();
+    const now = this.runtime.monotonicMs();
     const { bytesOf, isWaiting, onIdle } = this.rules;
     const idleMs = this.rules.idleMs();
     for (const [transfer, progress] of this.#transfers) {

@@ -1,3 +1,4 @@
+import { SystemRuntime } from './runtime.js';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sortInSlices } from './sort-in-slices.js';
@@ -6,7 +7,7 @@ test('a list is sorted as `sort` does it, equal elements in their order', async 
   for (const length of [0, 1, 100, 4_096, 4_097, 8_192, 30_001]) {
     const list = Array.from({ length }, (_, at) => ({ key: (at * 7_919) % 1_001, at }));
     const sorted = list.toSorted((a, b) => a.key - b.key);
-    assert.deepEqual(await sortInSlices(list, (a, b) => a.key - b.key), sorted);
+    assert.deepEqual(await sortInSlices(list, (a, b) => a.key - b.key, new SystemRuntime()), sorted);
   }
 });
 
@@ -19,7 +20,7 @@ test('others run while a long list is sorted', async () => {
   };
   count();
   const list = Array.from({ length: 300_000 }, (_, at) => (at * 7_919) % 300_007);
-  await sortInSlices(list, (a, b) => a - b);
+  await sortInSlices(list, (a, b) => a - b, new SystemRuntime());
   isDone = true;
   assert.ok(turns > 3, `${turns} turns`);
 });

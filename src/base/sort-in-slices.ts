@@ -1,12 +1,16 @@
-import { TimeSlice } from './turns.js';
+import type { Runtime } from './runtime.js';
 
 /** What is sorted at a stretch: it takes a few milliseconds, whatever is compared. */
 const runLength = 4_096;
 
 /** Sorts a list as `sort` does, and lets others run meanwhile. */
-export async function sortInSlices<T>(list: T[], compare: (a: T, b: T) => number): Promise<T[]> {
+export async function sortInSlices<T>(
+  list: T[],
+  compare: (a: T, b: T) => number,
+  runtime: Runtime,
+): Promise<T[]> {
   if (list.length <= runLength) return list.sort(compare);
-  const slice = new TimeSlice();
+  const slice = runtime.slice();
   let from: T[] = [];
   for (let at = 0; at < list.length; at += runLength) {
     for (const each of list.slice(at, at + runLength).sort(compare)) from.push(each);

@@ -1,3 +1,4 @@
+import { SystemRuntime } from './runtime.js';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TimerWheel, type Due } from './timer-wheel.js';
@@ -18,7 +19,7 @@ class Waiting implements Due {
 }
 
 test('each is called when its time has come, once or again and again', async () => {
-  const wheel = new TimerWheel(assert.ifError);
+  const wheel = new TimerWheel(assert.ifError, new SystemRuntime());
   const once = new Waiting(undefined);
   const often = new Waiting(50);
   const later = new Waiting(undefined);
@@ -35,7 +36,7 @@ test('each is called when its time has come, once or again and again', async () 
 });
 
 test('who was taken away is not called, and may come back', async () => {
-  const wheel = new TimerWheel(assert.ifError);
+  const wheel = new TimerWheel(assert.ifError, new SystemRuntime());
   const one = new Waiting(undefined);
   const other = new Waiting(undefined);
   wheel.add(one, 40);
@@ -51,7 +52,7 @@ test('who was taken away is not called, and may come back', async () => {
 });
 
 test('thousands who wait take one timer', async () => {
-  const wheel = new TimerWheel(assert.ifError);
+  const wheel = new TimerWheel(assert.ifError, new SystemRuntime());
   const timers = (): number => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length;
   const before = timers();
   const many = Array.from({ length: 5_000 }, () => new Waiting(undefined));
@@ -63,7 +64,7 @@ test('thousands who wait take one timer', async () => {
 
 test('one whose call throws does not keep the others from being called', async () => {
   const errors: unknown[] = [];
-  const wheel = new TimerWheel((error) => errors.push(error));
+  const wheel = new TimerWheel((error) => errors.push(error), new SystemRuntime());
   const broken = new Error('broken');
   const other = new Waiting(undefined);
   wheel.add(

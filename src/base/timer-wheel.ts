@@ -1,3 +1,4 @@
+import type { Runtime, Timer } from './runtime.js';
 /** A callback with a due time. */
 export interface Due {
   /** Gives in how many milliseconds it is due again, or undefined for never. */
@@ -15,15 +16,18 @@ const tickMs = 20;
 export class TimerWheel {
   readonly #slots = new Map<number, Set<Due>>();
   readonly #slotOf = new Map<Due, number>();
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #next = Infinity;
 
   /** One whose call throws is not called again; the others are. */
-  constructor(private readonly onError: (error: unknown) => void) {}
+  constructor(
+    private readonly onError: (error: unknown) => void,
+    readonly runtime: Runtime,
+  ) {}
 
   add(waiting: Due, ms: number): void {
     this.remove(waiting);
-    const now = performance.now();
+    const now = this.runtime.monotonicMs();
     const slot = Math.max(Math.floor(now / tickMs) + 1, Math.ceil((now + ms) / tickMs));
     let slots = this.#slots.get(slot);
     if (slots === undefined) this.#slots.set(slot, (slots = new Set()));
@@ -43,16 +47,16 @@ export class TimerWheel {
   }
 
   #set(slot: number): void {
-    clearTimeout(this.#timer);
+    this.#timer?.cancel();
     this.#next = slot;
     if (slot === Infinity) return;
-    this.#timer = setTimeout(() => this.#run(), Math.max(0, slot * tickMs - performance.now()));
+    const ms = Math.max(0, slot * tickMs - this.runtime.monotonicMs());
     // Who waits only for its heartbeat must not keep a process alive.
-    this.#timer.unref();
+    this.#timer = this.runtime.setIdleTimer(() => this.#run(), ms);
   }
 
   #run(): void {
-    const now = performance.now();
+    const now = this.runtime.monotonicMs();
     for (const slot of [...this.#slots.keys()].filter((each) => each * tickMs <= now)) {
       for (const waiting of this.#slots.get(slot) ?? []) {
         this.remove(waiting);

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isTurnFull, nextTurn, sliceMs } from './turns.js';
+import { SystemRuntime } from './runtime.js';
+import { sliceMs } from './turns.js';
+
+const runtime = new SystemRuntime();
 
 const work = (ms: number): void => {
   for (const end = performance.now() + ms; performance.now() < end;);
@@ -10,7 +13,7 @@ describe('nextTurn', () => {
   it('resolves in a later turn of the event loop', async () => {
     let hasTurned = false;
     setImmediate(() => (hasTurned = true));
-    await nextTurn();
+    await runtime.nextTurn();
     assert.ok(hasTurned);
   });
 
@@ -26,7 +29,7 @@ describe('nextTurn', () => {
     const order: number[] = [];
     const job = async (number: number): Promise<void> => {
       for (let slices = 0; slices < 3; slices++) {
-        await nextTurn();
+        await runtime.nextTurn();
         turns.push(turn);
         order.push(number);
         work(sliceMs + 1);
@@ -47,7 +50,7 @@ describe('nextTurn', () => {
       if (!isDone) setImmediate(count);
     };
     count();
-    await Promise.all(Array.from({ length: 1_000 }, () => nextTurn()));
+    await Promise.all(Array.from({ length: 1_000 }, () => runtime.nextTurn()));
     isDone = true;
     assert.ok(turn < 200, `${turn} turns`);
   });
@@ -55,12 +58,12 @@ describe('nextTurn', () => {
 
 describe('isTurnFull', () => {
   it('is so once the requests of a turn have taken their time, until the next turn', async () => {
-    await nextTurn();
-    assert.equal(isTurnFull(), false);
-    assert.equal(isTurnFull(), false);
+    await runtime.nextTurn();
+    assert.equal(runtime.isTurnFull, false);
+    assert.equal(runtime.isTurnFull, false);
     work(20);
-    assert.equal(isTurnFull(), true);
-    await nextTurn();
-    assert.equal(isTurnFull(), false);
+    assert.equal(runtime.isTurnFull, true);
+    await runtime.nextTurn();
+    assert.equal(runtime.isTurnFull, false);
   });
 });

@@ -11,86 +11,104 @@
 /** How long one slice of work lasts, and about how long all of them together last in one turn of the loop. */
 export const sliceMs = 8;
 
-const waiting: (() => void)[] = [];
-let turnEndsAt: number | undefined;
-
-/** Resolves in a later turn of the event loop, in which there is time for a slice of work. */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    waiting.push(resolve);
-    setImmediate(runNext);
-  });
-}
-
-function runNext(): void {
-  const now = performance.now();
-  if (turnEndsAt === undefined) {
-    turnEndsAt = now + sliceMs;
-    // Queued before anything else that waits for the next turn, and so the first to run there.
-    setImmediate(endTurn);
-  } else if (now > turnEndsAt) {
-    setImmediate(runNext);
-    return;
-  }
-  waiting.shift()!();
-}
-
-function endTurn(): void {
-  turnEndsAt = undefined;
-}
-
 /** How long requests are served as they come in within one turn of the loop. */
 const requestsMs = 16;
 
-let requestsEndAt: number | undefined;
-
-/**
- * Whether the requests that this turn has served took so long that the next one had better wait for a later turn. A hundred
- * connections may become readable at once, and what each of them asks for may take milliseconds.
- */
-export function isTurnFull(): boolean {
-  if (requestsEndAt !== undefined) return performance.now() > requestsEndAt;
-  requestsEndAt = performance.now() + requestsMs;
-  setImmediate(endRequests);
-  return false;
+/** The event loop and its clock. */
+interface Loop {
+  monotonicMs(): number;
+  defer(work: () => void): void;
 }
 
-function endRequests(): void {
-  requestsEndAt = undefined;
+/** Divides the turns of an event loop among jobs. */
+export class Turns {
+  readonly #waiting: (() => void)[] = [];
+  #turnEndsAt: number | undefined;
+  readonly #runNext = (): void => {
+    const now = this.loop.monotonicMs();
+    if (this.#turnEndsAt === undefined) {
+      this.#turnEndsAt = now + sliceMs;
+      // Queued before anything else that waits for the next turn, and so the first to run there.
+      this.loop.defer(this.#endTurn);
+    } else if (now > this.#turnEndsAt) {
+      this.loop.defer(this.#runNext);
+      return;
+    }
+    this.#waiting.shift()!();
+  };
+  readonly #endTurn = (): void => {
+    this.#turnEndsAt = undefined;
+  };
+
+  #requestsEndAt: number | undefined;
+  readonly #endRequests = (): void => {
+    this.#requestsEndAt = undefined;
+  };
+
+  constructor(private readonly loop: Loop) {}
+
+  /**
+   * Whether the requests that this turn has served took so long that the next one had better wait for a later turn. A hundred
+   * connections may become readable at once, and what each of them asks for may take milliseconds.
+   */
+  get isFull(): boolean {
+    if (this.#requestsEndAt !== undefined) return this.loop.monotonicMs() > this.#requestsEndAt;
+    this.#requestsEndAt = this.loop.monotonicMs() + requestsMs;
+    this.loop.defer(this.#endRequests);
+    return false;
+  }
+
+  /** Resolves in a later turn of the event loop, in which there is time for a slice of work. */
+  next(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      this.loop.defer(this.#runNext);
+    });
+  }
 }
 
 /** The time that a job may take before it has to let others run. */
 export class TimeSlice {
-  #endsAt = performance.now() + sliceMs;
+  #endsAt: number;
+
+  constructor(
+    private readonly loop: { monotonicMs(): number; nextTurn(): Promise<void> },
+    private readonly ms = sliceMs,
+  ) {
+    this.#endsAt = loop.monotonicMs() + ms;
+  }
 
   get isOver(): boolean {
-    return performance.now() > this.#endsAt;
+    return this.loop.monotonicMs() > this.#endsAt;
+  }
+
+  /** Begins the next slice without letting others run: for who has just waited. */
+  restart(): void {
+    this.#endsAt = this.loop.monotonicMs() + this.ms;
   }
 
   /** Lets others run. Asked only where `isOver`, so that no promise is made for nothing. */
   async next(): Promise<void> {
-    await nextTurn();
-    this.#endsAt = performance.now() + sliceMs;
+    await this.loop.nextTurn();
+    this.restart();
   }
-}
 
-/** The same as `map`, for lists that take longer than others can wait. */
-export async function inSlices<T, R>(list: readonly T[], make: (each: T) => R): Promise<R[]> {
-  const slice = new TimeSlice();
-  const made: R[] = [];
-  for (const each of list) {
-    made.push(make(each));
-    if (slice.isOver) await slice.next();
+  /** The same as `map`, for lists that take longer than others can wait. */
+  async map<T, R>(list: readonly T[], make: (each: T) => R): Promise<R[]> {
+    const made: R[] = [];
+    for (const each of list) {
+      made.push(make(each));
+      if (this.isOver) await this.next();
+    }
+    return made;
   }
-  return made;
-}
 
-/** Does work that is divided into small steps, and gives its result. */
-export async function finishInSlices<R>(steps: Generator<void, R>): Promise<R> {
-  const slice = new TimeSlice();
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-    if (slice.isOver) await slice.next();
+  /** Does work that is divided into small steps, and gives its result. */
+  async finish<R>(steps: Generator<void, R>): Promise<R> {
+    for (;;) {
+      const step = steps.next();
+      if (step.done) return step.value;
+      if (this.isOver) await this.next();
+    }
   }
 }

@@ -1,6 +1,6 @@
+import type { Runtime } from '../base/runtime.js';
 import { fromBytes, type Bytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
-import { TimeSlice } from '../base/turns.js';
 import type { Rev } from '../revisions/rev.js';
 import { find, pathOf, type RevNode } from '../revisions/tree.js';
 import type { Selector } from '../selectors/selector.js';
@@ -35,10 +35,10 @@ export function idFilter(ids: ReadonlySet<Bytes>): ChangeFilter {
 }
 
 /** Documents that a selector means. */
-export function selectorFilter({ matches }: Selector): ChangeFilter {
+export function selectorFilter({ matches }: Selector, runtime: Runtime): ChangeFilter {
   return {
     test: async (candidates) => {
-      const slice = new TimeSlice();
+      const slice = runtime.slice();
       const verdicts: boolean[] = [];
       for (const candidate of candidates) {
         if (slice.isOver) await slice.next();

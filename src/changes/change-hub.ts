@@ -1,3 +1,4 @@
+import type { Runtime } from '../base/runtime.js';
 import type { Bytes } from '../base/bytes.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database, EndReason, Followers } from '../node/database.js';
@@ -26,6 +27,10 @@ export class ChangeHub implements Followers, FeedHome {
     private readonly registry: DatabaseRegistry,
     private readonly database: Database,
   ) {}
+
+  get runtime(): Runtime {
+    return this.database.runtime;
+  }
 
   static of(registry: DatabaseRegistry, database: Database): ChangeHub {
     if (database.followers instanceof ChangeHub) return database.followers;
@@ -60,7 +65,7 @@ export class ChangeHub implements Followers, FeedHome {
   wake(): void {
     if (this.#waking) return;
     this.#waking = true;
-    setImmediate(() => {
+    this.runtime.defer(() => {
       this.#waking = false;
       for (const told of [...this.#waiting]) told(undefined);
       for (const shared of this.#sharedFeeds.values()) void shared.run();
@@ -127,6 +132,7 @@ export class ChangeHub implements Followers, FeedHome {
         reader,
         () => this.current(),
         () => this.#rested(shareKey),
+        this.runtime,
       );
       this.#sharedFeeds.set(shareKey, shared);
     }

@@ -1,5 +1,4 @@
 import type { Bytes } from '../base/bytes.js';
-import { nextTurn, sliceMs } from '../base/turns.js';
 import { hasAttachments } from '../shard/content.js';
 import { isDeletedChange, plainChangeId, plainChangePos } from '../shard/change-record.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
@@ -142,7 +141,7 @@ export class ChangeReader {
       this.#settleChosen(chosen);
       if (piece.rows > 0) return piece;
       // A filter that passes few changes must not block the event loop.
-      await nextTurn();
+      await this.database.runtime.nextTurn();
       if (this.#isClosed) return undefined;
     }
   }
@@ -174,13 +173,13 @@ export class ChangeReader {
   }
 
   #render(entries: readonly ChangeEntry[], most: number): Piece & { taken: number } {
-    const until = performance.now() + sliceMs;
+    const slice = this.database.runtime.slice();
     let text = '';
     let rows = 0;
     let taken = 0;
     for (; taken < entries.length; taken++) {
       if (rows >= most || text.length >= pieceBytes) break;
-      if ((taken & 63) === 63 && performance.now() > until) break;
+      if ((taken & 63) === 63 && slice.isOver) break;
       const entry = entries[taken]!;
       this.#go(entry);
       const row = this.#plainRow(entry) ?? this.#row(entry);

@@ -1,5 +1,4 @@
 import type { Bytes } from '../base/bytes.js';
-import { TimeSlice } from '../base/turns.js';
 import { decodeWinner } from '../shard/doc-record.js';
 import type { Database } from '../node/database.js';
 import { gapOf, type ChangeEntry, type Span } from './merge-changes.js';
@@ -19,7 +18,7 @@ export async function findChanges(
   // Those that the span is about.
   const { shards } = collection;
   const found: (ChangeEntry & { order: number })[] = [];
-  const slice = new TimeSlice();
+  const slice = database.runtime.slice();
   for (const id of ids) {
     const bytes =
       collection.store.get(collection.keys.live(id)) ?? collection.store.get(collection.keys.deleted(id));

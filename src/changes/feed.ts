@@ -1,4 +1,4 @@
-import { nextTurn } from '../base/turns.js';
+import type { Runtime } from '../base/runtime.js';
 import type { EndReason } from '../node/database.js';
 import type { Positions } from '../node/sequence.js';
 import type { ChangeReader, Piece } from './change-reader.js';
@@ -35,6 +35,7 @@ export interface Company {
 
 /** Where feeds live. */
 export interface FeedHome {
+  readonly runtime: Runtime;
   /** What is on disk. */
   current(): Positions;
   reader(view: ChangesView, start: Positions): ChangeReader;
@@ -121,7 +122,7 @@ export class Feed {
   async #run(): Promise<void> {
     this.#running = true;
     try {
-      while (!this.#closed && (await this.#step())) await nextTurn();
+      while (!this.#closed && (await this.#step())) await this.home.runtime.nextTurn();
     } catch (error) {
       this.fail(error);
     } finally {

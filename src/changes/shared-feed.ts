@@ -1,4 +1,4 @@
-import { nextTurn, sliceMs } from '../base/turns.js';
+import type { Runtime } from '../base/runtime.js';
 import type { Positions } from '../node/sequence.js';
 import { samePlace, type Company, type Feed } from './feed.js';
 import type { ChangeReader, Piece } from './change-reader.js';
@@ -21,6 +21,7 @@ export class SharedFeed implements Company {
     private readonly current: () => Positions,
     /** Called when the shared feed has caught up, or is empty. */
     private readonly onRest: () => void,
+    private readonly runtime: Runtime,
   ) {
     this.#place = [...reader.positions];
   }
@@ -62,33 +63,33 @@ export class SharedFeed implements Company {
   }
 
   async #step(): Promise<boolean> {
-    const started = performance.now();
+    const started = this.runtime.monotonicMs();
     const piece = await this.reader.next(Infinity, this.current());
     const place = [...this.reader.positions];
     if (piece !== undefined && piece.rows > 0) await this.#hand(piece, place);
     this.#place = place;
     if (piece === undefined) return false;
-    await pause(Math.min(restMsMax, (performance.now() - started) / 2));
+    await this.#pause(Math.min(restMsMax, (this.runtime.monotonicMs() - started) / 2));
     return true;
   }
 
   /** Until all have it, the herd stands before the piece: who leaves in between may see it again, and misses nothing. */
   async #hand(piece: Piece, after: Positions): Promise<void> {
-    let until = performance.now() + sliceMs;
+    const slice = this.runtime.slice();
     for (const feed of this.#members) {
       const { listener } = feed;
       const fits = listener.room >= piece.rows;
       if (fits) listener.send(piece);
       // Removed directly, not by `leave`: a delivery is in progress.
       if ((!fits || listener.room <= 0) && this.#members.delete(feed)) feed.part(fits ? after : this.#place);
-      if (performance.now() < until) continue;
-      await pause(0);
-      until = performance.now() + sliceMs;
+      if (!slice.isOver) continue;
+      await this.#pause(0);
+      slice.restart();
     }
   }
-}
 
-/** Lets others run: a turn at least, so that a herd of thousands leaves time for those who write. */
-function pause(ms: number): Promise<void> {
-  return ms < 2 ? nextTurn() : new Promise((resolve) => setTimeout(resolve, ms));
+  /** Lets others run: a turn at least, so that a herd of thousands leaves time for those who write. */
+  #pause(ms: number): Promise<void> {
+    return ms < 2 ? this.runtime.nextTurn() : this.runtime.sleep(ms);
+  }
 }

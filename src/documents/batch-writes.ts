@@ -1,3 +1,4 @@
+import type { Runtime, Timer } from '../base/runtime.js';
 import { Budget, type Share } from '../base/budget.js';
 import { RequestError, Unavailable } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
@@ -13,7 +14,7 @@ interface Batch {
   user: UserContext;
   docs: NamedInput[];
   share: Share;
-  timer: NodeJS.Timeout;
+  timer: Timer;
 }
 
 /**
@@ -29,8 +30,9 @@ export class BatchWrites {
     private readonly registry: () => DatabaseRegistry,
     private readonly config: Config,
     private readonly logger: Logger,
+    private readonly runtime: Runtime,
   ) {
-    this.#budget = new Budget(() => config.number('tuffet/batch_memory_bytes'), 0);
+    this.#budget = new Budget(() => config.number('tuffet/batch_memory_bytes'), 0, runtime);
   }
 
   /** Refuses what would be too much to keep in memory. */
@@ -38,7 +40,8 @@ export class BatchWrites {
     const key = JSON.stringify([database.record.instance, user.name, user.roles]);
     let batch = this.#batches.get(key);
     if (batch === undefined) {
-      const timer = setTimeout(() => this.#save(key), this.config.number('tuffet/batch_save_interval_ms'));
+      const ms = this.config.number('tuffet/batch_save_interval_ms');
+      const timer = this.runtime.setTimer(() => this.#save(key), ms);
       this.#batches.set(key, (batch = { database, user, docs: [], share: this.#budget.share(), timer }));
     }
     if (!batch.share.tryGrow(bytesOf(doc)))
@@ -59,7 +62,7 @@ export class BatchWrites {
   #save(key: string): void {
     const batch = this.#batches.get(key);
     if (batch === undefined) return;
-    clearTimeout(batch.timer);
+    batch.timer.cancel();
     this.#batches.delete(key);
     const work = this.#saveDocs(batch).catch((error: unknown) => {
       const facts = { database: batch.database.name, docs: batch.docs.length };

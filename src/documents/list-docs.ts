@@ -1,6 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
-import { sliceMs } from '../base/turns.js';
 import { decodeDocRecord, decodeWinner, plainHeadBytes, plainRev } from '../shard/doc-record.js';
 import { decodeLocal } from '../shard/local-record.js';
 import { prefixEnd, type Entry } from '../storage/store.js';
@@ -99,7 +98,7 @@ export class Listing {
     let left = limit;
     let separator = '\n';
     while (left > 0 && range.start < range.end) {
-      const until = performance.now() + sliceMs;
+      const slice = this.database.runtime.slice();
       let text = '';
       let rows = 0;
       let last: Bytes | undefined;
@@ -116,7 +115,7 @@ export class Listing {
         separator = ',\n';
         last = entry.key;
         rows++;
-        if (text.length >= pieceBytes || ((rows & 63) === 0 && performance.now() > until)) break;
+        if (text.length >= pieceBytes || ((rows & 63) === 0 && slice.isOver)) break;
       }
       skip = 0;
       left -= rows;
@@ -216,17 +215,17 @@ export function* rowsForKeys(
 ): Generator<Bytes> {
   let text = '';
   let separator = '\n';
-  let until = performance.now() + sliceMs;
+  const slice = database.runtime.slice();
   for (const { text: key, id } of keys) {
     const row = keyRow(database, kind, key, id, options);
     if (row !== undefined) {
       text += separator + row;
       separator = ',\n';
     }
-    if (text.length < pieceBytes && performance.now() < until) continue;
+    if (text.length < pieceBytes && !slice.isOver) continue;
     yield text;
     text = '';
-    until = performance.now() + sliceMs;
+    slice.restart();
   }
   if (text !== '') yield text;
 }

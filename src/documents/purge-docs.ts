@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Bytes } from '../base/bytes.js';
 import { Unavailable } from '../base/errors.js';
 import { StorageError } from '../base/storage-errors.js';
@@ -25,7 +24,7 @@ export async function purgeDocs(
   requests: readonly PurgeRequest[],
   gates: readonly SaveGate[] = [],
 ): Promise<Rev[][]> {
-  const uuid = randomUUID();
+  const uuid = database.runtime.uuid();
   const removed = await purge(database, requests, uuid);
   for (let round = 0; removed.includes('retry'); round++) {
     if (round === roundsMax) throw new Unavailable(changedTooOften);

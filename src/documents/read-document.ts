@@ -1,6 +1,6 @@
+import type { Runtime } from '../base/runtime.js';
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { badRequest, RequestError } from '../base/errors.js';
-import { finishInSlices } from '../base/turns.js';
 import { canonicalBody } from '../json/canonical.js';
 import { scanInSteps } from '../json/scan-steps.js';
 import { settleInSteps } from '../json/settle.js';
@@ -24,13 +24,17 @@ export const largeDocumentBytes = 1024 * 1024;
 const slackFactor = 2;
 
 /** Reads one document of a large text, without keeping others waiting. */
-export async function readLargeDocument(bytes: Buffer, limits: InputLimits): Promise<DocumentInput> {
+export async function readLargeDocument(
+  bytes: Buffer,
+  limits: InputLimits,
+  runtime: Runtime,
+): Promise<DocumentInput> {
   const tooLarge = (): RequestError => new RequestError('document_too_large', '');
-  const scanned = await finishInSlices(
-    scanInSteps(bytes, slackFactor * limits.document_bytes_max, '_attachments', tooLarge),
-  );
+  const scanned = await runtime
+    .slice()
+    .finish(scanInSteps(bytes, slackFactor * limits.document_bytes_max, '_attachments', tooLarge));
   if (scanned.kind !== 'object' || (scanned.flags & unsettled) === 0) return readDocument(scanned, limits);
-  return readDocument(scanned, limits, await finishInSlices(settleInSteps(scanned, isDropped)));
+  return readDocument(scanned, limits, await runtime.slice().finish(settleInSteps(scanned, isDropped)));
 }
 
 /** Reads one document out of scanned text. What is wrong with it is refused by name. */

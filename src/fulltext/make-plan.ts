@@ -1,5 +1,6 @@
+import type { TimeSlice } from '../base/turns.js';
+import type { Runtime } from '../base/runtime.js';
 import { badRequest } from '../base/errors.js';
-import { TimeSlice } from '../base/turns.js';
 import { prefixEnd } from '../storage/store.js';
 import { compileRegex } from '../selectors/regex/regex.js';
 import type { Analyzer } from '../search/analysis/analyzer.js';
@@ -24,14 +25,17 @@ const phraseTermsMax = 1_024;
 
 /** Makes queries ready for an index. `reader` gives it as it is at the moment; `check` throws when time is up. */
 export class Planner {
-  readonly #slice = new TimeSlice();
+  readonly #slice: TimeSlice;
   readonly #fields = new Map<string, ReturnType<SearchReader['field']>>();
 
   constructor(
     private readonly reader: () => SearchReader,
     private readonly analyzer: Analyzer,
     private readonly check: () => void,
-  ) {}
+    runtime: Runtime,
+  ) {
+    this.#slice = runtime.slice();
+  }
 
   async plan(node: QueryNode): Promise<Plan> {
     const boost = node.boost ?? 1;

@@ -1,6 +1,5 @@
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
-import { nextTurn } from '../base/turns.js';
 import { makeAnalyzer } from '../search/analysis/analyzer.js';
 import { parseQuery } from '../search/query/parse-query.js';
 import type { QueryNode } from '../search/query/query-node.js';
@@ -30,7 +29,7 @@ const stepMs = 6;
  * read at one moment, so that a search never holds a read open, and its memory does not grow with the database.
  */
 export class TextSearch {
-  readonly #started = performance.now();
+  readonly #started: number;
   readonly #node: QueryNode;
   readonly #top: TopHits;
   readonly #facets: Facets;
@@ -44,6 +43,7 @@ export class TextSearch {
     private readonly request: SearchRequest,
     private readonly timeoutMs: number,
   ) {
+    this.#started = source.database.runtime.monotonicMs();
     this.#node = parseQuery(request.query);
     const { sort, limit, after, group, counts, ranges, drilldown } = request;
     this.#top = new TopHits(group === undefined ? limit : 0, sort, after);
@@ -64,6 +64,7 @@ export class TextSearch {
         () => this.#reader() ?? first,
         analyzer,
         () => this.#check(),
+        this.source.database.runtime,
       );
       await this.#collect(await planner.plan(this.#node));
     }
@@ -78,7 +79,7 @@ export class TextSearch {
   }
 
   #check(): void {
-    if (performance.now() - this.#started > this.timeoutMs)
+    if (this.source.database.runtime.monotonicMs() - this.#started > this.timeoutMs)
       throw new RequestError('timeout', 'The request could not be processed in a reasonable amount of time.');
   }
 
@@ -87,14 +88,14 @@ export class TextSearch {
     for (let from = 0; ;) {
       const reader = this.#reader();
       if (reader === undefined || from >= reader.end) return;
-      const begun = performance.now();
+      const begun = this.source.database.runtime.monotonicMs();
       const range = { from, to: from + size };
       this.#take(reader, evaluate(reader, plan, range), range);
       from = range.to;
-      const tookMs = performance.now() - begun;
+      const tookMs = this.source.database.runtime.monotonicMs() - begun;
       size = clamp(tookMs < stepMs / 2 ? size * 2 : (size * stepMs) / tookMs);
-      if (performance.now() - this.#started < stepMs) continue;
-      await nextTurn();
+      if (this.source.database.runtime.monotonicMs() - this.#started < stepMs) continue;
+      await this.source.database.runtime.nextTurn();
       this.#check();
     }
   }
@@ -158,13 +159,13 @@ export class TextSearch {
 
   async #texts(hits: readonly Hit[], highlighter: Highlighter | undefined): Promise<Bytes> {
     const texts: Bytes[] = [];
-    let until = performance.now() + stepMs;
+    let until = this.source.database.runtime.monotonicMs() + stepMs;
     for (const hit of hits) {
       const text = this.#text(hit, highlighter);
       if (text !== undefined) texts.push(text);
-      if (performance.now() < until) continue;
-      await nextTurn();
-      until = performance.now() + stepMs;
+      if (this.source.database.runtime.monotonicMs() < until) continue;
+      await this.source.database.runtime.nextTurn();
+      until = this.source.database.runtime.monotonicMs() + stepMs;
     }
     return texts.join(',');
   }

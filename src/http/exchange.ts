@@ -3,11 +3,11 @@ import type { WebSocket } from 'ws';
 import type { RequestInfo } from '../auth/request-info.js';
 import { anonymousIdentity, type Identity } from '../auth/authenticator.js';
 import type { UserContext } from '../base/user-context.js';
-import type { Share } from '../base/budget.js';
+import type { Budget, Share } from '../base/budget.js';
+import type { Runtime } from '../base/runtime.js';
 import { toBytes, type Bytes } from '../base/bytes.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import { invalidJson, notAnObject } from '../base/errors.js';
-import { nextTurn } from '../base/turns.js';
 import { checkJson, parseJson, parseValue } from '../json/scan.js';
 import { readBody, requireJson } from './request/body.js';
 import { headerOf, headersOf } from './request/header.js';
@@ -16,7 +16,7 @@ import { contentTypeFor } from './request/negotiate.js';
 import { NoRoom, uncountedBytes } from './connection/memory-budgets.js';
 import type { Query } from './request/query.js';
 import type { Services } from './services.js';
-import { countLargePieces, writeWhole } from './answer/stream.js';
+import { writeWhole, type Outlet } from './answer/stream.js';
 
 /** A body that is taken as a whole may have this size, however large streamed ones may be. */
 const bodyInMemoryBytesMax = 64 * 1024 * 1024;
@@ -24,16 +24,16 @@ const bodyInMemoryBytesMax = 64 * 1024 * 1024;
 /** JSON of this size and more is checked and parsed in turns of their own. */
 const largeJsonBytes = 512 * 1024;
 
-async function parseLarge(bytes: Buffer): Promise<unknown> {
+async function parseLarge(bytes: Buffer, runtime: Runtime): Promise<unknown> {
   checkJson(bytes);
-  await nextTurn();
+  await runtime.nextTurn();
   const value = parseValue(bytes, 0, bytes.length);
-  await nextTurn();
+  await runtime.nextTurn();
   return value;
 }
 
 /** One request and its answer. Handlers read from it and answer through it, once. */
-export class Exchange implements RequestInfo {
+export class Exchange implements RequestInfo, Outlet {
   identity: Identity = anonymousIdentity;
   user: UserContext = anonymousIdentity.user;
   /** Sent with the answer, to begin, renew or end a session. */
@@ -96,6 +96,14 @@ export class Exchange implements RequestInfo {
     if (authenticator.isDue(identity)) this.setCookie = authenticator.renewal(identity, this.secure);
   }
 
+  get runtime(): Runtime {
+    return this.services.runtime;
+  }
+
+  get answerBudget(): Budget {
+    return this.services.budgets.answers;
+  }
+
   get bodyBytesMax(): number {
     return this.services.config.number('chttpd/max_http_request_size');
   }
@@ -134,7 +142,7 @@ export class Exchange implements RequestInfo {
   async optionalObject(): Promise<Record<string, unknown> | undefined> {
     const bytes = await this.body(this.jsonBytesMax);
     if (bytes.length === 0) return undefined;
-    const value = bytes.length < largeJsonBytes ? parseJson(bytes) : await parseLarge(bytes);
+    const value = bytes.length < largeJsonBytes ? parseJson(bytes) : await parseLarge(bytes, this.runtime);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
     return value as Record<string, unknown>;
   }
@@ -187,13 +195,11 @@ export class Exchange implements RequestInfo {
 
   /** Sends the head; what follows is written to the response by the caller. */
   head(status: number, headers: OutgoingHttpHeaders): void {
-    countLargePieces(this.response, this.services.budgets.answers);
     this.#writeHead(status, [], headers);
   }
 
   /** Sends the head of JSON that the caller writes to the response piece by piece, and closes with `endJson`. */
   jsonHead(status: number, headers?: OutgoingHttpHeaders): void {
-    countLargePieces(this.response, this.services.budgets.answers);
     if (this.callback === undefined) {
       this.#writeHead(status, ['Content-Type', contentTypeFor(this.header('accept'))], headers);
     } else {

@@ -1,3 +1,4 @@
+import type { Runtime } from '../base/runtime.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import type { Logger } from '../base/logger.js';
 import type { TimerWheel } from '../base/timer-wheel.js';
@@ -14,6 +15,7 @@ import type { Metrics } from './metrics/metrics.js';
 /** All that handlers work with. */
 export interface Services {
   config: Config;
+  runtime: Runtime;
   /** Changes when the node is restarted. */
   registry: DatabaseRegistry;
   authenticator: Authenticator;

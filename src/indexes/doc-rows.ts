@@ -1,6 +1,6 @@
+import type { Runtime } from '../base/runtime.js';
 import { ByteReader, fromBytes, lengthPrefixed, varint, type Bytes } from '../base/bytes.js';
 import { sortInSlices } from '../base/sort-in-slices.js';
-import { TimeSlice } from '../base/turns.js';
 import { compareRaw } from '../json/collation.js';
 import { partitionOf } from '../shard/doc-id.js';
 import { decoding } from './index-damage.js';
@@ -25,6 +25,7 @@ export function rowsOf(
   emitted: readonly Emitted[],
   order: KeyOrder,
   partitioned: boolean,
+  runtime: Runtime,
 ): Row[] | Promise<Row[]> {
   const partition = partitioned ? partitionKey(partitionOf(id) ?? '') : undefined;
   const rowOf = ({ key, value }: Emitted): NumberedRow => ({
@@ -37,7 +38,7 @@ export function rowsOf(
     keyText: key,
     value,
   });
-  if (emitted.length > rowsAtOnce) return manyRows(emitted, rowOf, order);
+  if (emitted.length > rowsAtOnce) return manyRows(emitted, rowOf, order, runtime);
   const rows = emitted.map(rowOf);
   if (rows.length > 1) {
     sortRows(rows, order);
@@ -50,16 +51,18 @@ async function manyRows(
   emitted: readonly Emitted[],
   rowOf: (one: Emitted) => NumberedRow,
   order: KeyOrder,
+  runtime: Runtime,
 ): Promise<Row[]> {
-  const slice = new TimeSlice();
+  const slice = runtime.slice();
   const unsorted: NumberedRow[] = [];
   for (const one of emitted) {
     if ((unsorted.push(rowOf(one)) & 63) === 0 && slice.isOver) await slice.next();
   }
-  const rows = await sortRowsInSlices(unsorted, order);
+  const rows = await sortRowsInSlices(unsorted, order, runtime);
   for (const [from, to] of equalRuns(rows, order)) {
     const equal = rows.slice(from, to);
-    number(rows, from, equal.length > rowsAtOnce ? await equalSortedInSlices(equal) : equalSorted(equal));
+    const isLong = equal.length > rowsAtOnce;
+    number(rows, from, isLong ? await equalSortedInSlices(equal, runtime) : equalSorted(equal));
     if (slice.isOver) await slice.next();
   }
   return rows;
@@ -101,12 +104,15 @@ function equalSorted(rows: readonly NumberedRow[]): readonly NumberedRow[] {
     .map(({ row }) => row);
 }
 
-async function equalSortedInSlices(rows: readonly NumberedRow[]): Promise<readonly NumberedRow[]> {
+async function equalSortedInSlices(
+  rows: readonly NumberedRow[],
+  runtime: Runtime,
+): Promise<readonly NumberedRow[]> {
   if (areAlike(rows)) return rows;
-  const slice = new TimeSlice();
+  const slice = runtime.slice();
   const list: Parsed[] = [];
   for (const row of rows) if ((list.push(parsed(row)) & 63) === 0 && slice.isOver) await slice.next();
-  return (await sortInSlices(list, compareParsed)).map(({ row }) => row);
+  return (await sortInSlices(list, compareParsed, runtime)).map(({ row }) => row);
 }
 
 function number(rows: NumberedRow[], from: number, equal: readonly NumberedRow[]): void {

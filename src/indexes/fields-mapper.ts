@@ -1,5 +1,5 @@
+import type { Runtime } from '../base/runtime.js';
 import { fromBytes, type Bytes } from '../base/bytes.js';
-import { nextTurn, TimeSlice } from '../base/turns.js';
 import { RawFields } from '../json/raw-fields.js';
 import { rawName } from '../json/raw-value.js';
 import { arrayIndex, parseField } from '../selectors/field-path.js';
@@ -21,7 +21,10 @@ export class FieldsMapper implements Mapper {
   readonly isElsewhere = false;
   readonly #views: readonly FieldsView[];
 
-  constructor(views: readonly ViewDefinition[]) {
+  constructor(
+    views: readonly ViewDefinition[],
+    private readonly runtime: Runtime,
+  ) {
     this.#views = views.map(({ map }) => {
       if (map.kind !== 'fields') throw new Error('a view of functions has no fields');
       const { fields, partialFilter } = map;
@@ -36,8 +39,8 @@ export class FieldsMapper implements Mapper {
 
   async map(docs: readonly Bytes[]): Promise<Mapped> {
     // Where documents are served by the same thread, they get their turn first.
-    await nextTurn();
-    const slice = new TimeSlice();
+    await this.runtime.nextTurn();
+    const slice = this.runtime.slice();
     const rows: (readonly Emitted[])[][] = [];
     for (const text of docs) {
       rows.push(this.#views.map((view) => rowOf(view, text)));

@@ -1,5 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
-import { TimeSlice } from '../base/turns.js';
+import type { Runtime } from '../base/runtime.js';
 import type { Store, Write } from '../storage/store.js';
 import { decodeRowKeys, encodeRowKeys, rowsOf, type Emitted } from './doc-rows.js';
 import { sortRowsInSlices, type KeyOrder } from './key-order.js';
@@ -44,6 +44,7 @@ export class IndexBatch implements Batch {
   constructor(
     private readonly order: KeyOrder,
     private readonly partitioned: boolean,
+    private readonly runtime: Runtime,
   ) {}
 
   get bytes(): number {
@@ -51,7 +52,8 @@ export class IndexBatch implements Batch {
   }
 
   add(id: Bytes, emitted: readonly Emitted[]): void | Promise<void> {
-    const rows = emitted.length === 0 ? noRows : rowsOf(id, emitted, this.order, this.partitioned);
+    const rows =
+      emitted.length === 0 ? noRows : rowsOf(id, emitted, this.order, this.partitioned, this.runtime);
     return rows instanceof Promise ? rows.then((all) => this.#add(id, all)) : this.#add(id, rows);
   }
 
@@ -72,7 +74,7 @@ export class IndexBatch implements Batch {
     const removals: RowKey[] = [];
     const notes: Write[] = [];
     let repeats = 0;
-    const slice = new TimeSlice();
+    const slice = this.runtime.slice();
     for (const id of ids) {
       if (slice.isOver) await slice.next();
       const rows = this.#docs.get(id);
@@ -90,8 +92,8 @@ export class IndexBatch implements Batch {
     const { writes, state } = await index
       .writer(store)
       .update(
-        await sortRowsInSlices(removals, this.order),
-        await sortRowsInSlices(inserts, this.order),
+        await sortRowsInSlices(removals, this.order, this.runtime),
+        await sortRowsInSlices(inserts, this.order, this.runtime),
         repeats > 0,
       );
     return { writes, notes, tree: state };

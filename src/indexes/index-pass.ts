@@ -1,5 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
-import { nextTurn, TimeSlice } from '../base/turns.js';
+import type { Runtime } from '../base/runtime.js';
 import type { ShardState } from '../shard/shard-state.js';
 import type { Write } from '../storage/store.js';
 import { batchDocsMax, type DocSource, type SourceDoc } from './doc-source.js';
@@ -32,6 +32,7 @@ const tellMs = 50;
 const toldDocsMin = 1_000;
 
 export interface PassOptions {
+  runtime: Runtime;
   depth: number;
   onProgress: OnProgress;
   /** Throws when the work is no longer wanted. */
@@ -62,7 +63,7 @@ export class IndexPass {
   readonly #fresh: boolean;
   readonly #total: number;
   #reached: readonly Position[];
-  #gatheredAt = Date.now();
+  #gatheredAt = 0;
   /** All documents of the batches, as they came. */
   #ids: Bytes[] = [];
   /** The commit under way: rows are gathered meanwhile. */
@@ -193,7 +194,7 @@ export class IndexPass {
     for (const { map, id } of result.exceeded ?? []) this.options.onExceeded(this.group[map]!, id);
     const rows = await result.rows();
     this.options.check();
-    const slice = new TimeSlice();
+    const slice = this.options.runtime.slice();
     let at = 0;
     for (const { id, isLive } of docs) {
       const added = this.#add(id, isLive ? rows[at++]! : undefined);
@@ -202,7 +203,8 @@ export class IndexPass {
     }
     this.#reached = reached;
     const bytes = this.#batches.reduce((sum, batch) => sum + batch.bytes, 0);
-    if (bytes > this.#enough() || Date.now() - this.#gatheredAt > gatheredMs) await this.#flush();
+    if (bytes > this.#enough() || this.options.runtime.monotonicMs() - this.#gatheredAt > gatheredMs)
+      await this.#flush();
     this.#tell(reached);
   }
 
@@ -215,7 +217,7 @@ export class IndexPass {
   }
 
   #tell(reached: readonly Position[]): void {
-    const now = performance.now();
+    const now = this.options.runtime.monotonicMs();
     const left = reached.reduce((sum, { seq }, shard) => sum + Math.max(0, this.states[shard]!.seq - seq), 0);
     if (left > 0 && now - this.#toldAt < tellMs) return;
     this.#toldAt = now;
@@ -250,7 +252,7 @@ export class IndexPass {
       writes.push({ key: index.keys.state, value: encodeIndexState(state) });
       states.push(state);
       // What the functions have done meanwhile is heard of, and they get more to do.
-      await nextTurn();
+      await this.options.runtime.nextTurn();
     }
     await this.#committing;
     this.options.check();
@@ -262,12 +264,14 @@ export class IndexPass {
     for (const [i, index] of this.group.entries()) index.state = states[i]!;
     this.#batches = this.#newBatches();
     this.#ids = [];
-    this.#gatheredAt = Date.now();
+    this.#gatheredAt = this.options.runtime.monotonicMs();
   }
 
   #newBatches(): Batch[] {
     return this.group.map(({ isSearch, order, view }) =>
-      isSearch ? new SearchBatch(view) : new IndexBatch(order, view.partitioned),
+      isSearch
+        ? new SearchBatch(view, this.options.runtime)
+        : new IndexBatch(order, view.partitioned, this.options.runtime),
     );
   }
 }

@@ -1,3 +1,4 @@
+import { SystemRuntime } from '../base/runtime.js';
 import { parentPort, workerData } from 'node:worker_threads';
 import { RequestError, refusalData } from '../base/errors.js';
 import { storageRefusal } from '../base/storage-errors.js';
@@ -16,7 +17,9 @@ const port = parentPort!;
 const settings = workerData as ThreadSettings;
 const say = (reply: Reply): void => port.postMessage(reply);
 
+const runtime = new SystemRuntime();
 const scripts = new ScriptHost({
+  runtime,
   threads: settings.threads,
   memory_bytes: settings.memory_bytes,
   timeoutMs: () => settings.timeout_ms,
@@ -35,7 +38,7 @@ const store = new LmdbStore(settings.folder, {
   release: () => askServer({ type: 'release' }),
   reopened: () => askServer({ type: 'reopened' }),
 });
-const indexer = new Indexer(store, scripts, settings.threads + 1);
+const indexer = new Indexer(store, scripts, settings.threads + 1, runtime);
 const documents = new OpenDocuments();
 
 port.on('message', (request: Numbered) => {

@@ -1,3 +1,4 @@
+import type { Runtime } from '../base/runtime.js';
 import { notFound, RequestError, Unavailable } from '../base/errors.js';
 import type { ScriptHost } from '../script/script-host.js';
 import type { Store } from '../storage/store.js';
@@ -44,6 +45,7 @@ export class Indexer {
     private readonly scripts: ScriptHost,
     /** Batches of documents that are mapped at the same time. */
     private readonly depth: number,
+    private readonly runtime: Runtime,
   ) {
     this.#register = new IndexRegister(store);
     this.#erase();
@@ -193,7 +195,7 @@ export class Indexer {
       const state = decodeIndexState(this.store.get(new IndexKeys(number).state)!);
       const states = source.states();
       if (follows(state, source.shards, states))
-        return new OpenIndex(this.store, number, view, state, reducers);
+        return new OpenIndex(this.store, number, view, state, reducers, this.runtime);
       await this.#register.remove(instance, view.signature);
       this.#erase();
     }
@@ -202,7 +204,7 @@ export class Indexer {
     const begun = this.#register.begin(instance, view.signature);
     const stateKey = new IndexKeys(begun.number).state;
     await this.store.write([...begun.writes, { key: stateKey, value: encodeIndexState(state) }]).committed;
-    return new OpenIndex(this.store, begun.number, view, state, reducers);
+    return new OpenIndex(this.store, begun.number, view, state, reducers, this.runtime);
   }
 
   async #advance(
@@ -211,12 +213,13 @@ export class Indexer {
     source: DocSource,
     onProgress: OnProgress,
   ): Promise<void> {
-    const mapper = mapperOf(this.scripts, job, group);
+    const mapper = mapperOf(this.scripts, job, group, this.runtime);
     for (let pass = 0; pass < passesMax; pass++) {
       this.#check(job.instance);
       const states = source.states();
       if (isCurrent(group[0]!.state, states)) return;
       const work = new IndexPass(group, source, mapper, states, {
+        runtime: this.runtime,
         depth: this.depth,
         onProgress,
         check: () => this.#check(job.instance),

@@ -1,3 +1,4 @@
+import type { Runtime } from '../base/runtime.js';
 import { fromBytes, type Bytes } from '../base/bytes.js';
 import { sortInSlices } from '../base/sort-in-slices.js';
 import { compareBytes, compareKeys } from '../json/compare-keys.js';
@@ -40,8 +41,12 @@ export function sortRows<R extends RowKey>(rows: R[], order: KeyOrder): R[] {
 }
 
 /** The same for long lists; it may give another list. */
-export function sortRowsInSlices<R extends RowKey>(rows: R[], order: KeyOrder): Promise<R[]> {
-  return sortInSlices(rows, comparisonOf(rows, order));
+export function sortRowsInSlices<R extends RowKey>(
+  rows: R[],
+  order: KeyOrder,
+  runtime: Runtime,
+): Promise<R[]> {
+  return sortInSlices(rows, comparisonOf(rows, order), runtime);
 }
 
 function comparisonOf(rows: readonly RowKey[], order: KeyOrder): (a: RowKey, b: RowKey) => number {

@@ -1,3 +1,4 @@
+import type { Runtime } from '../base/runtime.js';
 import type { Bytes } from '../base/bytes.js';
 import type { MapProgram, ScriptHost } from '../script/script-host.js';
 import type { ViewDefinition } from './definition.js';
@@ -30,8 +31,13 @@ class ScriptMapper implements Mapper {
   }
 }
 
-export function mapperOf(scripts: ScriptHost, job: IndexJob, group: readonly OpenIndex[]): Mapper {
+export function mapperOf(
+  scripts: ScriptHost,
+  job: IndexJob,
+  group: readonly OpenIndex[],
+  runtime: Runtime,
+): Mapper {
   const views = group.map(({ view }) => view);
-  if (views.every(({ map }) => map.kind === 'fields')) return new FieldsMapper(views);
+  if (views.every(({ map }) => map.kind === 'fields')) return new FieldsMapper(views, runtime);
   return new ScriptMapper(scripts, spaceOf(job.instance), views, job.lib);
 }

@@ -1,3 +1,5 @@
+import type { Store } from '../storage/store.js';
+import type { Runtime } from '../base/runtime.js';
 import type { ScriptHost } from '../script/script-host.js';
 import type { StoreSize } from '../storage/store.js';
 import { MemoryStore } from '../storage/memory-store.js';
@@ -7,11 +9,14 @@ import { Indexer } from './indexer.js';
 
 /** Indexes of a server that keeps everything in memory: they are filled on the serving thread. */
 export class MemoryBackend implements IndexBackend {
-  readonly store = new MemoryStore();
   readonly #indexer: Indexer;
 
-  constructor(scripts: ScriptHost) {
-    this.#indexer = new Indexer(this.store, scripts, 2);
+  constructor(
+    scripts: ScriptHost,
+    runtime: Runtime,
+    readonly store: Store = new MemoryStore(),
+  ) {
+    this.#indexer = new Indexer(store, scripts, 2, runtime);
   }
 
   update(job: IndexJob, { store }: Documents, onProgress: OnProgress): Promise<readonly FailedView[]> {

@@ -1,3 +1,4 @@
+import type { Runtime } from '../base/runtime.js';
 import type { Store } from '../storage/store.js';
 import type { ViewDefinition } from './definition.js';
 import { IndexKeys } from './index-keys.js';
@@ -18,6 +19,7 @@ export class OpenIndex {
     readonly view: ViewDefinition,
     public state: IndexState,
     private readonly reducers: readonly Reducer[],
+    private readonly runtime: Runtime,
   ) {
     this.keys = new IndexKeys(number);
     this.order = keyOrder(view.raw);
@@ -36,6 +38,7 @@ export class OpenIndex {
       this.state.tree,
       this.order.compare,
       this.reducers,
+      this.runtime,
       undefined,
       join,
     );

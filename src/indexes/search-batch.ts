@@ -1,6 +1,7 @@
 import type { Bytes } from '../base/bytes.js';
 import { sortInSlices } from '../base/sort-in-slices.js';
-import { TimeSlice } from '../base/turns.js';
+import type { Runtime } from '../base/runtime.js';
+import type { TimeSlice } from '../base/turns.js';
 import { compareBytes } from '../json/compare-keys.js';
 import { makeAnalyzer } from '../search/analysis/analyzer.js';
 import { BlockWriter, rawPostings } from '../search/posting-block.js';
@@ -53,7 +54,10 @@ export class SearchBatch implements Batch {
   #fields: SearchFields | undefined;
   #docBytes = 0;
 
-  constructor(private readonly view: ViewDefinition) {}
+  constructor(
+    private readonly view: ViewDefinition,
+    private readonly runtime: Runtime,
+  ) {}
 
   get bytes(): number {
     return this.#docBytes + this.#log.bytes;
@@ -66,7 +70,7 @@ export class SearchBatch implements Batch {
       return;
     }
     this.#fields ??= await this.#newFields();
-    const values = await this.#fields.add(this.#prefix(id), id, calls, new TimeSlice());
+    const values = await this.#fields.add(this.#prefix(id), id, calls, this.runtime.slice());
     const { doc, terms } = this.#log.endDoc();
     this.#docBytes += values.length + terms.byteLength;
     this.#docs.set(id, { logged: doc, terms, values });
@@ -90,7 +94,7 @@ export class SearchBatch implements Batch {
   ): Promise<AppliedBatch> {
     const numbers = new DocNumbers(index, store);
     const firstNew = numbers.following;
-    const slice = new TimeSlice();
+    const slice = this.runtime.slice();
     const numbered = await this.#number(index, numbers, fresh, slice);
     if (numbers.following > firstNew) numbered.rows.set(counterKey, { inserts: [numbers.row], removals: [] });
     const tree = new TreeReader(store, index.keys.tree, index.state.tree, compareBytes);
@@ -135,7 +139,7 @@ export class SearchBatch implements Batch {
     const log = this.#log.sorted(numberOf);
     const writer = new BlockWriter();
     const keys = new Set([...this.#log.keys, ...removed.keys(), ...rows.keys()]);
-    for (const key of await sortInSlices([...keys], compareBytes)) {
+    for (const key of await sortInSlices([...keys], compareBytes, this.runtime)) {
       if (slice.isOver) await slice.next();
       const plain = rows.get(key);
       if (plain !== undefined) {

@@ -1,3 +1,4 @@
+import { SystemRuntime, type Runtime } from '../base/runtime.js';
 import { fromBytes } from '../base/bytes.js';
 import { GroupCommit } from '../storage/group-commit.js';
 import { Overlay } from '../storage/overlay.js';
@@ -54,12 +55,14 @@ export class Catalogue {
     private readonly onChange: (name: string) => void,
     /** Encodes and decodes every command before it is applied: see `log/log.ts`. */
     encoded = false,
+    runtime: Runtime = new SystemRuntime(),
   ) {
     const overlay = new Overlay(() => store);
     const commits = new GroupCommit(
       () => store,
       overlay,
       () => this.log.seal(),
+      runtime,
     );
     const queue = { store, overlay, commits, encoded };
     this.#commits = commits;

@@ -2,7 +2,6 @@ import type { RevTree } from '../revisions/tree.js';
 import { compactedBodiesMax } from '../shard/apply-compact.js';
 import { decodeDocRecord } from '../shard/doc-record.js';
 import type { Bytes } from '../base/bytes.js';
-import { nextTurn } from '../base/turns.js';
 import type { DatabaseRegistry } from './database-registry.js';
 import type { Database } from './database.js';
 import { sweepReleased } from './sweep-blobs.js';
@@ -44,12 +43,12 @@ async function compactTable(
   let start = prefix;
   for (;;) {
     const byShard = new Map<number, Bytes[]>();
-    const until = performance.now() + stepMs;
+    const slice = database.runtime.slice(stepMs);
     let seen = 0;
     let bodies = 0;
     let isLast = true;
     for (const { key, value } of database.collection.store.entries({ start, end })) {
-      if (seen >= stepDocs || bodies >= stepBodies || (seen > 0 && performance.now() > until)) {
+      if (seen >= stepDocs || bodies >= stepBodies || (seen > 0 && slice.isOver)) {
         isLast = false;
         break;
       }
@@ -77,7 +76,7 @@ async function compactTable(
     await Promise.all([...byShard].map(([shard, ids]) => submit(database, shard, ids)));
     advance(seen);
     if (isLast) return;
-    await nextTurn();
+    await database.runtime.nextTurn();
   }
 }
 

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { SystemRuntime, type Runtime } from '../base/runtime.js';
 import { notFound } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { UserContext } from '../base/user-context.js';
@@ -45,7 +45,7 @@ export interface Watcher {
 
 /** All databases of this node. */
 export class DatabaseRegistry implements EventTarget {
-  readonly tasks = new TaskList();
+  readonly tasks: TaskList;
   readonly nodeName = 'tuffet@127.0.0.1';
   /** What documents pass before they are saved, in this order. */
   readonly saveGates: SaveGate[] = [];
@@ -74,10 +74,12 @@ export class DatabaseRegistry implements EventTarget {
     readonly views: Views,
     /** Encodes and decodes every command before it is applied: see `log/log.ts`. */
     encodedCommands = false,
+    readonly runtime: Runtime = new SystemRuntime(),
   ) {
+    this.tasks = new TaskList(runtime);
     this.pins = new AttachmentPins(blobs);
     const store = folder === undefined ? new MemoryStore() : new LmdbStore(folder.path('catalogue'));
-    this.#catalogue = new Catalogue(store, (name) => this.#changed(name), encodedCommands);
+    this.#catalogue = new Catalogue(store, (name) => this.#changed(name), encodedCommands, runtime);
     this.#volumes = new Volumes(
       folder?.path('documents'),
       this.#catalogue,
@@ -86,6 +88,7 @@ export class DatabaseRegistry implements EventTarget {
       (replaced) => views.released(replaced),
       () => views.restart(),
       encodedCommands,
+      runtime,
     );
     this.reshardJobs = new ReshardJobs(this, this.#catalogue);
     for (const erasure of this.#catalogue.erasures()) this.#erase(erasure);
@@ -155,7 +158,7 @@ export class DatabaseRegistry implements EventTarget {
   ): Promise<void> {
     if (this.exists(name)) throw databaseExists();
     await this.#volumes.prepareForNew();
-    await this.#catalogue.create(name, { ...settings, uuid: randomBytes(4).toString('hex') });
+    await this.#catalogue.create(name, { ...settings, uuid: this.runtime.randomHex(4) });
     this.#events.note('created', name);
   }
 

@@ -1,3 +1,4 @@
+import type { Runtime } from '../base/runtime.js';
 import { notFound } from '../base/errors.js';
 import type { Bytes } from '../base/bytes.js';
 import type { Collection } from '../shard/collection.js';
@@ -72,6 +73,10 @@ export class Database {
   replaceCollection(collection: Collection): void {
     collection.designChanges = this.#collection.designChanges + 1;
     this.#collection = collection;
+  }
+
+  get runtime(): Runtime {
+    return this.#collection.volume.runtime;
   }
 
   /** How many shards it has. */
@@ -158,11 +163,11 @@ export class Database {
     if (this.#gone) return;
     await new Promise<void>((resolve) => {
       const end = (): void => {
-        clearTimeout(timer);
+        timer.cancel();
         this.#waiting.delete(end);
         resolve();
       };
-      const timer = setTimeout(end, timeoutMs);
+      const timer = this.runtime.setTimer(end, timeoutMs);
       this.#waiting.add(end);
     });
   }

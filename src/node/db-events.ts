@@ -1,3 +1,4 @@
+import type { Runtime, Timer } from '../base/runtime.js';
 import { toBytes, type Bytes } from '../base/bytes.js';
 import type { Logger } from '../base/logger.js';
 import type { Database } from './database.js';
@@ -10,6 +11,7 @@ export type EventType = 'created' | 'updated' | 'deleted';
 /** Where events go, and how long they may wait. */
 export interface EventTarget {
   readonly logger: Logger;
+  readonly runtime: Runtime;
   /** The database of events; undefined where there is none. */
   eventsDatabase(): Database | undefined;
   readonly eventDelayMs: number;
@@ -27,7 +29,7 @@ const waitingMax = 10_000;
 export class DbEvents {
   /** Ids of documents, in the order of what they tell. */
   #waiting = new Set<Bytes>();
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #writing: Promise<void> = Promise.resolve();
   #closed = false;
 
@@ -40,7 +42,7 @@ export class DbEvents {
     this.#waiting.delete(id);
     this.#waiting.add(id);
     if (this.#waiting.size >= waitingMax) void this.#flush();
-    else this.#timer ??= setTimeout(() => void this.#flush(), this.target.eventDelayMs).unref();
+    else this.#timer ??= this.target.runtime.setIdleTimer(() => void this.#flush(), this.target.eventDelayMs);
   }
 
   /** Writes what waits, and takes nothing more. */
@@ -50,7 +52,7 @@ export class DbEvents {
   }
 
   #flush(): Promise<void> {
-    clearTimeout(this.#timer);
+    this.#timer?.cancel();
     this.#timer = undefined;
     const ids = [...this.#waiting];
     this.#waiting.clear();

@@ -1,3 +1,4 @@
+import type { Runtime } from '../base/runtime.js';
 import { notFound } from '../base/errors.js';
 import type { Catalogue } from './catalogue.js';
 import { changedJob, type JobState, type ReshardingState, type ReshardJob } from './reshard-job.js';
@@ -11,6 +12,7 @@ export class ReshardBook {
     private readonly catalogue: Catalogue,
     /** Events that are remembered of each. */
     private readonly historyMax: () => number,
+    private readonly runtime: Runtime,
   ) {
     this.#resharding = catalogue.resharding;
     for (const job of catalogue.reshardJobs()) this.#jobs.set(job.id, job);
@@ -49,13 +51,13 @@ export class ReshardBook {
 
   /** Known before it is noted, here and below, so that nobody acts on what was before. */
   async add(made: ReshardJob, change: Partial<ReshardJob>): Promise<void> {
-    const job = changedJob(made, {}, this.historyMax());
+    const job = changedJob(made, {}, this.historyMax(), this.runtime.nowSeconds());
     this.#jobs.set(job.id, job);
     await this.note(job, change);
   }
 
   async note(job: ReshardJob, change: Partial<ReshardJob>): Promise<ReshardJob> {
-    const next = changedJob(job, change, this.historyMax());
+    const next = changedJob(job, change, this.historyMax(), this.runtime.nowSeconds());
     if (!this.#jobs.has(job.id)) return next;
     this.#jobs.set(job.id, next);
     await this.catalogue.journal.record({ type: 'set_job', job: next });

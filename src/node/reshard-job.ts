@@ -69,14 +69,16 @@ export const databaseOfShard = (name: string): string =>
 /** The same shard always has the same job, so that it is not split twice at once. */
 export const jobId = (source: string): string => `001-${createHash('sha256').update(source).digest('hex')}`;
 
-export const nowSeconds = (): number => Math.floor(Date.now() / 1000);
-
 export const isActive = ({ job_state }: ReshardJob): boolean =>
   job_state === 'new' || job_state === 'running';
 
 /** The job with what is new of it, and an event in its history where its state is another. */
-export function changedJob(job: ReshardJob, change: Partial<ReshardJob>, historyMax: number): ReshardJob {
-  const update_time = nowSeconds();
+export function changedJob(
+  job: ReshardJob,
+  change: Partial<ReshardJob>,
+  historyMax: number,
+  update_time: number,
+): ReshardJob {
   const next = { ...job, ...change, update_time };
   const detail = next.job_state === 'running' ? next.split_state : next.reason;
   const event = { timestamp: update_time, type: next.job_state, detail };

@@ -6,7 +6,6 @@ import {
   describeJob,
   isActive,
   jobId,
-  nowSeconds,
   shardName,
   splitStates,
   type ReshardingState,
@@ -38,9 +37,9 @@ export class ReshardJobs {
 
   constructor(host: ReshardHost, catalogue: Catalogue) {
     this.#host = host;
-    this.#book = new ReshardBook(catalogue, () => host.config.number('reshard/max_history'));
+    this.#book = new ReshardBook(catalogue, () => host.config.number('reshard/max_history'), host.runtime);
     // The host is being made.
-    setImmediate(() => this.#start());
+    this.#host.runtime.defer(() => this.#start());
   }
 
   get resharding(): ReshardingState {
@@ -103,7 +102,7 @@ export class ReshardJobs {
       reason: null,
       retries: 0,
       start_time: 0,
-      update_time: nowSeconds(),
+      update_time: this.#host.runtime.nowSeconds(),
       history: [],
     };
     await this.#book.add(job, this.resharding.state === 'stopped' ? held : {});
@@ -190,7 +189,7 @@ export class ReshardJobs {
       this.#runs.set(id, run);
       void run.ended.finally(() => {
         this.#runs.delete(id);
-        setImmediate(() => this.#start());
+        this.#host.runtime.defer(() => this.#start());
       });
     }
   }

@@ -1,9 +1,10 @@
+import type { Runtime } from '../base/runtime.js';
 import { notFound, RequestError } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { Config } from '../config/config.js';
 import type { Database } from './database.js';
 import type { ReshardBook } from './reshard-book.js';
-import { nowSeconds, splitStates, type ReshardJob } from './reshard-job.js';
+import { splitStates, type ReshardJob } from './reshard-job.js';
 import { ShardSplit } from './split-shard.js';
 import type { TaskList } from './task-list.js';
 
@@ -13,6 +14,7 @@ export interface ReshardHost {
   readonly logger: Logger;
   readonly tasks: TaskList;
   readonly nodeName: string;
+  readonly runtime: Runtime;
   find(name: string): Database | undefined;
 }
 
@@ -81,7 +83,7 @@ export class ReshardRun {
       const from = Math.max(0, splitStates.indexOf(job.split_state as 'initial_copy'));
       for (const split_state of splitStates.slice(from)) {
         this.#check();
-        const start_time = job.start_time === 0 ? nowSeconds() : job.start_time;
+        const start_time = job.start_time === 0 ? this.host.runtime.nowSeconds() : job.start_time;
         job = await this.book.note(job, { job_state: 'running', split_state, reason: null, start_time });
         await split.enter(split_state);
       }
@@ -119,9 +121,9 @@ export class ReshardRun {
   /** Waits, unless the run is interrupted. */
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
+      const timer = this.host.runtime.setTimer(resolve, ms);
       this.#wake = () => {
-        clearTimeout(timer);
+        timer.cancel();
         resolve();
       };
       if (this.#interrupted !== undefined) this.#wake();

@@ -152,9 +152,9 @@ const aheadWaitMs = 1_000;
  * given it out. Those that have not come so far by then are read from the beginning.
  */
 export async function awaitSince(database: Database, since: string, waitMs = aheadWaitMs): Promise<number[]> {
-  const until = performance.now() + waitMs;
+  const until = database.runtime.monotonicMs() + waitMs;
   while (isAhead(database, since) && !database.isGone) {
-    const left = until - performance.now();
+    const left = until - database.runtime.monotonicMs();
     if (left <= 0) break;
     await database.nextCommit(left);
   }

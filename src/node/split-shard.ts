@@ -1,7 +1,6 @@
 import type { SplitCommand, SplitProgress, SplitStep } from '../shard/commands.js';
 import { leftovers } from '../shard/apply-split.js';
 import { decodeSplit, type CopiedTable, type Split } from '../shard/split.js';
-import { nextTurn } from '../base/turns.js';
 import type { Database } from './database.js';
 import type { SplitState } from './reshard-job.js';
 
@@ -82,7 +81,7 @@ export class ShardSplit {
       const numbers = this.#numbers(table, this.shard, at + 1, until);
       const upTo = numbers.length < stepRecords ? until : numbers.at(-1)!;
       await this.#step('copy', { table, numbers, after: at, upTo });
-      await nextTurn();
+      await this.database.runtime.nextTurn();
     }
   }
 
@@ -104,7 +103,7 @@ export class ShardSplit {
           const numbers = this.#numbers(table, of, 0, numberMax - 1);
           if (numbers.length === 0) break;
           await this.#step('remove', { shard: source, of, table, numbers });
-          await nextTurn();
+          await this.database.runtime.nextTurn();
         }
       }
     }

@@ -1,3 +1,4 @@
+import type { Runtime } from '../base/runtime.js';
 /** A piece of work in the background, as `/_active_tasks` shows it. */
 export interface Task {
   type: string;
@@ -17,13 +18,13 @@ export interface Task {
   index?: string;
 }
 
-const seconds = (): number => Math.floor(Date.now() / 1000);
-
 /** What this node is busy with. */
 export class TaskList {
   readonly #tasks = new Set<Task>();
   readonly #others = new Set<() => object>();
   #numbers = 0;
+
+  constructor(private readonly runtime: Runtime) {}
 
   list(): object[] {
     return [...this.#tasks, ...[...this.#others].map((describe) => describe())];
@@ -46,7 +47,7 @@ export class TaskList {
     total: number,
     more: Pick<Task, 'design_document' | 'index'> = {},
   ): RunningTask {
-    const now = seconds();
+    const now = this.runtime.nowSeconds();
     const task: Task = {
       type,
       pid: this.nextPid(),
@@ -66,7 +67,7 @@ export class TaskList {
       advance: (by) => {
         task.changes_done += by;
         task.progress = total === 0 ? 100 : Math.min(100, Math.floor((task.changes_done / total) * 100));
-        task.updated_on = seconds();
+        task.updated_on = this.runtime.nowSeconds();
       },
       end: () => this.#tasks.delete(task),
     };

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import type { Runtime } from '../base/runtime.js';
 import type { Config } from '../config/config.js';
 
 /**
@@ -9,15 +9,20 @@ export class Uuids {
   #prefix = '';
   #count = 0;
   #lastMicros = 0;
+  #pool: Buffer = Buffer.alloc(0);
+  #at = 0;
 
-  constructor(private readonly config: Config) {}
+  constructor(
+    private readonly config: Config,
+    private readonly runtime: Runtime,
+  ) {}
 
   next(): string {
     switch (this.config.choice('uuids/algorithm')) {
       case 'random':
-        return randomHex(32);
+        return this.#randomHex(32);
       case 'utc_random':
-        return this.#utc() + randomHex(18);
+        return this.#utc() + this.#randomHex(18);
       case 'utc_id':
         return this.#utc() + this.config.text('uuids/utc_id_suffix');
       case 'sequential':
@@ -26,31 +31,31 @@ export class Uuids {
   }
 
   #sequential(): string {
-    this.#count += 1 + (randomByte() << 3) + (randomByte() & 7);
+    this.#count += 1 + (this.#randomByte() << 3) + (this.#randomByte() & 7);
     if (this.#prefix === '' || this.#count >= 0xff_ff00) {
-      this.#prefix = randomHex(26);
-      this.#count = 1 + randomByte();
+      this.#prefix = this.#randomHex(26);
+      this.#count = 1 + this.#randomByte();
     }
     return this.#prefix + this.#count.toString(16).padStart(6, '0');
   }
 
   /** Microseconds since 1970 in 14 digits, never the same twice. */
   #utc(): string {
-    const now = Math.floor((performance.timeOrigin + performance.now()) * 1000);
+    const now = Math.floor(this.runtime.now() * 1000);
     this.#lastMicros = Math.max(now, this.#lastMicros + 1);
     return this.#lastMicros.toString(16).padStart(14, '0');
   }
-}
 
-/** Random bytes are costly to ask for one by one: a pool of them is used up first. */
-const pool = { bytes: Buffer.alloc(0), at: 0 };
-
-function randomByte(): number {
-  if (pool.at >= pool.bytes.length) {
-    pool.bytes = randomBytes(4_096);
-    pool.at = 0;
+  /** Random bytes are costly to ask for one by one: a pool of them is used up first. */
+  #randomByte(): number {
+    if (this.#at >= this.#pool.length) {
+      this.#pool = this.runtime.randomBytes(4_096);
+      this.#at = 0;
+    }
+    return this.#pool[this.#at++]!;
   }
-  return pool.bytes[pool.at++]!;
-}
 
-const randomHex = (digits: number): string => randomBytes(digits / 2).toString('hex');
+  #randomHex(digits: number): string {
+    return this.runtime.randomHex(digits / 2);
+  }
+}

@@ -1,3 +1,4 @@
+import type { Runtime } from '../base/runtime.js';
 import fs from 'node:fs';
 import path from 'node:path';
 import { versionWrite } from '../shard/upgrade-volume.js';
@@ -43,6 +44,7 @@ export class Volumes {
     /** Called where a volume has to be opened again, and others went on using it. */
     private readonly onStuck: () => Promise<void>,
     private readonly encodedCommands: boolean,
+    private readonly runtime: Runtime,
   ) {}
 
   get(slot: number): Volume {
@@ -53,6 +55,7 @@ export class Volumes {
       this.#open(slot),
       this.onCommit,
       this.encodedCommands,
+      this.runtime,
     ));
     this.#openCount++;
     return volume;

@@ -2,6 +2,7 @@
  * Walks over the rows that a plan is about, in turns: after some milliseconds it lets others on, and goes on behind the
  * last row when it is asked to. It may be abandoned at any point.
  */
+import type { Runtime } from '../base/runtime.js';
 import { fromBytes } from '../base/bytes.js';
 import { parseField } from '../selectors/field-path.js';
 import type { FindRequest } from './find-request.js';
@@ -44,6 +45,7 @@ export class Cursor {
     private readonly reader: () => IndexReader,
     private readonly plan: Plan,
     request: FindRequest,
+    private readonly runtime: Runtime,
   ) {
     this.#behind = request.bookmark;
     this.#match = matcherFor(source, plan, request, this.stats);
@@ -67,11 +69,11 @@ export class Cursor {
   }
 
   #beginTurn(): void {
-    this.#until = performance.now() + turnMs;
+    this.#until = this.runtime.monotonicMs() + turnMs;
   }
 
   #isTurnOver(): boolean {
-    return performance.now() > this.#until;
+    return this.runtime.monotonicMs() > this.#until;
   }
 
   /** Gives false where a range is not at its end, and goes on in the next turn. */

@@ -67,7 +67,7 @@ export function explainQuery(context: FindContext, request: FindRequest): Record
 export class DocSearch {
   readonly #plan: Plan;
   readonly #choice: Choice;
-  readonly #started = performance.now();
+  readonly #started: number;
   /** Undefined while the documents themselves are read. */
   #view: ViewSource | undefined;
   #first = true;
@@ -76,6 +76,7 @@ export class DocSearch {
     private readonly context: FindContext,
     private readonly request: FindRequest,
   ) {
+    this.#started = context.database.runtime.monotonicMs();
     const { plan, choice } = planQuery(request, scopeOf(context.database));
     this.#plan = plan;
     this.#choice = choice;
@@ -100,7 +101,13 @@ export class DocSearch {
    */
   *pieces(): Generator<Bytes, Bytes> {
     const { aggregate } = this.request;
-    const cursor = new Cursor(this.#source(), () => this.#reader(), this.#plan, this.request);
+    const cursor = new Cursor(
+      this.#source(),
+      () => this.#reader(),
+      this.#plan,
+      this.request,
+      this.context.database.runtime,
+    );
     if (aggregate !== undefined) {
       const groups = new GroupCollector(aggregate);
       for (const turns = cursor.run(groups); !turns.next().done;) yield '';
@@ -154,7 +161,8 @@ export class DocSearch {
       total_docs_examined: isQuorum ? 0 : stats.docs,
       total_quorum_docs_examined: isQuorum ? stats.docs : 0,
       results_returned: returned,
-      execution_time_ms: Math.round((performance.now() - this.#started) * 1000) / 1000,
+      execution_time_ms:
+        Math.round((this.context.database.runtime.monotonicMs() - this.#started) * 1000) / 1000,
     };
   }
 

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Runtime } from '../base/runtime.js';
 import { fromBytes } from '../base/bytes.js';
 import type { Logger } from '../base/logger.js';
 import { formatRev } from '../revisions/rev.js';
@@ -20,6 +20,7 @@ export interface CopyContext {
   logger: Logger;
   retries: number;
   signal: AbortSignal;
+  runtime: Runtime;
 }
 
 /** Documents are saved together up to this size. */
@@ -35,14 +36,14 @@ const longestWaitMs = 30_000;
  * the batch is begun again, after a while: what has arrived by then is not missing any more.
  */
 export async function copyBatch(context: CopyContext, changes: readonly Change[]): Promise<void> {
-  const { stats, retries, signal } = context;
+  const { stats, retries, signal, runtime } = context;
   for (const { revs } of changes) stats.missingChecked += revs.length;
   for (let tries = 0; ; tries++) {
     try {
       return await new Batch(context).copy(changes, tries === 0);
     } catch (error) {
       if (!(error instanceof PeerFailure) || tries >= retries) throw error;
-      await sleep(Math.min(longestWaitMs, firstWaitMs * 2 ** tries), undefined, { signal });
+      await runtime.sleep(Math.min(longestWaitMs, firstWaitMs * 2 ** tries), signal);
     }
   }
 }

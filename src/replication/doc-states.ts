@@ -12,8 +12,8 @@ import { replicatorUser, stateMembers } from './replicator-database.js';
 /** What is written into a document about its replication. */
 export type DocState = { _replication_state: string; _replication_state_time: string } & LocalDoc;
 
-export const completedState = (job: Job): DocState => ({
-  ...stateNow('completed'),
+export const completedState = (job: Job, now: Date): DocState => ({
+  ...stateAt(now, 'completed'),
   _replication_stats: {
     ...job.stats.members(),
     changes_pending: job.standing?.pending ?? null,
@@ -22,23 +22,23 @@ export const completedState = (job: Job): DocState => ({
   },
 });
 
-export const failedState = (reason: string): DocState => ({
-  ...stateNow('failed'),
+export const failedState = (reason: string, now: Date): DocState => ({
+  ...stateAt(now, 'failed'),
   _replication_state_reason: reason,
 });
 
-export const errorState = (reason: string): DocState => ({
-  ...stateNow('error'),
+export const errorState = (reason: string, now: Date): DocState => ({
+  ...stateAt(now, 'error'),
   _replication_state_reason: reason,
 });
 
-export const triggeredState = (job: Job): DocState => ({
-  ...stateNow('triggered'),
+export const triggeredState = (job: Job, now: Date): DocState => ({
+  ...stateAt(now, 'triggered'),
   _replication_id: job.id,
 });
 
-function stateNow(state: string): DocState {
-  return { _replication_state: state, _replication_state_time: isoSeconds(new Date()) };
+function stateAt(now: Date, state: string): DocState {
+  return { _replication_state: state, _replication_state_time: isoSeconds(now) };
 }
 
 /**

@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../base/logger.js';
 import type { Job, JobRun } from './job.js';
 import { addressOf } from './endpoint.js';
@@ -13,7 +12,7 @@ const lastCheckpointMs = 2_000;
 
 /** One attempt at a job: both sides are opened, documents go from one to the other, and all is closed again. */
 export class ActiveRun implements JobRun {
-  readonly startedAt = new Date();
+  readonly startedAt: Date;
   readonly pid: string;
   readonly opened: Promise<void>;
   readonly ended: Promise<LocalDoc>;
@@ -26,6 +25,7 @@ export class ActiveRun implements JobRun {
     private readonly job: Job,
     private readonly logger: Logger,
   ) {
+    this.startedAt = host.runtime.date();
     this.pid = host.registry().tasks.nextPid();
     // Every request under way listens to it.
     setMaxListeners(0, this.#controller.signal);
@@ -56,7 +56,7 @@ export class ActiveRun implements JobRun {
   }
 
   async #lastCheckpoint(): Promise<void> {
-    const patience = sleep(lastCheckpointMs, undefined, { ref: false });
+    const patience = this.host.runtime.idleSleep(lastCheckpointMs);
     await Promise.race([this.#replication?.checkpoint().catch(() => undefined), patience]);
   }
 
@@ -74,7 +74,8 @@ export class ActiveRun implements JobRun {
         return peer;
       }) as [Peer, Peer];
       const { logger } = this;
-      this.#replication = new Replication({ spec, id, source, target, logger, signal });
+      const { runtime } = this.host;
+      this.#replication = new Replication({ spec, id, source, target, logger, signal, runtime });
       await this.#replication.open();
       endTask = this.host.registry().tasks.show(() => this.#describe());
       opened();
@@ -93,7 +94,7 @@ export class ActiveRun implements JobRun {
   async #jitter(signal: AbortSignal): Promise<void> {
     const mostMs = this.host.config.number('replicator/startup_jitter');
     if (mostMs === 0 || this.job.origin === undefined) return;
-    await sleep(Math.floor(Math.random() * mostMs), undefined, { signal, ref: false });
+    await this.host.runtime.sleep(this.host.runtime.randomBelow(mostMs), signal);
   }
 
   async #close(): Promise<void> {

@@ -1,3 +1,4 @@
+import { SystemRuntime } from '../base/runtime.js';
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -46,17 +47,19 @@ afterEach(() => Promise.all(open.splice(0).map((each) => each.close(gone))));
 function scene(replicator: Record<string, string> = {}, backoffMs = '20') {
   const config = new Config({ overrides: { replicator, tuffet: { replication_backoff_ms: backoffMs } } });
   const runs = new Map<string, FakeRun[]>();
-  const scheduler = new JobScheduler(config, logger, (job) => {
+  const runtime = new SystemRuntime();
+  const start = (job: Job): FakeRun => {
     const run = new FakeRun();
     runs.set(job.id, [...(runs.get(job.id) ?? []), run]);
     return run;
-  });
+  };
+  const scheduler = new JobScheduler(config, logger, start, runtime);
   open.push(scheduler);
   const told: string[] = [];
   const add = (name: string, continuous = true, again = true): Job => {
     const body = { source: 'a', target: name, continuous };
     const spec = parseSpec(body, { config, user: anonymous, localNames: true });
-    const job = new Job({ base: name, extension: '' }, spec, undefined);
+    const job = new Job({ base: name, extension: '' }, spec, undefined, runtime);
     scheduler.add(job, {
       completed: ({ id }) => told.push(`${id} completed`),
       crashed: ({ id }) => {

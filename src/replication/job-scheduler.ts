@@ -1,3 +1,4 @@
+import type { Runtime, Timer } from '../base/runtime.js';
 import type { RequestError } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { Config } from '../config/config.js';
@@ -27,8 +28,8 @@ export class JobScheduler {
   readonly #ready = new Set<Job>();
   readonly #running = new Set<Job>();
   /** Those that failed, until they are tried again. */
-  readonly #retries = new Map<Job, NodeJS.Timeout>();
-  #rotation: NodeJS.Timeout;
+  readonly #retries = new Map<Job, Timer>();
+  #rotation: Timer;
   readonly #stopping = new Set<Promise<void>>();
   #closed = false;
   /** How often each has happened since the start. */
@@ -39,10 +40,11 @@ export class JobScheduler {
     private readonly config: Config,
     private readonly logger: Logger,
     private readonly startRun: StartRun,
+    private readonly runtime: Runtime,
   ) {
     this.#rotation = this.#beginRotation();
     this.#stopListening = config.onChange('replicator', undefined, () => {
-      clearInterval(this.#rotation);
+      this.#rotation.cancel();
       this.#rotation = this.#beginRotation();
       this.#fill();
     });
@@ -88,7 +90,7 @@ export class JobScheduler {
   async close(reason: RequestError): Promise<void> {
     this.#closed = true;
     this.#stopListening();
-    clearInterval(this.#rotation);
+    this.#rotation.cancel();
     const jobs = this.list();
     for (const job of jobs) {
       this.#forget(job);
@@ -121,7 +123,7 @@ export class JobScheduler {
   #forget(job: Job): void {
     if (this.#jobs.delete(job.id)) this.counts.removes++;
     this.#ready.delete(job);
-    clearTimeout(this.#retries.get(job));
+    this.#retries.get(job)?.cancel();
     this.#retries.delete(job);
   }
 
@@ -153,7 +155,7 @@ export class JobScheduler {
     // One that was stopped ends too, and that is no failure.
     if (run === undefined || job.run !== run) return;
     const found = this.#jobs.get(job.id);
-    const ranMs = Date.now() - run.startedAt.getTime();
+    const ranMs = this.runtime.now() - run.startedAt.getTime();
     this.#endRun(job);
     job.errorCount = ranMs >= healthyMs ? 1 : job.errorCount + 1;
     job.lastError = reasonOf(error);
@@ -172,9 +174,7 @@ export class JobScheduler {
       this.#ready.add(job);
       this.#fill();
     };
-    const timer = setTimeout(again, this.#backoffMs(job.errorCount));
-    timer.unref();
-    this.#retries.set(job, timer);
+    this.#retries.set(job, this.runtime.setIdleTimer(again, this.#backoffMs(job.errorCount)));
   }
 
   #endRun(job: Job): void {
@@ -199,11 +199,12 @@ export class JobScheduler {
     await stopping.finally(() => this.#stopping.delete(stopping));
   }
 
-  #beginRotation(): NodeJS.Timeout {
-    const rotate = () => void this.#rotate().catch(() => undefined);
-    const timer = setInterval(rotate, this.config.number('replicator/interval'));
-    timer.unref();
-    return timer;
+  #beginRotation(): Timer {
+    const rotate = (): void => {
+      this.#rotation = this.#beginRotation();
+      void this.#rotate().catch(() => undefined);
+    };
+    return this.runtime.setIdleTimer(rotate, this.config.number('replicator/interval'));
   }
 
   /** Makes room for those that wait, where there is none. */

@@ -1,3 +1,4 @@
+import type { Runtime } from '../base/runtime.js';
 import type { Logger } from '../base/logger.js';
 import { addressOf, proxyAddressOf } from './endpoint.js';
 import type { LocalDoc } from './peer.js';
@@ -39,7 +40,7 @@ export type StartRun = (job: Job, logger: Logger) => JobRun;
 /** A replication that is to be done, whether it runs or not. */
 export class Job {
   readonly id: string;
-  readonly addedAt = new Date();
+  readonly addedAt: Date;
   /** The newest first. */
   readonly #events: JobEvent[] = [];
   /** What runs before this one did. */
@@ -56,7 +57,9 @@ export class Job {
     readonly spec: ReplicationSpec,
     /** Undefined for one that `/_replicate` asked for. */
     readonly origin: JobOrigin | undefined,
+    private readonly runtime: Runtime,
   ) {
+    this.addedAt = runtime.date();
     this.id = fullId(replicationId);
   }
 
@@ -70,7 +73,7 @@ export class Job {
   }
 
   note(event: Omit<JobEvent, 'time'>, historyMax: number): void {
-    this.#events.unshift({ ...event, time: new Date() });
+    this.#events.unshift({ ...event, time: this.runtime.date() });
     if (this.#events.length > historyMax) this.#events.length = historyMax;
   }
 

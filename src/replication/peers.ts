@@ -1,3 +1,4 @@
+import type { Runtime } from '../base/runtime.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Config } from '../config/config.js';
 import type { ScriptHost } from '../script/script-host.js';
@@ -10,6 +11,7 @@ import type { Peer } from './peer.js';
 import type { ReplicationSpec } from './spec.js';
 
 export interface PeerHost {
+  runtime: Runtime;
   config: Config;
   /** The one that is open now. */
   registry: () => DatabaseRegistry;
@@ -23,7 +25,7 @@ type PeerSettings = Pick<ReplicationSpec, 'timeoutMs' | 'retries' | 'connections
 
 /** Makes the sides of a replication. Whatever they do ends with the signal. */
 export function makePeer(
-  { config, registry, scripts, makeDatabase, userAgent }: PeerHost,
+  { runtime, config, registry, scripts, makeDatabase, userAgent }: PeerHost,
   endpoint: Endpoint,
   { timeoutMs, retries, connections, useBulkGet, user }: PeerSettings,
   signal: AbortSignal,
@@ -31,6 +33,7 @@ export function makePeer(
   if (endpoint.kind === 'local')
     return new LocalPeer(registry, endpoint.name, user, { scripts, makeDatabase }, signal);
   const tls = readTls(config);
-  const connection = new Connection(endpoint, { timeoutMs, retries, connections, tls, userAgent, signal });
+  const settings = { timeoutMs, retries, connections, tls, userAgent, signal, runtime };
+  const connection = new Connection(endpoint, settings);
   return new HttpPeer(connection, { useBulkGet, heartbeatMs: Math.ceil(timeoutMs / 3) });
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import type { Runtime } from '../base/runtime.js';
 import { RequestError } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import { answerOf, commonStart, makeLog, type Session } from './checkpoint.js';
@@ -16,6 +16,7 @@ export interface ReplicationOptions {
   source: Peer;
   target: Peer;
   logger: Logger;
+  runtime: Runtime;
   /** Ends it. The caller closes the peers too. */
   signal: AbortSignal;
 }
@@ -36,7 +37,7 @@ export interface Standing {
 export class Replication {
   readonly stats = new Stats();
   /** When something was last heard of the source, or done. */
-  updatedAt = new Date();
+  updatedAt: Date;
   #session!: Session;
   #progress!: Progress;
   #sourceSeq: Seq = 0;
@@ -48,7 +49,9 @@ export class Replication {
   #checkpointing: Promise<void> = Promise.resolve();
   #sourceTakesNotes = true;
 
-  constructor(private readonly options: ReplicationOptions) {}
+  constructor(private readonly options: ReplicationOptions) {
+    this.updatedAt = options.runtime.date();
+  }
 
   get standing(): Standing | undefined {
     if (this.#progress === undefined) return undefined;
@@ -68,8 +71,8 @@ export class Replication {
     const start = await this.#findStart(source, target);
     const seq = start.history.length === 0 ? (spec.sinceSeq ?? 0) : start.seq;
     this.#session = {
-      id: randomBytes(16).toString('hex'),
-      startTime: new Date(),
+      id: this.options.runtime.randomHex(16),
+      startTime: this.options.runtime.date(),
       startSeq: seq,
       history: start.history,
       withTotals: spec.selection.kind === 'doc_ids',
@@ -85,14 +88,17 @@ export class Replication {
     const { spec } = this.options;
     let fail!: (error: unknown) => void;
     const failure = new Promise<never>((_, reject) => (fail = reject));
-    const timer = setInterval(() => this.#checkpoint().catch(fail), spec.checkpointIntervalMs);
+    const timer = this.options.runtime.setRepeating(
+      () => void this.#checkpoint().catch(fail),
+      spec.checkpointIntervalMs,
+    );
     const work = this.#copyAll(fail);
     // If both fail, the second rejection has no waiter.
     for (const each of [work, failure]) each.catch(() => undefined);
     try {
       await Promise.race([work, failure]);
     } finally {
-      clearInterval(timer);
+      timer.cancel();
     }
     await this.#checkpoint();
     return this.#answer();
@@ -123,8 +129,9 @@ export class Replication {
   }
 
   async #copyAll(fail: (error: unknown) => void): Promise<void> {
-    const { spec, source, target, logger, signal } = this.options;
-    const context: CopyContext = { source, target, stats: this.stats, logger, retries: spec.retries, signal };
+    const { spec, source, target, logger, signal, runtime } = this.options;
+    const { retries } = spec;
+    const context: CopyContext = { source, target, stats: this.stats, logger, retries, signal, runtime };
     const slots = new Slots(spec.workers);
     const feed = source.changes({
       since: this.#session.startSeq,
@@ -136,7 +143,7 @@ export class Replication {
     for await (const { changes, lastSeq, pending } of feed) {
       this.#sourceSeq = lastSeq;
       this.#pending = pending;
-      this.updatedAt = new Date();
+      this.updatedAt = this.options.runtime.date();
       const done = this.#progress.begin(lastSeq);
       await slots.take();
       signal.throwIfAborted();
@@ -150,7 +157,7 @@ export class Replication {
   async #copy(context: CopyContext, changes: readonly Change[]): Promise<void> {
     if (changes.length === 0) return;
     await copyBatch(context, changes);
-    this.updatedAt = new Date();
+    this.updatedAt = this.options.runtime.date();
   }
 
   /** One at a time, since each goes on from the one before. */
@@ -163,7 +170,7 @@ export class Replication {
     const { spec, id, source, target } = this.options;
     const seq = this.#progress.through;
     if (!spec.useCheckpoints || sameSeq(seq, this.#checkpointed)) return;
-    const log = makeLog(this.#session, seq, this.stats, new Date());
+    const log = makeLog(this.#session, seq, this.stats, this.options.runtime.date());
     await target.commit();
     await Promise.all([this.#noteOnSource(source, id.base, log), target.writeLocal(id.base, log)]);
     this.#checkpointed = seq;

@@ -1,3 +1,4 @@
+import type { Runtime, Timer } from '../base/runtime.js';
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
@@ -35,11 +36,12 @@ export interface DocEntry {
   changed: Date;
   /** The time in the state that was written last: tells changes of our own from those of others. */
   written: string | undefined;
-  retry: NodeJS.Timeout | undefined;
+  retry: Timer | undefined;
   dropped: boolean;
 }
 
 export interface DocsHost {
+  runtime: Runtime;
   config: Config;
   logger: Logger;
   registry: () => DatabaseRegistry;
@@ -79,7 +81,7 @@ export class ReplicatorDocs {
     }
     await this.removed(database, id);
     if (isFinal(body) || this.#closed) return;
-    const now = new Date();
+    const now = this.host.runtime.date();
     const entry: DocEntry = {
       ...{ database, docId, rev, body, state: 'initializing', job: undefined, errorCount: 0 },
       ...{ lastError: undefined, since: now, changed: now },
@@ -114,7 +116,7 @@ export class ReplicatorDocs {
     this.#closed = true;
     for (const entry of this.#entries.values()) {
       entry.dropped = true;
-      clearTimeout(entry.retry);
+      entry.retry?.cancel();
     }
     this.#entries.clear();
     await Promise.all(this.#work);
@@ -122,7 +124,7 @@ export class ReplicatorDocs {
 
   async #drop(entry: DocEntry): Promise<void> {
     entry.dropped = true;
-    clearTimeout(entry.retry);
+    entry.retry?.cancel();
     this.#entries.delete(keyOf(entry.database, entry.docId));
     if (entry.job !== undefined) await this.host.scheduler.remove(entry.job.id, superseded);
   }
@@ -133,7 +135,7 @@ export class ReplicatorDocs {
     try {
       spec = parseSpec(entry.body, { config, user: ownerOf(entry.body), localNames: false });
     } catch (error) {
-      return await this.#finish(entry, failedState(reasonOf(error)));
+      return await this.#finish(entry, failedState(reasonOf(error), this.#now));
     }
     await this.#identifying.take();
     try {
@@ -156,26 +158,31 @@ export class ReplicatorDocs {
         return await this.#tryLater(entry, `${named} is already running as a transient replication`);
       const { docId, database } = other.origin;
       const reason = `${named} already started, triggered by document \`${docId}\` from db \`${database}\``;
-      return await this.#finish(entry, failedState(reason));
+      return await this.#finish(entry, failedState(reason, this.#now));
     }
-    const job = new Job(id, spec, { database: entry.database, docId: entry.docId });
+    const job = new Job(id, spec, { database: entry.database, docId: entry.docId }, this.host.runtime);
     entry.job = job;
     entry.state = 'scheduled';
     scheduler.add(job, this.#listener(entry));
-    if (this.#writesPassing) await this.#write(entry, triggeredState(job));
+    if (this.#writesPassing) await this.#write(entry, triggeredState(job, this.#now));
   }
 
   #listener(entry: DocEntry): JobListener {
     return {
       completed: (job) => {
         entry.job = undefined;
-        this.#background(this.#finish(entry, completedState(job)));
+        this.#background(this.#finish(entry, completedState(job, this.#now)));
       },
       crashed: (job) => {
-        if (this.#writesPassing) this.#background(this.#write(entry, errorState(job.lastError ?? '')));
+        if (this.#writesPassing)
+          this.#background(this.#write(entry, errorState(job.lastError ?? '', this.#now)));
         return true;
       },
     };
+  }
+
+  get #now(): Date {
+    return this.host.runtime.date();
   }
 
   get #writesPassing(): boolean {
@@ -188,12 +195,12 @@ export class ReplicatorDocs {
     entry.state = 'error';
     entry.lastError = reason;
     entry.errorCount++;
-    entry.changed = new Date();
+    entry.changed = this.host.runtime.date();
     const first = this.host.config.number('tuffet/replication_backoff_ms');
     const waitMs = Math.min(backoffMaxMs, first * 2 ** Math.min(entry.errorCount - 1, 30));
-    entry.retry = setTimeout(() => this.#background(this.#begin(entry)), waitMs);
-    entry.retry.unref();
-    if (this.#writesPassing) await this.#write(entry, errorState(reason));
+    const again = (): void => this.#background(this.#begin(entry));
+    entry.retry = this.host.runtime.setIdleTimer(again, waitMs);
+    if (this.#writesPassing) await this.#write(entry, errorState(reason, this.#now));
   }
 
   /** Nothing is left to be done. */

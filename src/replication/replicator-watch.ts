@@ -1,6 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
 import type { Logger } from '../base/logger.js';
-import { nextTurn } from '../base/turns.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
 import { isDesignId } from '../shard/doc-id.js';
@@ -63,7 +62,7 @@ export class ReplicatorWatch {
     let count = 0;
     for (const name of [...this.registry.names(allNames)]) {
       if (isReplicatorName(name)) this.#touch(name);
-      if (++count % namesAtOnce === 0) await nextTurn();
+      if (++count % namesAtOnce === 0) await this.registry.runtime.nextTurn();
     }
   }
 
@@ -87,7 +86,7 @@ export class ReplicatorWatch {
 
   async #run(): Promise<void> {
     // A commit is told of before readers see it.
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise<void>((resolve) => this.registry.runtime.defer(resolve));
     while (this.#dirty.size > 0 && !this.#closed) {
       const [name] = this.#dirty as Set<string> & Iterable<string>;
       this.#dirty.delete(name!);

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { badRequest, notFound, RequestError, Unavailable } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { UserContext } from '../base/user-context.js';
@@ -39,6 +38,7 @@ export class Replicator {
       host.config,
       host.logger,
       (job, logger) => new ActiveRun(host, job, logger),
+      host.runtime,
     );
     this.#docs = this.#makeDocs();
   }
@@ -105,7 +105,7 @@ export class Replicator {
   async #begin(id: ReplicationId, spec: ReplicationSpec): Promise<Replicated> {
     const job = this.#job(id, spec);
     try {
-      await Promise.race([job.run?.opened, sleep(openingMs, undefined, { ref: false })]);
+      await Promise.race([job.run?.opened, this.host.runtime.idleSleep(openingMs)]);
     } catch (error) {
       if (error instanceof RequestError) {
         await this.scheduler.remove(job.id, error);
@@ -119,7 +119,7 @@ export class Replicator {
   #job(id: ReplicationId, spec: ReplicationSpec): Job {
     const known = this.scheduler.get(fullId(id));
     if (known !== undefined) return known;
-    const job = new Job(id, spec, undefined);
+    const job = new Job(id, spec, undefined, this.host.runtime);
     // Waiters are told of the failure and may ask again; a replication without waiters is retried.
     this.scheduler.add(job, { completed: () => undefined, crashed: () => spec.continuous });
     return job;
@@ -149,9 +149,9 @@ export class Replicator {
   }
 
   #makeDocs(): ReplicatorDocs {
-    const { config, logger, registry } = this.host;
+    const { config, logger, registry, runtime } = this.host;
     const identify = (spec: ReplicationSpec) => this.#identify(spec);
-    return new ReplicatorDocs({ config, logger, registry, scheduler: this.scheduler, identify });
+    return new ReplicatorDocs({ config, logger, registry, runtime, scheduler: this.scheduler, identify });
   }
 }
 

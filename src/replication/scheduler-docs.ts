@@ -1,5 +1,4 @@
 import { fromBytes, type Bytes } from '../base/bytes.js';
-import { nextTurn } from '../base/turns.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
 import { isDesignId } from '../shard/doc-id.js';
@@ -141,6 +140,6 @@ async function* liveDocs(database: Database): AsyncGenerator<{ id: Bytes; conten
     }
     if (entries.length < docsAtOnce) return;
     start = `${entries.at(-1)!.key}\0`;
-    await nextTurn();
+    await database.runtime.nextTurn();
   }
 }

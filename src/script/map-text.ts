@@ -1,6 +1,6 @@
+import type { Runtime } from '../base/runtime.js';
 import type { Bytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
-import { TimeSlice } from '../base/turns.js';
 import { isDeeperThan } from '../json/depth.js';
 import { jsonDepthMax } from '../json/walker.js';
 import type { MapPart } from './messages.js';
@@ -28,8 +28,9 @@ export async function readMapParts(
   docs: number,
   maps: number,
   tooDeep: (doc: number) => void,
+  runtime: Runtime,
 ): Promise<EmittedDoc[]> {
-  const slice = new TimeSlice();
+  const slice = runtime.slice();
   const rows = Array.from({ length: docs }, () => new Array<readonly EmittedRow[]>(maps).fill(noRows));
   /** How many documents each function has been through. */
   const done = new Array<number>(maps).fill(0);

@@ -1,3 +1,4 @@
+import type { Runtime } from '../base/runtime.js';
 import { createHash } from 'node:crypto';
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { FunctionError, RequestError, Unavailable } from '../base/errors.js';
@@ -17,6 +18,7 @@ import { ThreadEnded, type FinalReply, type ListPeer } from './script-thread.js'
 import { compileEngine } from './vm.js';
 
 export interface ScriptOptions {
+  runtime: Runtime;
   /** Most worker threads at a time. They start when they are needed and end when they are not. */
   threads: number;
   /** Most memory of one database's functions on one thread. */
@@ -54,11 +56,12 @@ class MapResult {
     private readonly docs: number,
     private readonly maps: number,
     private readonly tooDeep: (doc: number) => void,
+    private readonly runtime: Runtime,
   ) {}
 
   /** For each document, made anew each time. */
   rows(): Promise<EmittedDoc[]> {
-    return readMapParts(this.parts, this.docs, this.maps, this.tooDeep);
+    return readMapParts(this.parts, this.docs, this.maps, this.tooDeep, this.runtime);
   }
 }
 
@@ -128,7 +131,7 @@ export class ScriptHost {
         space,
         `A map function emitted JSON nested deeper than ${jsonDepthMax} levels for the document ${idOf(docs[doc]!)}, which it skips.`,
       );
-    return new MapResult(parts, exceeded, docs.length, program.maps.length, tooDeep);
+    return new MapResult(parts, exceeded, docs.length, program.maps.length, tooDeep, this.options.runtime);
   }
 
   /** One value for each group. A function that throws gives null. */

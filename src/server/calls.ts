@@ -1,3 +1,4 @@
+import type { Runtime, Timer } from '../base/runtime.js';
 /** Does the work when it is first asked for, and never again. */
 export function once(work: () => Promise<void>): () => Promise<void> {
   let done: Promise<void> | undefined;
@@ -7,12 +8,12 @@ export function once(work: () => Promise<void>): () => Promise<void> {
 /** How long after a change of accounts feeds are looked at again; many changes are followed by one look. */
 const recheckAfterMs = 200;
 
-export function soon(work: () => void): () => void {
-  let timer: NodeJS.Timeout | undefined;
+export function soon(work: () => void, runtime: Runtime): () => void {
+  let timer: Timer | undefined;
   return () => {
-    timer ??= setTimeout(() => {
+    timer ??= runtime.setIdleTimer(() => {
       timer = undefined;
       work();
-    }, recheckAfterMs).unref();
+    }, recheckAfterMs);
   };
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { SystemRuntime, type Runtime } from '../base/runtime.js';
 import os from 'node:os';
 import { Accounts } from '../auth/accounts.js';
 import { hashPlainAdmins, hasAdmin, reloadConfig } from '../auth/admins.js';
@@ -65,7 +65,7 @@ export async function createServer(options: ServerOptions): Promise<TuffetServer
   let log: Log | undefined;
   try {
     log = options.logger === undefined ? openLog(config, folder) : { logger: options.logger };
-    return await start(config, folder, log);
+    return await start(config, folder, log, new SystemRuntime());
   } catch (error) {
     log?.close?.();
     folder?.release();
@@ -73,23 +73,29 @@ export async function createServer(options: ServerOptions): Promise<TuffetServer
   }
 }
 
-async function start(config: Config, folder: DataFolder | undefined, log: Log): Promise<TuffetServer> {
+async function start(
+  config: Config,
+  folder: DataFolder | undefined,
+  log: Log,
+  runtime: Runtime,
+): Promise<TuffetServer> {
   const { logger } = log;
   const stopListening = config.onChange('log', 'level', (level) => logger.setLevel(level ?? 'notice'));
   await prepareConfig(config, logger);
-  const scripting = new Scripting(config, logger);
+  const scripting = new Scripting(runtime, config, logger);
   const users = { accounts: new Accounts(config, () => services.registry), gate: new UsersGate(config) };
-  const openRegistry = (): Promise<DatabaseRegistry> => openStores(config, logger, folder, scripting, users);
-  const authenticator = new Authenticator(config, users.accounts, logger);
+  const openRegistry = (): Promise<DatabaseRegistry> =>
+    openStores(runtime, config, logger, folder, scripting, users);
+  const authenticator = new Authenticator(config, users.accounts, logger, () => runtime.now());
   const services: Services = {
-    ...servicesFor(config, logger, folder, () => services.registry, scripting.host, authenticator),
+    ...servicesFor(runtime, config, logger, folder, () => services.registry, scripting.host, authenticator),
     registry: await openRegistry(),
     reload: () => reload(config, logger, () => server.reload()),
     // What is only in memory has nothing to be opened again from.
     restart: () => (folder === undefined ? services.batches.flush() : restarting.restart()),
   };
   const { batches, replicator } = services;
-  users.accounts.onChange = soon(() => services.registry.recheckFeeds());
+  users.accounts.onChange = soon(() => services.registry.recheckFeeds(), runtime);
   const server = new HttpServer(services);
   const restarting = new Restarting(services, openRegistry, server.admission);
   const shutDown = async (): Promise<void> => {
@@ -107,7 +113,7 @@ async function start(config: Config, folder: DataFolder | undefined, log: Log): 
   });
   await replicator.start();
   logger.notice({ ...urls, data: folder?.folder ?? null }, 'listening');
-  const started = performance.now();
+  const started = runtime.monotonicMs();
   return {
     ...urls,
     port: Number(new URL(urls.url).port || 80),
@@ -119,7 +125,7 @@ async function start(config: Config, folder: DataFolder | undefined, log: Log): 
       services.registry.endFeeds('server_closing');
       await server.close();
       await shutDown();
-      logger.notice({ uptime_s: Math.round((performance.now() - started) / 1000) }, 'stopped');
+      logger.notice({ uptime_s: Math.round((runtime.monotonicMs() - started) / 1000) }, 'stopped');
       log.close?.();
     }),
   };
@@ -127,6 +133,7 @@ async function start(config: Config, folder: DataFolder | undefined, log: Log): 
 
 /** What handlers work with, as far as it stands for itself. */
 function servicesFor(
+  runtime: Runtime,
   config: Config,
   logger: Logger,
   folder: DataFolder | undefined,
@@ -135,10 +142,11 @@ function servicesFor(
   authenticator: Authenticator,
 ): Omit<Services, 'registry' | 'reload' | 'restart'> {
   const version = packageVersion();
-  const budgets = new MemoryBudgets(config);
-  const uuid = config.text('couchdb/uuid') || (folder?.uuid ?? randomId());
+  const budgets = new MemoryBudgets(config, runtime);
+  const uuid = config.text('couchdb/uuid') || (folder?.uuid ?? runtime.randomHex(16));
   const serverName = `Tuffet/${version}`;
   const replicator = makeReplicator({
+    runtime,
     config,
     logger,
     registry,
@@ -147,12 +155,13 @@ function servicesFor(
     userAgent: serverName,
   });
   return {
+    runtime,
     config,
-    batches: new BatchWrites(registry, config, logger),
+    batches: new BatchWrites(registry, config, logger, runtime),
     replicator,
     authenticator,
     scripts,
-    uuids: new Uuids(config),
+    uuids: new Uuids(config, runtime),
     metrics: new Metrics({
       budgets,
       registry,
@@ -160,7 +169,7 @@ function servicesFor(
       jobs: replicator.scheduler,
       credentials: authenticator.cacheCounts,
     }),
-    wheel: new TimerWheel((error) => logger.error({ err: error }, 'a timer failed')),
+    wheel: new TimerWheel((error) => logger.error({ err: error }, 'a timer failed'), runtime),
     logger,
     policy: new ProxyAndCorsPolicy(config),
     budgets,
@@ -198,6 +207,7 @@ async function reload(config: Config, logger: Logger, reloadServer: () => void):
 }
 
 async function openStores(
+  runtime: Runtime,
   config: Config,
   logger: Logger,
   folder: DataFolder | undefined,
@@ -210,7 +220,7 @@ async function openStores(
   // The tests run with every command encoded and decoded, too.
   const encodedCommands = process.env['TUFFET_ENCODED_COMMANDS'] === '1';
   const views = scripting.openViews(folder);
-  const registry = new DatabaseRegistry(config, logger, folder, blobs, views, encodedCommands);
+  const registry = new DatabaseRegistry(config, logger, folder, blobs, views, encodedCommands, runtime);
   registry.saveGates.push(
     designGate,
     partitionedDesignGate,
@@ -231,5 +241,3 @@ async function openStores(
   );
   return registry;
 }
-
-const randomId = (): string => randomBytes(16).toString('hex');

@@ -1,3 +1,4 @@
+import type { Runtime } from '../base/runtime.js';
 import os from 'node:os';
 import type { Logger } from '../base/logger.js';
 import type { DataFolder } from '../node/data-folder.js';
@@ -14,10 +15,12 @@ export class Scripting {
   readonly #stopListening: (() => void)[];
 
   constructor(
+    private readonly runtime: Runtime,
     private readonly config: Config,
     private readonly logger: Logger,
   ) {
     this.host = new ScriptHost({
+      runtime,
       threads: config.number('tuffet/script_threads'),
       memory_bytes: config.number('tuffet/script_memory_bytes'),
       timeoutMs: () => config.number('couchdb/os_process_timeout'),
@@ -33,9 +36,10 @@ export class Scripting {
 
   /** The indexes of a data folder, or of databases in memory. */
   openViews(folder: DataFolder | undefined): Views {
-    const { config, logger } = this;
+    const { runtime, config, logger } = this;
     const cacheBytes = config.number('tuffet/index_cache_bytes');
-    if (folder === undefined) return new Views(new MemoryBackend(this.host), this.host, cacheBytes, logger);
+    if (folder === undefined)
+      return new Views(new MemoryBackend(this.host, runtime), this.host, cacheBytes, logger);
     this.#indexes = new ThreadBackend(folder.path('indexes'), {
       threads: os.availableParallelism(),
       memory_bytes: config.number('tuffet/script_memory_bytes'),

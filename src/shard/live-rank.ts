@@ -1,11 +1,12 @@
+import type { Runtime } from '../base/runtime.js';
 import type { Bytes } from '../base/bytes.js';
-import { nextTurn } from '../base/turns.js';
 import type { Store } from '../storage/store.js';
 import type { LiveDelta } from './write-view.js';
 
 /** The store, and how to read it at a moment when it holds exactly what commits have reported. */
 export interface LiveRankSource {
   readonly store: Store;
+  readonly runtime: Runtime;
   runBetweenCommits(work: () => void): Promise<void>;
 }
 
@@ -93,15 +94,15 @@ export class LiveRank {
   async #build(): Promise<void> {
     while (this.#built < this.end) {
       await this.source.runBetweenCommits(() => this.#buildSlice());
-      await nextTurn();
+      await this.source.runtime.nextTurn();
     }
     this.#building = undefined;
   }
 
   /** One bucket after the other, for a few milliseconds. */
   #buildSlice(): void {
-    const until = performance.now() + sliceMs;
-    while (this.#built < this.end && performance.now() < until) {
+    const slice = this.source.runtime.slice(sliceMs);
+    while (this.#built < this.end && !slice.isOver) {
       const [next] = this.source.store.keys({
         start: this.#built,
         end: this.end,

@@ -1,4 +1,4 @@
-import { TimeSlice } from '../base/turns.js';
+import { SystemRuntime, type Runtime } from '../base/runtime.js';
 import { GroupCommit } from '../storage/group-commit.js';
 import { type Bytes, type Store, type Write } from '../storage/store.js';
 import { GroupFollowers, GroupLog } from './group-log.js';
@@ -35,6 +35,7 @@ export class Volume {
     onCommit: (touched: readonly Touched[]) => void,
     /** Encodes and decodes every command before it is applied: see `log/log.ts`. */
     private readonly encoded = false,
+    readonly runtime: Runtime = new SystemRuntime(),
   ) {
     this.#store = store;
     this.#view = new WriteView(() => this.#store);
@@ -50,6 +51,7 @@ export class Volume {
           this.#followers.deliver(touched);
         };
       },
+      runtime,
     );
     this.journal = new VolumeJournal({ commits: this.#commits, view: this.#view, encoded });
   }
@@ -133,7 +135,7 @@ export class Volume {
 
   /** Brings keys of a copy up to date with the store. */
   async #carry(changed: ReadonlySet<Bytes>, copy: Store): Promise<void> {
-    const slice = new TimeSlice();
+    const slice = this.runtime.slice();
     let writes: Write[] = [];
     let bytes = 0;
     for (const key of changed) {

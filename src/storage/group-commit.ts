@@ -1,3 +1,4 @@
+import { SystemRuntime, type Runtime } from '../base/runtime.js';
 import type { Overlay } from './overlay.js';
 import type { Store, Write } from './store.js';
 
@@ -60,7 +61,7 @@ export class GroupCommit {
     private readonly overlay: Overlay,
     /** Called with each batch when it is closed; what it gives is called when that batch is on disk. */
     private readonly onSeal: (writes: readonly Write[]) => () => void = () => () => {},
-    private readonly now = (): number => performance.now(),
+    private readonly runtime: Runtime = new SystemRuntime(),
   ) {}
 
   /** `onPart` is called for each part of an unfinished step that is on disk, in their order. */
@@ -136,7 +137,7 @@ export class GroupCommit {
 
   #run(waiting: Waiting): void {
     if (waiting.failed) return;
-    const start = this.now();
+    const start = this.runtime.monotonicMs();
     try {
       const result = this.overlay.atomically(waiting.step);
       this.#batch.push({ waiting, result });
@@ -148,14 +149,14 @@ export class GroupCommit {
       else if (this.#committing) this.#refused.push({ waiting, error });
       else waiting.reject(error);
     }
-    this.#spentMs += this.now() - start;
+    this.#spentMs += this.runtime.monotonicMs() - start;
     if (!this.#turnEnds) this.#endTurn();
   }
 
   /** Counts anew from the next turn on, and goes on with what waits. */
   #endTurn(): void {
     this.#turnEnds = true;
-    setImmediate(() => {
+    this.runtime.defer(() => {
       this.#turnEnds = false;
       this.#spentMs = 0;
       this.#admit();
@@ -166,7 +167,7 @@ export class GroupCommit {
   #schedule(): void {
     if (this.#committing || this.#scheduled) return;
     this.#scheduled = true;
-    setImmediate(() => {
+    this.runtime.defer(() => {
       this.#scheduled = false;
       this.#commit();
     });
@@ -214,7 +215,7 @@ export class GroupCommit {
     if (this.#batch.length > 0) {
       // The disk comes first: the next batch is on its way before the answers to this one take up the processor.
       this.#commit();
-      setImmediate(answer);
+      this.runtime.defer(answer);
     } else {
       answer();
     }

@@ -20,7 +20,7 @@ const failuresMax = 1_000;
 
 interface Failure {
   count: number;
-  /** No attempt before this, by `performance.now()`. */
+  /** No attempt before this, by `this.registry.runtime.monotonicMs()`. */
   until: number;
 }
 
@@ -35,13 +35,15 @@ export class BackgroundIndexing {
   readonly #listed = new Map<number, Listed>();
   /** Those whose time has come, in this order. */
   readonly #ready = new Set<Listed>();
-  readonly #wheel = new TimerWheel((error) => this.registry.logger.error({ err: error }, 'a timer failed'));
+  readonly #wheel: TimerWheel;
   /** By database and signature. */
   readonly #failures = new Map<string, Failure>();
   #running = 0;
   #closed = false;
 
   constructor(private readonly registry: DatabaseRegistry) {
+    const onError = (err: unknown): void => registry.logger.error({ err }, 'a timer failed');
+    this.#wheel = new TimerWheel(onError, registry.runtime);
     registry.watch({
       committed: (instance) => this.#changed(instance),
       catalogued: () => {},
@@ -119,7 +121,7 @@ export class BackgroundIndexing {
         if (!design.autoupdate || !viewLanguages.has(design.language)) continue;
         if (this.registry.views.isFresh(this.registry.indexed(database!), design)) continue;
         const key = `${listed.instance}/${design.signature}`;
-        const leftMs = (this.#failures.get(key)?.until ?? 0) - performance.now();
+        const leftMs = (this.#failures.get(key)?.until ?? 0) - this.registry.runtime.monotonicMs();
         if (leftMs > 0) waitMs = Math.max(waitMs, leftMs);
         else await this.#update(listed, database!, name, work, key);
       }
@@ -155,7 +157,7 @@ export class BackgroundIndexing {
     this.#failures.delete(key);
     if (this.#failures.size >= failuresMax) this.#failures.delete(this.#failures.keys().next().value!);
     const waitMs = Math.min(retryMs * 2 ** (count - 1), retryMsMax);
-    this.#failures.set(key, { count, until: performance.now() + waitMs });
+    this.#failures.set(key, { count, until: this.registry.runtime.monotonicMs() + waitMs });
     return count;
   }
 

@@ -1,5 +1,5 @@
+import type { Runtime } from '../base/runtime.js';
 import type { Bytes } from '../base/bytes.js';
-import { nextTurn } from '../base/turns.js';
 import type { RowSource } from '../script/script-host.js';
 import type { ViewRequest } from '../indexes/view-request.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
@@ -13,7 +13,8 @@ export interface RowsForList {
 
 export function listRows(registry: DatabaseRegistry, source: ViewSource, request: ViewRequest): RowsForList {
   const answer = new ViewAnswer(source, request);
-  return rowsForList(answer.opening(), answer.pieces(registry), request.includeDocs && request.attachments);
+  const inParts = request.includeDocs && request.attachments;
+  return rowsForList(answer.opening(), answer.pieces(registry), inParts, registry.runtime);
 }
 
 /** The same for any answer whose text ends with rows; `inParts` if one row may take several pieces. */
@@ -21,8 +22,9 @@ export function rowsForList(
   opening: Bytes,
   pieces: Iterable<Bytes> | AsyncIterable<Bytes>,
   inParts: boolean,
+  runtime: Runtime,
 ): RowsForList {
-  const batches = wholeRows(pieces, inParts);
+  const batches = wholeRows(pieces, inParts, runtime);
   return {
     head: opening.replace(/,?"rows":\[$/, '}'),
     rows: {
@@ -38,11 +40,12 @@ export function rowsForList(
 async function* wholeRows(
   pieces: Iterable<Bytes> | AsyncIterable<Bytes>,
   inParts: boolean,
+  runtime: Runtime,
 ): AsyncGenerator<Bytes, undefined> {
   let row = '';
   for await (const piece of pieces) {
     if (piece === '') {
-      await nextTurn();
+      await runtime.nextTurn();
       continue;
     }
     row += piece;

@@ -1,6 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
 import { FunctionError } from '../base/errors.js';
-import { sliceMs } from '../base/turns.js';
 import { quoteId } from '../shard/doc-text.js';
 import { ReduceFault, type Fold } from '../indexes/reduce/fold.js';
 import type { QueryReduce, Reduced } from '../indexes/reduce/query-reduce.js';
@@ -98,7 +97,7 @@ export class ViewAnswer {
     let separator = '\n';
     let reader: ViewReader | undefined = first;
     let text = '';
-    let until = performance.now() + sliceMs;
+    const slice = this.source.database.runtime.slice();
     for (const whole of this.#ranges(first)) {
       let range: ViewRange | undefined = whole;
       while (range !== undefined && left > 0 && reader !== undefined) {
@@ -110,15 +109,15 @@ export class ViewAnswer {
           separator = ',\n';
           last = row;
           rows++;
-          isFull = text.length >= pieceBytes || ((rows & 63) === 0 && performance.now() > until);
+          isFull = text.length >= pieceBytes || ((rows & 63) === 0 && slice.isOver);
           if (isFull) break;
         }
         skip = rows > 0 ? 0 : Math.max(0, skip - reader.place(range, descending).within);
         left -= rows;
-        if (!isFull && performance.now() <= until) break;
+        if (!isFull && !slice.isOver) break;
         yield text;
         text = '';
-        until = performance.now() + sliceMs;
+        slice.restart();
         // Time has passed: the index may be another by now.
         reader = this.source.again();
         if (!isFull || reader === undefined) break;
@@ -182,7 +181,7 @@ export class ViewAnswer {
     let separator = '\n';
     let at = 0;
     let text = '';
-    let until = performance.now() + sliceMs;
+    const slice = this.source.database.runtime.slice();
     for (const whole of this.#ranges(first)) {
       let range: ViewRange | undefined = whole;
       while (range !== undefined && reader !== undefined && at < skip + limit) {
@@ -197,14 +196,14 @@ export class ViewAnswer {
             separator = ',\n';
           }
           if (at >= skip + limit) break;
-          isFull = text.length >= pieceBytes || ((groups & 63) === 0 && performance.now() > until);
+          isFull = text.length >= pieceBytes || ((groups & 63) === 0 && slice.isOver);
           if (isFull) break;
         }
         range = isFull ? reader.behindGroup(range, { key: last! }, groupLevel, false) : undefined;
-        if (!isFull && performance.now() <= until) break;
+        if (!isFull && !slice.isOver) break;
         yield text;
         text = '';
-        until = performance.now() + sliceMs;
+        slice.restart();
         reader = this.source.again();
       }
     }
@@ -236,7 +235,7 @@ export class ViewAnswer {
     let reader: ViewReader | undefined = first;
     let batch: GroupPieces[] = [];
     let at = 0;
-    let until = performance.now() + sliceMs;
+    const slice = this.source.database.runtime.slice();
     for (const whole of this.#ranges(first)) {
       let range: ViewRange | undefined = whole;
       while (range !== undefined && reader !== undefined && at < skip + limit) {
@@ -246,17 +245,17 @@ export class ViewAnswer {
           if (at++ >= skip)
             batch.push({ keyText: row === undefined ? 'null' : groupKeyText(row, groupLevel), pieces });
           last = row;
-          isFull = batch.length >= groupsAtOnce || ((at & 63) === 0 && performance.now() > until);
+          isFull = batch.length >= groupsAtOnce || ((at & 63) === 0 && slice.isOver);
           if (isFull || at >= skip + limit) break;
         }
-        const isOver = isFull || performance.now() > until;
+        const isOver = isFull || slice.isOver;
         // Where all rows of a range are one group, there is nothing behind it.
         range =
           isFull && last !== undefined ? reader.behindGroup(range, last, groupLevel, descending) : undefined;
         if (!isOver) continue;
         yield batch;
         batch = [];
-        until = performance.now() + sliceMs;
+        slice.restart();
         reader = this.source.again();
       }
     }

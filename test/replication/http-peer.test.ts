@@ -1,3 +1,4 @@
+import { SystemRuntime } from '../../src/base/runtime.js';
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { Config } from '../../src/config/config.js';
@@ -21,6 +22,7 @@ function open(name: string, options: Record<string, unknown>): Peer {
   const spec = parseSpec({ source, target: source, ...options }, { config, user, localNames: false });
   const unused = (): never => assert.fail();
   const host = {
+    runtime: new SystemRuntime(),
     config,
     registry: unused,
     makeDatabase: unused,

@@ -1,3 +1,4 @@
+import { SystemRuntime } from '../../src/base/runtime.js';
 import { after, describe } from 'node:test';
 import { createLogger } from '../../src/base/logger.js';
 import { MemoryBlobStore } from '../../src/blobs/memory-blob-store.js';
@@ -14,6 +15,7 @@ const logger = createLogger({ level: 'none' });
 const config = new Config({ overrides: { couchdb: { max_document_size: '10000' } } });
 const registry = new DatabaseRegistry(config, logger, undefined, new MemoryBlobStore(), memoryViews(logger));
 const scripts = new ScriptHost({
+  runtime: new SystemRuntime(),
   threads: 1,
   memory_bytes: 32 * 1024 * 1024,
   timeoutMs: () => 5_000,
@@ -31,6 +33,7 @@ describe('a database of this server', () => {
     const spec = parseSpec({ source: name, target: name }, { config, user, localNames: true });
     const peer = makePeer(
       {
+        runtime: registry.runtime,
         config,
         registry: () => registry,
         scripts,

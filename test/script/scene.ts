@@ -1,3 +1,4 @@
+import { SystemRuntime } from '../../src/base/runtime.js';
 import { after } from 'node:test';
 import { fromBytes, toBytes } from '../../src/base/bytes.js';
 import { ScriptHost, type ScriptOptions, type ScriptValue } from '../../src/script/script-host.js';
@@ -8,6 +9,7 @@ export const megabytes = 1024 * 1024;
 export function newHost(options: Partial<ScriptOptions> = {}): { host: ScriptHost; logged: string[] } {
   const logged: string[] = [];
   const host = new ScriptHost({
+    runtime: new SystemRuntime(),
     threads: 2,
     memory_bytes: 64 * megabytes,
     timeoutMs: () => 5_000,

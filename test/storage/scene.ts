@@ -1,3 +1,4 @@
+import { SystemRuntime } from '../../src/base/runtime.js';
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GroupCommit } from '../../src/storage/group-commit.js';
@@ -29,6 +30,17 @@ export class SteeredStore extends MemoryStore {
   }
 }
 
+/** A clock that stands still until it is set. */
+class SteeredRuntime extends SystemRuntime {
+  constructor(private readonly clock: () => number) {
+    super();
+  }
+
+  override monotonicMs(): number {
+    return this.clock();
+  }
+}
+
 /** Steps that put one key each, and what became of them in the order in which it did. */
 export class Scene {
   readonly store = new SteeredStore();
@@ -45,7 +57,7 @@ export class Scene {
       this.sealed.push(keys);
       return () => this.events.push(`told of ${keys.join()}`);
     },
-    () => this.now,
+    new SteeredRuntime(() => this.now),
   );
 
   put(key: string, value = '1'): Promise<void> {

@@ -1,3 +1,4 @@
+import { SystemRuntime } from '../../src/base/runtime.js';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MemoryStore } from '../../src/storage/memory-store.js';
@@ -44,8 +45,9 @@ describe('others run while many rows are brought into an index', () => {
       it(`${name} of ${docs} documents`, async () => {
         const store = new MemoryStore();
         const reducers = reducersOf(view.reduce, {} as ScriptHost, 'db');
-        const index = new OpenIndex(store, 1, view, newIndexState(new ShardMap(1)), reducers);
-        const batch = new IndexBatch(index.order, false);
+        const runtime = new SystemRuntime();
+        const index = new OpenIndex(store, 1, view, newIndexState(new ShardMap(1)), reducers, runtime);
+        const batch = new IndexBatch(index.order, false, runtime);
         const all = Array.from({ length: count }, (_, n) => rowOf(n));
         const ids = Array.from({ length: docs }, (_, n) => `doc${n}`).sort();
         const gathering = await turnsOf(async () => {

@@ -1,3 +1,4 @@
+import { SystemRuntime } from '../../src/base/runtime.js';
 import assert from 'node:assert/strict';
 import { toBytes, type Bytes } from '../../src/base/bytes.js';
 import { compareKeys } from '../../src/json/compare-keys.js';
@@ -59,6 +60,7 @@ export class TreeScene {
       this.state,
       this.compare,
       this.reducers,
+      new SystemRuntime(),
       this.cache,
     );
     const { writes, state } = await writer.update(

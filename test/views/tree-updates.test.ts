@@ -1,3 +1,4 @@
+import { SystemRuntime } from '../../src/base/runtime.js';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { compareBytes } from '../../src/json/compare-keys.js';
@@ -11,6 +12,8 @@ import { nodeBytesMax } from '../../src/indexes/tree/tree-node.js';
 import { decodeTreeState, encodeTreeState } from '../../src/indexes/tree/tree-state.js';
 import { TreeWriter } from '../../src/indexes/tree/tree-writer.js';
 import { lengths, names, RandomRows, TreeScene } from './tree-scene.js';
+
+const runtime = new SystemRuntime();
 
 const seed = 1 + Math.floor(Math.random() * 1e9);
 
@@ -162,7 +165,14 @@ describe('updates of a tree', () => {
   test('of equal rows in one update the last counts, and an insert more than a removal', async () => {
     const scene = new TreeScene(new MemoryStore());
     const [row] = numbered(1, 2) as [Row];
-    const writer = new TreeWriter(scene.store, scene.prefix, scene.state, scene.compare, scene.reducers);
+    const writer = new TreeWriter(
+      scene.store,
+      scene.prefix,
+      scene.state,
+      scene.compare,
+      scene.reducers,
+      runtime,
+    );
     const { writes, state } = await writer.update([row, row], [row, { ...row, value: '2' }]);
     await scene.store.write(writes).committed;
     Object.assign(scene, { state, rows: [{ ...row, value: '2' }] });
@@ -171,7 +181,7 @@ describe('updates of a tree', () => {
 
   test('rows out of order are refused', async () => {
     const scene = new TreeScene(new MemoryStore());
-    const writer = new TreeWriter(scene.store, scene.prefix, scene.state, scene.compare, []);
+    const writer = new TreeWriter(scene.store, scene.prefix, scene.state, scene.compare, [], runtime);
     const rows = numbered(0, 3);
     await assert.rejects(writer.update([], [rows[1]!, rows[0]!]), /not in order/);
     await assert.rejects(writer.update([rows[2]!, rows[0]!], []), /not in order/);
@@ -179,7 +189,7 @@ describe('updates of a tree', () => {
 
   test('an update that changes nothing writes nothing', async () => {
     const scene = new TreeScene(new MemoryStore());
-    const writer = new TreeWriter(scene.store, scene.prefix, scene.state, scene.compare, []);
+    const writer = new TreeWriter(scene.store, scene.prefix, scene.state, scene.compare, [], runtime);
     assert.deepEqual(await writer.update([], []), { writes: [], state: scene.state });
     await scene.update(numbered(0, 5), []);
     scene.check();
@@ -203,9 +213,14 @@ describe('reducers', () => {
   test('one that answers at once is asked about a part of many nodes at a time', async () => {
     const scene = new TreeScene(new MemoryStore(), [lengths]);
     const calls: string[] = [];
-    const writer = new TreeWriter(scene.store, scene.prefix, scene.state, scene.compare, [
-      noted(lengths, calls),
-    ]);
+    const writer = new TreeWriter(
+      scene.store,
+      scene.prefix,
+      scene.state,
+      scene.compare,
+      [noted(lengths, calls)],
+      runtime,
+    );
     await writer.update([], numbered(0, 80_000));
     assert.deepEqual(calls, ['reduce', 'reduce', 'rereduce']);
   });
@@ -215,7 +230,10 @@ describe('reducers', () => {
     await scene.update([], numbered(0, 2_000));
     const calls: string[] = [];
     const { store, prefix, state, compare } = scene;
-    await new TreeWriter(store, prefix, state, compare, [noted(names, calls)]).update([], numbered(500, 900));
+    await new TreeWriter(store, prefix, state, compare, [noted(names, calls)], runtime).update(
+      [],
+      numbered(500, 900),
+    );
     assert.ok(state.height > 2);
     assert.deepEqual(calls, ['reduce', ...Array.from({ length: state.height - 2 }, () => 'rereduce')]);
   });
@@ -223,7 +241,7 @@ describe('reducers', () => {
   test('one that fails, or gives too few values, fails the update', async () => {
     const { store, prefix, state, compare } = new TreeScene(new MemoryStore());
     const update = (reducer: Reducer): Promise<unknown> =>
-      new TreeWriter(store, prefix, state, compare, [reducer]).update([], numbered(0, 500));
+      new TreeWriter(store, prefix, state, compare, [reducer], runtime).update([], numbered(0, 500));
     const failing = (): Promise<never> => Promise.reject(new Error('a reduce function threw'));
     await assert.rejects(update({ reduce: failing, rereduce: failing }), /a reduce function threw/);
     await assert.rejects(update({ reduce: () => ['1'], rereduce: () => ['1'] }), /one value for each group/);

@@ -62,15 +62,18 @@ test('no parts make an empty body', async () => {
 });
 
 test('the length is unknown when one of a part is', () => {
-  const writer = new MultipartWriter('mixed');
+  const writer = new MultipartWriter('mixed', 'abc');
   assert.equal(writer.length([attachment('a', 'hello', false)]), undefined);
-  const nested = { multipart: new MultipartWriter('related'), parts: [attachment('a', 'hello', false)] };
+  const nested = {
+    multipart: new MultipartWriter('related', 'in'),
+    parts: [attachment('a', 'hello', false)],
+  };
   assert.equal(writer.length([nested]), undefined);
 });
 
 test('what is written is read back, with names of every kind', async () => {
   const names = ['é b.bin', 'say "hi"', 'back\\slash', 'two\r\nX-Evil: 1', '日本'];
-  const writer = new MultipartWriter('related');
+  const writer = new MultipartWriter('related', 'in');
   const seen: (string | undefined)[] = [];
   const parts = names.map((name) => attachment(name, 'hello'));
   for await (const part of readMultipart(writer.chunks(parts), boundaryOf(writer.contentType))) {
@@ -89,7 +92,7 @@ test('parts are asked for one at a time, and small ones go out together', async 
     for (; asked < 1000; asked++) yield { headers: json, text: 'x'.repeat(1000) };
   };
   let chunks = 0;
-  for await (const chunk of new MultipartWriter('mixed').chunks(parts())) {
+  for await (const chunk of new MultipartWriter('mixed', 'abc').chunks(parts())) {
     if (chunks++ === 0) assert.ok(asked < 100);
     assert.ok(chunk.length < 70_000);
   }

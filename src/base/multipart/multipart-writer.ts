@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Bytes } from '../bytes.js';
 
 /** In the order in which they are sent. A header without a value is left out. */
@@ -24,7 +23,7 @@ export class MultipartWriter {
   readonly contentType: string;
   readonly #boundary: string;
 
-  constructor(kind: 'mixed' | 'related', boundary: string = randomBytes(16).toString('hex')) {
+  constructor(kind: 'mixed' | 'related', boundary: string) {
     this.#boundary = boundary;
     this.contentType = `multipart/${kind}; boundary="${boundary}"`;
   }

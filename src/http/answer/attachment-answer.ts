@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Database } from '../../node/database.js';
 import { readEncoded, readPlain } from '../../documents/attachments/read-attachment.js';
@@ -82,7 +81,7 @@ async function sendRanges(
   attachment: Attachment,
   ranges: readonly ByteRange[],
 ): Promise<void> {
-  const boundary = randomBytes(16).toString('hex');
+  const boundary = exchange.runtime.randomHex(16);
   const { registry } = exchange.services;
   const type = toBytes(attachment.type);
   async function* parts(): AsyncGenerator<Buffer> {
@@ -117,7 +116,7 @@ async function send(
   }
   const chunks = await open();
   exchange.head(status, headers);
-  if (await writeBuffers(response, chunks)) response.end();
+  if (await writeBuffers(exchange, chunks)) response.end();
 }
 
 /** Whether a client takes gzip: named, or covered by a star, and not with a weight of 0. */

@@ -72,7 +72,7 @@ export async function answerWithData(
   if (wanted === undefined) return exchange.text(200, plainText(doc, shown), headers);
   const { registry } = exchange.services;
   if (multipart) {
-    const writer = new MultipartWriter('related');
+    const writer = new MultipartWriter('related', exchange.runtime.randomHex(16));
     const parts = partsOf(registry, database, doc, wanted);
     await holding(registry, database, [{ ok: doc }], shown, () =>
       sendParts(exchange, writer, parts, headers),
@@ -82,7 +82,7 @@ export async function answerWithData(
   const pieces = await begun(docPieces(registry, database, doc, wanted));
   exchange.jsonHead(200, headers);
   for await (const piece of pieces) {
-    if (!(await writePiece(exchange.response, piece))) return;
+    if (!(await writePiece(exchange, piece))) return;
   }
   exchange.endJson('\n');
 }
@@ -133,7 +133,7 @@ export async function sendParts(
     ...(length === undefined ? {} : { 'Content-Length': length }),
     ...headers,
   });
-  if (chunks === undefined || (await writeBuffers(exchange.response, chunks))) exchange.response.end();
+  if (chunks === undefined || (await writeBuffers(exchange, chunks))) exchange.response.end();
 }
 
 /** A document as the first part, and the wanted attachments as those behind it. */
@@ -194,7 +194,7 @@ export function revPart(
   const headers = named ? { 'X-Doc-Id': fromBytes(doc.id), 'X-Rev-Id': formatRev(doc.rev) } : {};
   return {
     headers,
-    multipart: new MultipartWriter('related'),
+    multipart: new MultipartWriter('related', database.runtime.randomHex(16)),
     parts: partsOf(registry, database, doc, wanted),
   };
 }

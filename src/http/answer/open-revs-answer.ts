@@ -47,7 +47,7 @@ export async function answerOpenRevs(
   if (takesMultipart(accept, 'mixed')) {
     const parts = opened.map((each) => revPart(registry, database, each, options, false));
     await holding(registry, database, opened, { ...options, data: true }, () =>
-      sendParts(exchange, new MultipartWriter('mixed'), parts, {}),
+      sendParts(exchange, new MultipartWriter('mixed', exchange.runtime.randomHex(16)), parts, {}),
     );
     return;
   }
@@ -78,12 +78,12 @@ async function answerJson(
       for await (const piece of whole) {
         text += piece;
         if (text.length < pieceBytes) continue;
-        if (!(await writePiece(response, text))) return;
+        if (!(await writePiece(exchange, text))) return;
         text = '';
       }
     text += '}';
     if (text.length < pieceBytes) continue;
-    if (!(await writePiece(response, text))) return;
+    if (!(await writePiece(exchange, text))) return;
     text = '';
   }
   exchange.endJson(`${text}]\n`);

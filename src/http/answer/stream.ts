@@ -1,49 +1,56 @@
 import type { ServerResponse } from 'node:http';
 import type { Budget, Share } from '../../base/budget.js';
+import type { Runtime } from '../../base/runtime.js';
 import type { Bytes } from '../../base/bytes.js';
-import { nextTurn } from '../../base/turns.js';
 import { uncountedBytes } from '../connection/memory-budgets.js';
+
+/** Where an answer goes. */
+export interface Outlet {
+  readonly response: ServerResponse;
+  readonly runtime: Runtime;
+  /** Where the room for large pieces of an answer comes from. */
+  readonly answerBudget: Budget;
+}
 
 /**
  * Writes pieces as fast as the client takes them and no faster: the next is only asked for when the socket has room,
  * so a slow reader holds one piece in memory. Gives false when the client went away.
  */
-export async function writePieces(response: ServerResponse, pieces: Iterable<Bytes>): Promise<boolean> {
+export async function writePieces(outlet: Outlet, pieces: Iterable<Bytes>): Promise<boolean> {
   for (const piece of pieces) {
-    if (!(await writePiece(response, piece))) return false;
+    if (!(await writePiece(outlet, piece))) return false;
   }
   return true;
 }
 
 /** The same for bytes that come as a stream. The chunks must not be reused: the socket may keep references to them. */
-export async function writeBuffers(
-  response: ServerResponse,
-  chunks: AsyncIterable<Buffer>,
-): Promise<boolean> {
+export async function writeBuffers(outlet: Outlet, chunks: AsyncIterable<Buffer>): Promise<boolean> {
+  const { response } = outlet;
   for await (const chunk of chunks) {
     if (response.destroyed || response.closed) return false;
     if (chunk.length > uncountedBytes.answer) {
-      if (!(await writeLarge(response, chunk))) return false;
+      if (!(await writeLarge(outlet, chunk))) return false;
       continue;
     }
     if (response.write(chunk)) continue;
     if (!(await drained(response))) return false;
-    await nextTurn();
+    await outlet.runtime.nextTurn();
   }
   return true;
 }
 
 /** An empty piece writes nothing: it stands for work that has taken its time and found nothing to show yet. */
-export async function writePiece(response: ServerResponse, piece: Bytes | Buffer): Promise<boolean> {
+export async function writePiece(outlet: Outlet, piece: Bytes | Buffer): Promise<boolean> {
+  const { response } = outlet;
   if (response.destroyed || response.closed) return false;
   if (piece.length > uncountedBytes.answer) {
-    if (!(await writeLarge(response, piece))) return false;
+    if (!(await writeLarge(outlet, piece))) return false;
   } else if (piece.length > 0) {
     const taken = typeof piece === 'string' ? response.write(piece, 'latin1') : response.write(piece);
     if (!taken && !(await drained(response))) return false;
   }
   // What a fast client takes is drained at once, in the same turn of the loop: it must not keep the others waiting.
-  await nextTurn();
+  await outlet.runtime.nextTurn();
   return true;
 }
 
@@ -71,31 +78,24 @@ export async function begun<T extends Bytes | Buffer>(pieces: AsyncIterable<T>):
   return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
 }
 
-/** Where the room for large pieces of an answer comes from. */
-const budgets = new WeakMap<ServerResponse, Budget>();
-
-export function countLargePieces(response: ServerResponse, budget: Budget): void {
-  budgets.set(response, budget);
-}
-
 /**
  * A piece that is larger than others, of a large document for example, takes room among the answers that wait for their
  * clients. It was read already, so it cannot wait for room: where there is none, the answer is broken off.
  */
-async function writeLarge(response: ServerResponse, piece: Bytes | Buffer): Promise<boolean> {
-  const share = budgets.get(response)?.share(() => response.destroy());
-  if (share?.tryGrow(piece.length) === false) {
+async function writeLarge({ response, answerBudget }: Outlet, piece: Bytes | Buffer): Promise<boolean> {
+  const share = answerBudget.share(() => response.destroy());
+  if (!share.tryGrow(piece.length)) {
     response.destroy();
     return false;
   }
   try {
     for (let at = 0; at < piece.length; at += sliceBytes) {
       if (!writeSlice(response, piece, at) && !(await drained(response))) return false;
-      share?.moved();
+      share.moved();
     }
     return true;
   } finally {
-    share?.release();
+    share.release();
   }
 }
 

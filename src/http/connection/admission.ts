@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Runtime } from '../../base/runtime.js';
 
 /** How long requests wait while the server does not admit any. */
 const waitMs = 10_000;
@@ -9,6 +9,8 @@ export class Admission {
   #active = 0;
   #opening: Promise<boolean> | undefined;
   #open: (() => void) | undefined;
+
+  constructor(private readonly runtime: Runtime) {}
 
   /** Where requests have to wait: tells, when that is over, whether they are admitted. */
   get opening(): Promise<boolean> | undefined {
@@ -24,10 +26,13 @@ export class Admission {
   }
 
   pause(): void {
-    const open = new Promise<boolean>((resolve) => (this.#open = () => resolve(true)));
-    const over = new AbortController();
-    const timeout = sleep(waitMs, false, { ref: false, signal: over.signal }).catch(() => true);
-    this.#opening = Promise.race([open, timeout]).finally(() => over.abort());
+    this.#opening = new Promise<boolean>((resolve) => {
+      const timeout = this.runtime.setIdleTimer(() => resolve(false), waitMs);
+      this.#open = () => {
+        timeout.cancel();
+        resolve(true);
+      };
+    });
   }
 
   resume(): void {
@@ -37,7 +42,7 @@ export class Admission {
 
   /** Waits until no more requests than so many are under way, but no longer than for a time. */
   async settled(most: () => number, ms: number): Promise<void> {
-    const until = performance.now() + ms;
-    while (this.#active > most() && performance.now() < until) await sleep(checkMs);
+    const until = this.runtime.monotonicMs() + ms;
+    while (this.#active > most() && this.runtime.monotonicMs() < until) await this.runtime.sleep(checkMs);
   }
 }

@@ -1,3 +1,4 @@
+import type { Runtime } from '../../base/runtime.js';
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -8,9 +9,10 @@ export function answerConnect(
   request: IncomingMessage,
   socket: Duplex,
   take: (request: IncomingMessage, response: ServerResponse) => void,
+  runtime: Runtime,
 ): void {
   if (!request.url?.startsWith('/'))
-    return answerRaw(socket, 'method_not_allowed', 'This server is no proxy.');
+    return answerRaw(socket, runtime, 'method_not_allowed', 'This server is no proxy.');
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket as Socket);

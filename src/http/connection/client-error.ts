@@ -1,3 +1,4 @@
+import type { Runtime } from '../../base/runtime.js';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ErrorName } from '../../base/errors.js';
@@ -15,14 +16,14 @@ const lingerMs = 1000;
 const answered = new WeakSet<Duplex>();
 
 /** Answers malformed requests in the interface's form and closes the connection, since the start of the next request is unknown. */
-export function answerClientError(error: ClientError, socket: Duplex): void {
+export function answerClientError(error: ClientError, socket: Duplex, runtime: Runtime): void {
   // What a client goes on sending after its mistake is another mistake, and the answer is on its way already.
   if (answered.has(socket)) return;
   if (!socket.writable || error.code === 'ECONNRESET' || error.code === 'EPIPE') return void socket.destroy();
-  answerRaw(socket, ...refusalFor(error));
+  answerRaw(socket, runtime, ...refusalFor(error));
 }
 
-export function answerRaw(socket: Duplex, name: ErrorName, reason: string): void {
+export function answerRaw(socket: Duplex, runtime: Runtime, name: ErrorName, reason: string): void {
   answered.add(socket);
   const body = `${JSON.stringify({ error: name, reason })}\n`;
   const status = statuses[name];
@@ -30,7 +31,7 @@ export function answerRaw(socket: Duplex, name: ErrorName, reason: string): void
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${body.length}\r\nCache-Control: must-revalidate\r\nConnection: close\r\n\r\n${body}`,
   );
-  setTimeout(() => socket.destroy(), lingerMs).unref();
+  runtime.setIdleTimer(() => socket.destroy(), lingerMs);
 }
 
 function refusalFor({ code, rawPacket }: ClientError): [name: ErrorName, reason: string] {

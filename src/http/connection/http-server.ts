@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import http, { ServerResponse, type IncomingMessage, type Server } from 'node:http';
 import { RequestError, Unavailable } from '../../base/errors.js';
 import { Admission } from './admission.js';
@@ -40,7 +39,7 @@ export class HttpServer {
   readonly #tls: TlsServer | undefined;
   readonly #heads: HeadChecks;
   readonly #sockets: SocketServer;
-  readonly #idPrefix = randomBytes(4).toString('hex');
+  readonly #idPrefix: string;
   /** An answer that cannot be written is closed by itself; without a listener Node would end the process. */
   readonly #onResponseError = (error: unknown): void => {
     if (!isBrokenOff(error)) this.services.logger.error({ err: error }, 'writing an answer failed');
@@ -49,15 +48,17 @@ export class HttpServer {
   readonly #connections = new Set<Pipelined>();
   readonly #bodies: BodyWatch;
   /** Lets requests in. */
-  readonly admission = new Admission();
+  readonly admission: Admission;
   #requests = 0;
   #closing = false;
 
   constructor(private readonly services: Services) {
-    const { config } = services;
+    const { config, runtime } = services;
+    this.#idPrefix = runtime.randomHex(4);
+    this.admission = new Admission(runtime);
     this.#heads = new HeadChecks(config.number('tuffet/headers_max'));
     this.#sockets = new SocketServer(services.policy, services.wheel);
-    this.#bodies = watchBodies(() => config.number('tuffet/body_idle_timeout_ms'), giveUpBody);
+    this.#bodies = watchBodies(() => config.number('tuffet/body_idle_timeout_ms'), runtime);
     const headersTimeout = config.number('tuffet/headers_timeout_ms');
     const take = (request: IncomingMessage, response: ServerResponse): void => this.#take(request, response);
     const options = {
@@ -74,7 +75,7 @@ export class HttpServer {
     // Node drops the headers beyond its limit and says nothing: there is one of our own.
     this.#server.maxHeadersCount = 0;
     limitConnections(this.#server, config);
-    const readers = new StalledReaders(() => config.number('tuffet/answer_idle_timeout_ms'));
+    const readers = new StalledReaders(() => config.number('tuffet/answer_idle_timeout_ms'), runtime);
     this.#server.on('connection', (socket: Pipelined) => {
       this.#connections.add(socket);
       services.metrics.connections++;
@@ -87,13 +88,13 @@ export class HttpServer {
     this.#server.on('clientError', (error: ClientError, socket: Pipelined) => {
       // An answer that is under way cannot be followed by another.
       if (socket[lastAnswer]?.headersSent && !socket[lastAnswer].closed) socket.destroy();
-      else answerClientError(error, socket);
+      else answerClientError(error, socket, runtime);
     });
     this.#server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
       this.#refuse(request, response, expectationFailed()),
     );
     this.#server.on('connect', (request: IncomingMessage, socket) =>
-      takeOver(socket, () => answerConnect(request, socket, take)),
+      takeOver(socket, () => answerConnect(request, socket, take, runtime)),
     );
     this.#server.on('upgrade', (request: IncomingMessage, socket, head) =>
       takeOver(socket, () => this.#upgrade({ request, socket, head })),
@@ -130,16 +131,16 @@ export class HttpServer {
     // Browsers open connections ahead of their requests; Node doesn't take those for idle.
     for (const socket of this.#connections) if (isUnused(socket)) socket.destroy();
     this.#sockets.close();
-    const timer = setTimeout(() => {
+    const timer = this.services.runtime.setTimer(() => {
       for (const socket of this.#connections) socket.destroy();
       this.#tls?.cut();
     }, this.services.config.number('tuffet/close_timeout_ms'));
     await Promise.all([closed, this.#tls?.close()]);
-    clearTimeout(timer);
+    timer.cancel();
   }
 
   #take(request: IncomingMessage, response: ServerResponse): void {
-    const started = performance.now();
+    const started = this.services.runtime.monotonicMs();
     const id = this.#nextId(request);
     // Over HTTP/2 requests don't wait for each other: each has a stream of its own.
     if (request.httpVersionMajor === 2) return this.#begin(request, response, id, started);
@@ -160,9 +161,10 @@ export class HttpServer {
    */
   #upgrade(upgrade: UpgradeRequest): void {
     const { request, socket } = upgrade;
-    const started = performance.now();
+    const { runtime } = this.services;
+    const started = runtime.monotonicMs();
     if (hasBody(request))
-      return answerRaw(socket, 'bad_request', 'A request with a body cannot change the protocol.');
+      return answerRaw(socket, runtime, 'bad_request', 'A request with a body cannot change the protocol.');
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
     response.assignSocket(socket as IncomingMessage['socket']);
@@ -222,7 +224,7 @@ export class HttpServer {
   #refuse(request: IncomingMessage, response: ServerResponse, refusal: RequestError): void {
     const id = this.#nextId(request);
     const exchange = this.#emptyExchange(request, response, id);
-    const started = performance.now();
+    const started = this.services.runtime.monotonicMs();
     response.on('error', this.#onResponseError);
     response.on('close', () => this.#log(request, response, exchange, id, started));
     fail(exchange, refusal);
@@ -266,9 +268,9 @@ export class HttpServer {
     started: number,
   ): void {
     // A connection is idle only after its last answer has left, which may be after the server was told to close.
-    if (this.#closing) setImmediate(() => this.#server.closeIdleConnections());
+    if (this.#closing) this.services.runtime.defer(() => this.#server.closeIdleConnections());
     const { logger, metrics } = this.services;
-    const ms = performance.now() - started;
+    const ms = this.services.runtime.monotonicMs() - started;
     const method = request.method ?? 'GET';
     const complete = response.writableEnded && response.writableFinished;
     metrics.request(method, response.statusCode, ms, exchange?.route, complete);
@@ -284,11 +286,4 @@ export class HttpServer {
       complete,
     });
   }
-}
-
-/** Answers a request whose body has stopped coming, and ends the work that reads it: Node no longer does after an answer. */
-function giveUpBody(exchange: Exchange): void {
-  const { request, response } = exchange;
-  response.once('close', () => request.destroy());
-  fail(exchange, new RequestError('request_timeout', 'The body of the request did not come in time.'));
 }

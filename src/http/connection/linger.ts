@@ -9,17 +9,18 @@ const silenceMs = 5_000;
  * Ends an answer that was given before the body had come whole. A connection that is closed while its client still sends is
  * reset, and the client may lose the answer with it: so what comes is read and dropped for a while first.
  */
-export function endAfterBody({ request, response }: Exchange): void {
+export function endAfterBody({ request, response, runtime }: Exchange): void {
   let left = drainBytesMax;
   const end = (): void => {
-    clearTimeout(silence);
-    clearTimeout(limit);
+    silence.cancel();
+    limit.cancel();
     response.end();
   };
-  const limit = setTimeout(end, drainMs).unref();
-  const silence = setTimeout(end, silenceMs).unref();
+  const limit = runtime.setIdleTimer(end, drainMs);
+  let silence = runtime.setIdleTimer(end, silenceMs);
   request.on('data', (chunk: Buffer) => {
-    silence.refresh();
+    silence.cancel();
+    silence = runtime.setIdleTimer(end, silenceMs);
     if ((left -= chunk.length) < 0) end();
   });
   request.once('end', end);

@@ -1,3 +1,4 @@
+import type { Runtime } from '../../base/runtime.js';
 import os from 'node:os';
 import { Budget, type Share } from '../../base/budget.js';
 import { Unavailable } from '../../base/errors.js';
@@ -18,10 +19,18 @@ export class MemoryBudgets {
   /** Answers, or pieces of them, that clients have yet to take. */
   readonly answers: Budget;
 
-  constructor(config: Config) {
+  constructor(config: Config, runtime: Runtime) {
     const most = memoryPart * machineBytes();
-    this.bodies = new Budget(() => Math.min(most, config.number('tuffet/request_memory_bytes')), waitMs);
-    this.answers = new Budget(() => Math.min(most, config.number('tuffet/answer_memory_bytes')), waitMs);
+    this.bodies = new Budget(
+      () => Math.min(most, config.number('tuffet/request_memory_bytes')),
+      waitMs,
+      runtime,
+    );
+    this.answers = new Budget(
+      () => Math.min(most, config.number('tuffet/answer_memory_bytes')),
+      waitMs,
+      runtime,
+    );
   }
 }
 

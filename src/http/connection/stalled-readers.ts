@@ -1,4 +1,5 @@
-import { IdleWatch } from '../../base/idle-watch.js';
+import type { Runtime } from '../../base/runtime.js';
+import { IdleWatch, type IdleRules } from '../../base/idle-watch.js';
 
 /** Something that answers are written to: a socket, or an answer with a stream of its own. */
 export interface Reader {
@@ -17,13 +18,14 @@ export interface Reader {
 export class StalledReaders {
   readonly #watch: IdleWatch<Reader>;
 
-  constructor(idleMs: () => number) {
-    this.#watch = new IdleWatch({
+  constructor(idleMs: () => number, runtime: Runtime) {
+    const rules: IdleRules<Reader> = {
       idleMs,
       bytesOf: ({ bytesWritten }) => bytesWritten,
       isWaiting: ({ writableLength }) => writableLength > 0,
       onIdle: (reader) => reader.destroy(),
-    });
+    };
+    this.#watch = new IdleWatch(rules, runtime);
   }
 
   add(reader: Reader): void {

@@ -88,7 +88,7 @@ async function sendList(
   exchange.jsonHead(200, headers);
   if (method === 'HEAD') return void response.end();
   for (let piece: IteratorResult<Buffer, Buffer> = first; ; piece = await pieces.next()) {
-    if (!(await writePiece(response, piece.value))) return;
+    if (!(await writePiece(exchange, piece.value))) return;
     if (piece.done === true) return exchange.endJson('\n');
   }
 }
@@ -156,7 +156,7 @@ async function writeDescending(
       piece = await reader.next(left, upTo)
     ) {
       left -= piece.rows;
-      if (piece.bytes.length > 0 && !(await writePiece(exchange.response, piece.bytes))) return undefined;
+      if (piece.bytes.length > 0 && !(await writePiece(exchange, piece.bytes))) return undefined;
     }
   } finally {
     reader.close();

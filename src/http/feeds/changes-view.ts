@@ -1,3 +1,4 @@
+import type { Runtime } from '../../base/runtime.js';
 import { badRequest, RequestError } from '../../base/errors.js';
 import {
   designFilter,
@@ -89,7 +90,7 @@ function filterOf(
     case 'design':
       return designFilter;
     case 'selector':
-      return filterBySelector(filter.selector);
+      return filterBySelector(filter.selector, exchange.runtime);
     case 'view':
       return scriptFilter(ScriptFilter.byView(scripts, database, filter.ddoc, filter.view));
     case 'function': {
@@ -101,12 +102,12 @@ function filterOf(
 
 const scriptFilter = (script: ScriptFilter): ChangeFilter => functionFilter((docs) => script.accepts(docs));
 
-function filterBySelector(selector: unknown): ChangeFilter {
+function filterBySelector(selector: unknown, runtime: Runtime): ChangeFilter {
   if (typeof selector !== 'object' || selector === null || Array.isArray(selector)) {
     throw badRequest('Selector error: expected a JSON object');
   }
   try {
-    return selectorFilter(compileSelector(selector));
+    return selectorFilter(compileSelector(selector), runtime);
   } catch (error) {
     // Queries have names for what is wrong with a selector; a feed has one.
     throw error instanceof RequestError ? badRequest(error.reason) : error;

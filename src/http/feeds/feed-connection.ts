@@ -32,9 +32,10 @@ export class FeedConnection {
     private readonly socket: WebSocket,
     private readonly isShared: boolean,
   ) {
-    this.#writer = new SocketWriter(socket, () => {
+    const resume = (): void => {
       for (const feed of this.#feeds.values()) feed.resume();
-    });
+    };
+    this.#writer = new SocketWriter(socket, resume, exchange.runtime);
     socket.on('message', (data, isBinary) => this.#take(data, isBinary));
     socket.on('close', () => {
       for (const feed of this.#feeds.values()) feed.close();

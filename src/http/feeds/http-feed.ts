@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { nextTurn } from '../../base/turns.js';
 import type { Due, TimerWheel } from '../../base/timer-wheel.js';
 import type { Piece } from '../../changes/change-reader.js';
 import type { Feed, FeedListener } from '../../changes/feed.js';
@@ -32,13 +31,15 @@ export class HttpFeed implements FeedListener, Due {
   room = Infinity;
   #feed!: Feed;
   #sentRows = false;
-  #lastSent = performance.now();
+  #lastSent: number;
   #finished = false;
 
   constructor(
     private readonly response: ServerResponse,
     private readonly options: HttpFeedOptions,
-  ) {}
+  ) {
+    this.#lastSent = options.wheel.runtime.monotonicMs();
+  }
 
   begin(feed: Feed): void {
     this.#feed = feed;
@@ -53,7 +54,7 @@ export class HttpFeed implements FeedListener, Due {
 
   send(piece: Piece): void {
     const { form, timeoutIsIdle, heartbeat } = this.options;
-    if (timeoutIsIdle || heartbeat !== undefined) this.#lastSent = performance.now();
+    if (timeoutIsIdle || heartbeat !== undefined) this.#lastSent = this.options.wheel.runtime.monotonicMs();
     // In a list the first row has no comma before it.
     const isFirst = form.name === 'list' && !this.#sentRows;
     this.#sentRows = true;
@@ -63,7 +64,7 @@ export class HttpFeed implements FeedListener, Due {
     this.room = 0;
     (socket ?? this.response).once('drain', () => {
       // A fast client has room again in the same turn of the loop: others come first.
-      void nextTurn().then(() => {
+      void this.options.wheel.runtime.nextTurn().then(() => {
         this.room = Infinity;
         this.#feed.resume();
       });
@@ -102,7 +103,10 @@ export class HttpFeed implements FeedListener, Due {
     if (this.#finished) return;
     this.#stop();
     if (skipExactCount)
-      setTimeout(() => this.response.writableFinished || this.response.destroy(), closeGraceMs).unref();
+      this.options.wheel.runtime.setIdleTimer(
+        () => this.response.writableFinished || this.response.destroy(),
+        closeGraceMs,
+      );
     if (this.#feed.inRow) return void this.response.destroy();
     const { summary, form } = this.options;
     summary(this.#feed, skipExactCount)

@@ -32,12 +32,13 @@ export class SocketFeed implements FeedListener, Due {
   #credit: number;
   #sentRows = false;
   #caughtUp = false;
-  #lastSent = performance.now();
+  #lastSent: number;
   #over = false;
   readonly #name: string;
 
   constructor(private readonly options: SocketFeedOptions) {
     this.#credit = options.credit;
+    this.#lastSent = options.wheel.runtime.monotonicMs();
     this.#name = options.name === undefined ? '' : `,"feed":${JSON.stringify(options.name)}`;
   }
 
@@ -67,7 +68,7 @@ export class SocketFeed implements FeedListener, Due {
   /** In pieces rows begin with a comma; the first of a message has none before it. */
   send({ bytes, rows }: Piece): void {
     const { writer } = this.options;
-    this.#lastSent = performance.now();
+    this.#lastSent = this.options.wheel.runtime.monotonicMs();
     this.#credit -= rows;
     this.#sentRows = true;
     const isBegun = this.#inRow;

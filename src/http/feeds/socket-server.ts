@@ -74,8 +74,8 @@ export class SocketServer {
   close(): void {
     for (const socket of this.#server.clients) {
       // Feeds say where they ended first.
-      setImmediate(() => socket.close(goingAway, 'The server is closing.'));
-      setTimeout(() => socket.terminate(), farewellMs).unref();
+      this.wheel.runtime.defer(() => socket.close(goingAway, 'The server is closing.'));
+      this.wheel.runtime.setIdleTimer(() => socket.terminate(), farewellMs);
     }
   }
 

@@ -1,5 +1,5 @@
+import type { Runtime } from '../../base/runtime.js';
 import type { WebSocket } from 'ws';
-import { nextTurn } from '../../base/turns.js';
 
 /** With so much on its way to the client, feeds wait; they go on when there is less than half of it. */
 const waitingBytesMax = 256 * 1024;
@@ -19,6 +19,7 @@ export class SocketWriter {
     private readonly socket: WebSocket,
     /** Called when feeds that had to wait may go on. */
     private readonly onRoom: () => void,
+    private readonly runtime: Runtime,
   ) {}
 
   hasRoom(sender: object): boolean {
@@ -53,6 +54,6 @@ export class SocketWriter {
     if (!this.#full || this.socket.bufferedAmount > waitingBytesMax / 2) return;
     this.#full = false;
     // A fast client has room again in the same turn of the loop: others come first.
-    void nextTurn().then(() => this.onRoom());
+    void this.runtime.nextTurn().then(() => this.onRoom());
   }
 }

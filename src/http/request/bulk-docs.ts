@@ -1,6 +1,6 @@
+import type { Runtime } from '../../base/runtime.js';
 import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, RequestError } from '../../base/errors.js';
-import { TimeSlice } from '../../base/turns.js';
 import type { Database } from '../../node/database.js';
 import type { DocumentInput, NamedInput } from '../../shard/document-input.js';
 import { largeDocumentBytes, readDocument, readLargeDocument } from '../../documents/read-document.js';
@@ -58,7 +58,7 @@ export class BulkSaver {
   readText(bytes: Buffer): NamedInput | Promise<NamedInput> {
     if (bytes.length <= largeDocumentBytes) return this.read(scanDocument(bytes));
     this.#countOne();
-    return readLargeDocument(bytes, this.#limits).then((input) => this.#named(input));
+    return readLargeDocument(bytes, this.#limits, this.runtime).then((input) => this.#named(input));
   }
 
   #countOne(): void {
@@ -72,6 +72,10 @@ export class BulkSaver {
     return input as NamedInput;
   }
 
+  get runtime(): Runtime {
+    return this.exchange.runtime;
+  }
+
   /** Counts documents from the beginning again: for a second pass. */
   rewind(): void {
     this.#count = 0;
@@ -83,7 +87,7 @@ export class BulkSaver {
     const saved = await saveDocs(services.registry, this.database, inputs, { user, newEdits });
     services.metrics.documentWrites += saved.length;
     const rows: Bytes[] = [];
-    const slice = new TimeSlice();
+    const slice = this.runtime.slice();
     for (const [i, input] of inputs.entries()) {
       const result = saved[i]!;
       if (newEdits) rows.push(rowOf(input.id, result));

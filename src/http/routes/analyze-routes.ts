@@ -1,5 +1,4 @@
 import { badRequest } from '../../base/errors.js';
-import { TimeSlice } from '../../base/turns.js';
 import { makeAnalyzer, readAnalyzer } from '../../search/analysis/analyzer.js';
 import type { Exchange } from '../exchange.js';
 import type { ServerRoute } from './route.js';
@@ -28,7 +27,7 @@ async function analyze(exchange: Exchange, given: unknown, text: unknown): Promi
   if (typeof text !== 'string') throw badRequest('text parameter must be a string');
   const analyzer = await makeAnalyzer(definition);
   const tokens: string[] = [];
-  const slice = new TimeSlice();
+  const slice = exchange.runtime.slice();
   for (const { term } of analyzer.tokens('default', text)) {
     if (term !== '') tokens.push(term);
     if (slice.isOver) await slice.next();

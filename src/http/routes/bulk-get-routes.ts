@@ -1,6 +1,5 @@
 import { toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, RequestError } from '../../base/errors.js';
-import { inSlices, sliceMs } from '../../base/turns.js';
 import type { DatabaseRegistry } from '../../node/database-registry.js';
 import type { Database } from '../../node/database.js';
 import { checkId } from '../../shard/doc-id.js';
@@ -53,13 +52,16 @@ async function bulkGet(exchange: Exchange, database: Database): Promise<void> {
     : /multipart\/(mixed|related|\*)/.exec(accept)?.[1];
   const found = (entry: unknown): Result => openEntry(database, entry, options);
   if (multipart !== undefined) {
-    const writer = new MultipartWriter(multipart === 'related' ? 'related' : 'mixed');
-    await sendMultipart(exchange, database, await inSlices(docs, found), shown, writer);
+    const writer = new MultipartWriter(
+      multipart === 'related' ? 'related' : 'mixed',
+      exchange.runtime.randomHex(16),
+    );
+    await sendMultipart(exchange, database, await database.runtime.slice().map(docs, found), shown, writer);
     return;
   }
   exchange.jsonHead(200);
   for await (const piece of pieces(registry, database, docs, found, shown)) {
-    if (!(await writePiece(exchange.response, piece))) return;
+    if (!(await writePiece(exchange, piece))) return;
   }
   exchange.endJson(']}\n');
 }
@@ -134,7 +136,7 @@ async function* pieces(
 ): AsyncGenerator<Bytes> {
   let text = '{"results": [';
   let separator = '';
-  let until = performance.now() + sliceMs;
+  const slice = database.runtime.slice();
   for (const entry of docs) {
     const whole = resultPieces(registry, database, found(entry), shown);
     text += separator;
@@ -147,10 +149,10 @@ async function* pieces(
         yield text;
         text = '';
       }
-    if (text.length < pieceBytes && performance.now() < until) continue;
+    if (text.length < pieceBytes && !slice.isOver) continue;
     yield text;
     text = '';
-    until = performance.now() + sliceMs;
+    slice.restart();
   }
   yield text;
 }
@@ -235,7 +237,9 @@ async function sendMultipart(
   );
   const release = await registry.pins.hold(database, held);
   try {
-    const parts = await inSlices(results, (result) => partsOf(exchange, database, result, shown));
+    const parts = await database.runtime
+      .slice()
+      .map(results, (result) => partsOf(exchange, database, result, shown));
     await sendParts(exchange, writer, parts.flat(), {});
   } finally {
     release();

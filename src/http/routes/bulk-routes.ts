@@ -2,7 +2,6 @@ import { isUtf8 } from 'node:buffer';
 import type { Bytes } from '../../base/bytes.js';
 import { invalidJson, notAnObject, RequestError } from '../../base/errors.js';
 import { storageRefusal } from '../../base/storage-errors.js';
-import { TimeSlice } from '../../base/turns.js';
 import type { Database } from '../../node/database.js';
 import { checkStubs } from '../../documents/attachments/attach.js';
 import type { NamedInput } from '../../shard/document-input.js';
@@ -69,7 +68,7 @@ function readAtOnce(bytes: Buffer, saver: BulkSaver): Bulk {
 async function readInSlices(bytes: Buffer, saver: BulkSaver): Promise<Bulk> {
   const inputs: NamedInput[] = [];
   const docs = new DocSplitter(saver, (input) => inputs.push(input));
-  const slice = new TimeSlice();
+  const slice = saver.runtime.slice();
   for (let at = 0; at < bytes.length; at += pieceBytes) {
     await docs.write(bytes.subarray(at, at + pieceBytes));
     if (slice.isOver) await slice.next();

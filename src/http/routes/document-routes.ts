@@ -169,7 +169,7 @@ export function checkWritableId(exchange: Exchange, id: Bytes): void {
 function readBytes(exchange: Exchange, bytes: Buffer): DocumentInput | Promise<DocumentInput> {
   const limits = inputLimits(exchange);
   return bytes.length > largeDocumentBytes
-    ? readLargeDocument(bytes, limits)
+    ? readLargeDocument(bytes, limits, exchange.runtime)
     : readDocument(scanDocument(bytes), limits);
 }
 

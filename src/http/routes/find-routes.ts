@@ -1,5 +1,4 @@
 import { RequestError } from '../../base/errors.js';
-import { nextTurn } from '../../base/turns.js';
 import type { Database } from '../../node/database.js';
 import { DocSearch, explainQuery, readQuery, type FindContext } from '../../query/find-docs.js';
 import type { FindRequest } from '../../query/find-request.js';
@@ -69,22 +68,22 @@ const pieceBytes = 64 * 1024;
 /** What is short goes out as a whole; what is long, at the client's speed. Nothing is looked for when nobody listens. */
 async function answer(exchange: Exchange, pieces: Iterator<string, string>): Promise<void> {
   const { response, services } = exchange;
-  let deadline = performance.now() + services.config.number('tuffet/query_timeout_ms');
+  let deadline = exchange.runtime.monotonicMs() + services.config.number('tuffet/query_timeout_ms');
   let text = '';
   let isBegun = false;
   for (let piece = pieces.next(); ; piece = pieces.next()) {
     text += piece.value;
     if (piece.done === true) break;
-    const now = performance.now();
+    const now = exchange.runtime.monotonicMs();
     if (now > deadline) throw queryTimeout();
     if (text.length >= pieceBytes) {
       if (!isBegun) exchange.head(200, { 'Content-Type': json });
       isBegun = true;
-      if (!(await writePiece(response, text))) return;
+      if (!(await writePiece(exchange, text))) return;
       text = '';
-      deadline += performance.now() - now;
+      deadline += exchange.runtime.monotonicMs() - now;
     } else {
-      await nextTurn();
+      await exchange.runtime.nextTurn();
       if (response.destroyed || response.closed) return;
     }
   }

@@ -1,3 +1,4 @@
+import type { Timer } from '../../base/runtime.js';
 import { fromBytes, toBytes } from '../../base/bytes.js';
 import type { Database } from '../../node/database.js';
 import { designOf, viewOf } from '../../design/design-docs.js';
@@ -81,7 +82,6 @@ function namedView({ parts }: Exchange, database: Database): NamedView {
 
 /** Sends the head when the function has decided on it, and then as much as the client takes. */
 function sinkOf(exchange: Exchange, etag: string): ListSink {
-  const { response } = exchange;
   return {
     start: (head: ListHead) => {
       const { status, type, headers } = functionHead({ ...head }, 200);
@@ -94,12 +94,12 @@ function sinkOf(exchange: Exchange, etag: string): ListSink {
       });
     },
     write: async (text) => {
-      let timer: NodeJS.Timeout | undefined;
+      let timer: Timer | undefined;
       const patience = new Promise<boolean>((resolve) => {
-        timer = setTimeout(() => resolve(false), patienceMs);
+        timer = exchange.runtime.setTimer(() => resolve(false), patienceMs);
       });
-      const taken = await Promise.race([writePiece(response, toBytes(text)), patience]);
-      clearTimeout(timer);
+      const taken = await Promise.race([writePiece(exchange, toBytes(text)), patience]);
+      timer?.cancel();
       return taken;
     },
   };

@@ -141,8 +141,8 @@ async function stream(
   const { response } = exchange;
   exchange.jsonHead(200, headers);
   if (exchange.method === 'HEAD') return void response.end();
-  if (!(await writePiece(response, beginning))) return;
-  if (await writePieces(response, rows)) exchange.endJson('\n]}\n');
+  if (!(await writePiece(exchange, beginning))) return;
+  if (await writePieces(exchange, rows)) exchange.endJson('\n]}\n');
 }
 
 async function answerWithData(
@@ -154,14 +154,14 @@ async function answerWithData(
   const { response } = exchange;
   exchange.jsonHead(200, headers);
   if (exchange.method === 'HEAD') return void response.end();
-  if (!(await writePiece(response, opening))) return;
+  if (!(await writePiece(exchange, opening))) return;
   if (await writeAll(exchange, rows)) exchange.endJson('\n]}\n');
 }
 
 /** Whether all of it has been sent. */
 async function writeAll(exchange: Exchange, pieces: AsyncIterable<Bytes>): Promise<boolean> {
   for await (const piece of pieces) {
-    if (!(await writePiece(exchange.response, piece))) return false;
+    if (!(await writePiece(exchange, piece))) return false;
   }
   return true;
 }
@@ -173,16 +173,15 @@ async function answerAll(
   requests: ListingRequest[],
 ): Promise<void> {
   exchange.jsonHead(200);
-  const { response } = exchange;
   let separator = '{"results":[\n';
   for (const request of requests) {
     request.show = exchange.services.registry.showFor(database, exchange.user);
     const listing = new Listing(database, kind, request);
     if (needsOffset(kind, request)) await listing.ready();
-    if (!(await writePiece(response, separator + openingOf(database, kind, request, listing)))) return;
+    if (!(await writePiece(exchange, separator + openingOf(database, kind, request, listing)))) return;
     const sent = wantsData(kind, request)
       ? await writeAll(exchange, dataRowsOf(exchange, database, kind, request, listing))
-      : await writePieces(response, rowsOf(database, kind, request, listing));
+      : await writePieces(exchange, rowsOf(database, kind, request, listing));
     if (!sent) return;
     separator = '\n]},\n';
   }
@@ -207,7 +206,7 @@ export async function allDocsForList(
     ? dataRowsOf(exchange, database, 'all', request, listing)
     : rowsOf(database, 'all', request, listing);
   const opening = openingOf(database, 'all', request, listing);
-  return { etag: etagOf(database), rows: rowsForList(opening, pieces, inParts) };
+  return { etag: etagOf(database), rows: rowsForList(opening, pieces, inParts, exchange.runtime) };
 }
 
 function openingOf(

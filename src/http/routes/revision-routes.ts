@@ -1,6 +1,5 @@
 import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
-import { inSlices } from '../../base/turns.js';
 import type { Database } from '../../node/database.js';
 import { purgeDocs, purgedInfos } from '../../documents/purge-docs.js';
 import { revsDiff, type RevsDiff } from '../../documents/revs-diff.js';
@@ -26,7 +25,7 @@ interface Named {
 /** A body that maps ids to lists of revisions. */
 async function revsById(exchange: Exchange, database: Database): Promise<Named[]> {
   const body = await exchange.jsonObject();
-  return await inSlices(Object.entries(body), ([name, revs]) => {
+  return await exchange.runtime.slice().map(Object.entries(body), ([name, revs]) => {
     const id = name.toWellFormed();
     database.checkId(toBytes(id));
     return { id, revs: parseRevs(revs) };
@@ -42,9 +41,11 @@ const entryOf = (id: string, value: unknown): Bytes =>
 
 async function postRevsDiff(exchange: Exchange, database: Database): Promise<void> {
   const show = exchange.services.registry.showFor(database, exchange.user);
-  const rows = await inSlices(await revsById(exchange, database), ({ id, revs }) =>
-    diffRow(toBytes(id), revsDiff(database, toBytes(id), revs, show)),
-  );
+  const rows = await exchange.runtime
+    .slice()
+    .map(await revsById(exchange, database), ({ id, revs }) =>
+      diffRow(toBytes(id), revsDiff(database, toBytes(id), revs, show)),
+    );
   exchange.text(200, objectOf(rows));
 }
 
@@ -60,7 +61,7 @@ const quoteRevs = (revs: readonly Rev[]): Bytes => `[${revs.map(quoteRev).join('
 
 async function missingRevs(exchange: Exchange, database: Database): Promise<void> {
   const show = exchange.services.registry.showFor(database, exchange.user);
-  const rows = await inSlices(await revsById(exchange, database), ({ id, revs }) => {
+  const rows = await exchange.runtime.slice().map(await revsById(exchange, database), ({ id, revs }) => {
     const { missing } = revsDiff(database, toBytes(id), revs, show);
     return missing.length === 0 ? undefined : entryOf(id, missing.map(formatRev));
   });

@@ -1,4 +1,3 @@
-import { isTurnFull, nextTurn } from '../../base/turns.js';
 import { fail } from '../answer/error-answer.js';
 import type { Exchange } from '../exchange.js';
 import { NoRoom } from '../connection/memory-budgets.js';
@@ -6,7 +5,8 @@ import { route } from './router.js';
 
 /** Has a request answered, at once or in a turn of the event loop that has time for it. */
 export function runRoute(exchange: Exchange): void {
-  if (isTurnFull()) void nextTurn().then(() => runNow(exchange));
+  const { runtime } = exchange;
+  if (runtime.isTurnFull) void runtime.nextTurn().then(() => runNow(exchange));
   else runNow(exchange);
 }
 

@@ -165,9 +165,9 @@ async function stream(
   const { response } = exchange;
   beginRows(exchange, headers);
   if (exchange.method === 'HEAD') return void response.end();
-  if (!(await writePiece(response, beginning))) return;
+  if (!(await writePiece(exchange, beginning))) return;
   for await (const piece of rows) {
-    if (!(await writePiece(response, piece))) return;
+    if (!(await writePiece(exchange, piece))) return;
   }
   exchange.endJson('\n]}\n');
 }
@@ -215,7 +215,7 @@ async function answerAll(
       if (text.length < piecesBytes) continue;
       if (!headSent) beginRows(exchange);
       headSent = true;
-      if (!(await writePiece(response, text))) return;
+      if (!(await writePiece(exchange, text))) return;
       text = '';
     }
     text += '\n]}';

@@ -1,5 +1,6 @@
+import type { Runtime } from '../../base/runtime.js';
 import type { Bytes } from '../../base/bytes.js';
-import { TimeSlice } from '../../base/turns.js';
+import type { TimeSlice } from '../../base/turns.js';
 import type { Store, Write } from '../../storage/store.js';
 import { mergeChanges, type Changes } from './changes.js';
 import { sparseBytes } from './divide.js';
@@ -37,6 +38,7 @@ export class TreeWriter {
     private readonly state: TreeState,
     private readonly compare: Compare,
     private readonly reducers: readonly Reducer[],
+    private readonly runtime: Runtime,
     cache?: NodeCache,
     /** Gives one row for two neighbours of the same key, of which one is new, where they are better off together. */
     private readonly join?: JoinRows,
@@ -54,7 +56,7 @@ export class TreeWriter {
     inserts: readonly Row[],
     mayRepeat = false,
   ): Promise<{ writes: Write[]; state: TreeState }> {
-    const slice = new TimeSlice();
+    const slice = this.runtime.slice();
     const changes = await mergeChanges(removals, inserts, this.compare, slice);
     if (changes.rows.length === 0) return { writes: [], state: this.state };
     const edit = new TreeEdit(this.prefix, this.state);

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Runtime } from '../../base/runtime.js';
 import type { Dispatcher } from 'undici';
 import { RequestError } from '../../base/errors.js';
 import type { RemoteEndpoint } from '../endpoint.js';
@@ -19,6 +19,7 @@ export interface Call {
 export type Answer = Dispatcher.ResponseData;
 
 export interface ConnectionOptions {
+  runtime: Runtime;
   timeoutMs: number;
   retries: number;
   connections: number;
@@ -50,7 +51,12 @@ export class Connection {
     this.#path = url.pathname;
     this.#dispatcher = makeDispatcher({ ...options, origin: url.origin, proxy: endpoint.proxy });
     this.#login =
-      endpoint.login && new LoginSession(endpoint.login, (body) => this.#session(body), endpoint.url);
+      endpoint.login &&
+      new LoginSession(endpoint.login, (body) => this.#session(body), endpoint.url, options.runtime);
+  }
+
+  get runtime(): Runtime {
+    return this.options.runtime;
   }
 
   get address(): string {
@@ -79,7 +85,7 @@ export class Connection {
         problem = `failed: ${messageOf(error)}`;
       }
       if (tries >= this.options.retries) throw this.failure(call, problem);
-      await sleep(Math.max(leastMs, waitMs(tries)), undefined, { signal: this.options.signal });
+      await this.options.runtime.sleep(Math.max(leastMs, waitMs(tries)), this.options.signal);
     }
   }
 
@@ -88,7 +94,7 @@ export class Connection {
     if (error instanceof RequestError || error instanceof PeerFailure) throw error;
     this.options.signal.throwIfAborted();
     if (tries >= this.options.retries) throw this.failure(call, `broke off: ${messageOf(error)}`);
-    await sleep(waitMs(tries), undefined, { signal: this.options.signal });
+    await this.options.runtime.sleep(waitMs(tries), this.options.signal);
   }
 
   /** The value of a JSON answer, with its status. */

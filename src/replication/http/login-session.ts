@@ -1,3 +1,4 @@
+import type { Runtime } from '../../base/runtime.js';
 import { RequestError } from '../../base/errors.js';
 import type { Login } from '../endpoint.js';
 
@@ -31,11 +32,12 @@ export class LoginSession {
     private readonly login: Login,
     private readonly ask: AskSession,
     private readonly address: string,
+    private readonly runtime: Runtime,
   ) {}
 
   /** The headers that a request needs. */
   async headers(): Promise<Record<string, string>> {
-    if (this.#mode === 'unknown' || (this.#mode === 'session' && Date.now() >= this.#renewAt))
+    if (this.#mode === 'unknown' || (this.#mode === 'session' && this.runtime.now() >= this.#renewAt))
       await (this.#asking ??= this.#open().finally(() => (this.#asking = undefined)));
     if (this.#mode === 'session') return { cookie: this.#cookie };
     const { name, password } = this.login;
@@ -68,7 +70,7 @@ export class LoginSession {
       this.#cookie = value;
       const seconds = Number(/;\s*max-age=(\d+)/i.exec(header)?.[1] ?? NaN);
       const lasts = Number.isNaN(seconds) ? usualSessionMs : seconds * 1000;
-      this.#renewAt = Date.now() + lasts * renewalShare;
+      this.#renewAt = this.runtime.now() + lasts * renewalShare;
       return true;
     }
     return false;

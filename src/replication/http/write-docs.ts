@@ -1,3 +1,4 @@
+import type { Runtime } from '../../base/runtime.js';
 import { MultipartWriter, type OutgoingPart } from '../../base/multipart/multipart-writer.js';
 import { attachmentDisposition } from '../../base/multipart/content-headers.js';
 import { toBytes } from '../../base/bytes.js';
@@ -69,7 +70,7 @@ export async function putWithAttachments(
   connection: Connection,
   doc: DocRevision,
 ): Promise<WriteFailure | undefined> {
-  const { headers, body } = requestOf(doc);
+  const { headers, body } = requestOf(doc, connection.runtime);
   const call: Call = { method: 'PUT', path: docPath(doc.id), query: { new_edits: 'false' }, headers, body };
   const { status, value } = await connection.json(call);
   if (status === 201 || status === 202 || status === 200) return undefined;
@@ -80,14 +81,14 @@ export async function putWithAttachments(
   return failure;
 }
 
-function requestOf(doc: DocRevision): Required<Pick<Call, 'headers' | 'body'>> {
+function requestOf(doc: DocRevision, runtime: Runtime): Required<Pick<Call, 'headers' | 'body'>> {
   if (doc.carried.length === 0) {
     return {
       headers: { 'content-type': 'application/json' },
       body: () => Buffer.from(doc.text(), 'latin1'),
     };
   }
-  const writer = new MultipartWriter('related');
+  const writer = new MultipartWriter('related', runtime.randomHex(16));
   const parts = partsOf(doc);
   const length = writer.length(parts);
   return {

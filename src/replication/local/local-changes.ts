@@ -1,6 +1,5 @@
 import { toBytes } from '../../base/bytes.js';
 import { badRequest, RequestError } from '../../base/errors.js';
-import { TimeSlice } from '../../base/turns.js';
 import type { UserContext } from '../../base/user-context.js';
 import {
   designFilter,
@@ -50,7 +49,7 @@ export async function* readLocalChanges(
     if (choice === undefined) return mergeChanges(database, span, request.pageSize);
     return chooseChanges(database, span, choice);
   };
-  const slice = new TimeSlice();
+  const slice = database.runtime.slice();
   for (;;) {
     const changes: Change[] = [];
     for (let rounds = 0; rounds < roundsMax && changes.length < request.pageSize; rounds++) {
@@ -95,7 +94,8 @@ function choiceOf(place: Place, { selection, winningRevsOnly }: ChangesRequest):
 }
 
 function filterOf(place: Place, selection: Selection): ChangeFilter | undefined {
-  if (selection.kind === 'selector') return selectorFilter(compileSelector(selection.selector));
+  if (selection.kind === 'selector')
+    return selectorFilter(compileSelector(selection.selector), place.database.runtime);
   if (selection.kind !== 'filter') return undefined;
   const { scripts, database } = place;
   const { name, params } = selection;

@@ -1,7 +1,7 @@
 import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { StorageError } from '../../base/storage-errors.js';
 import { RequestError } from '../../base/errors.js';
-import { TimeSlice } from '../../base/turns.js';
+import type { TimeSlice } from '../../base/turns.js';
 import type { UserContext } from '../../base/user-context.js';
 import type { Follower } from '../../documents/attachments/attach.js';
 import type { DatabaseRegistry } from '../../node/database-registry.js';
@@ -76,7 +76,7 @@ export class LocalPeer implements Peer {
   async revsDiff(changes: readonly Change[]): Promise<Missing[]> {
     const database = this.#database();
     const found: Missing[] = [];
-    const slice = new TimeSlice();
+    const slice = database.runtime.slice();
     for (const [at, { id, revs }] of changes.entries()) {
       const { missing, possibleAncestors } = revsDiff(database, id, revs);
       if (missing.length > 0) found.push({ id, revs: missing, ancestors: possibleAncestors });
@@ -89,7 +89,7 @@ export class LocalPeer implements Peer {
     const database = this.#database();
     let results: ReadResult[] = [];
     let bytes = 0;
-    const slice = new TimeSlice();
+    const slice = database.runtime.slice();
     for (const missing of wanted) {
       for (const result of this.#revisions(database, missing)) {
         counts.bulkGetAttempts++;
