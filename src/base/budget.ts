@@ -87,7 +87,8 @@ export class Budget {
 
   /** Looks at the shares as long as there is little room. */
   #watch(): void {
-    this.#timer ??= this.runtime.setIdleTimer(() => {
+    if (this.#timer !== undefined) return;
+    this.#timer = this.runtime.setIdleTimer(() => {
       this.#timer = undefined;
       this.#looks++;
       this.#admit();

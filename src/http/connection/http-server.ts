@@ -1,5 +1,5 @@
 import http, { ServerResponse, type IncomingMessage, type Server } from 'node:http';
-import { RequestError, Unavailable } from '../../base/errors.js';
+import { Unavailable, type RequestError } from '../../base/errors.js';
 import { Admission } from './admission.js';
 import { watchBodies, type BodyWatch } from './body-watch.js';
 import { answerConnect } from './answer-connect.js';
