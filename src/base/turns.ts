@@ -9,7 +9,7 @@
  */
 
 /** How long one slice of work lasts, and about how long all of them together last in one turn of the loop. */
-export const sliceMs = 8;
+const sliceMs = 8;
 
 /** How long requests are served as they come in within one turn of the loop. */
 const requestsMs = 16;
