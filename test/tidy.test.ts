@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
 import { allDatabaseRoutes, allServerRoutes, documentRoutes } from '../src/http/routes/router.js';
+import { differencesPage } from '../src/compare/differences-page.js';
 import { statuses } from '../src/http/answer/statuses.js';
 import { brokenReferences, difference, tableRows, unknownFunctions } from './tidy/docs.js';
 import { barrels, importCycles, layers, misplacedImports } from './tidy/layers.js';
@@ -145,6 +146,12 @@ describe('the pages', () => {
     );
     assert.deepEqual(difference(expected, found), { missing: [], unknown: [] });
     assert.equal(new Set(found).size, found.length, 'a route is listed twice');
+  });
+
+  test('docs/compatibility.md has the list of intended differences, as npm run compatibility writes it', () => {
+    assert.ok(
+      pageOf('docs/compatibility.md').includes(`<!-- differences -->\n\n${differencesPage()}\n<!-- end`),
+    );
   });
 
   test('docs/glossary.md says for every word where the code defines it, in alphabetical order', () => {

@@ -35,6 +35,8 @@ export interface FoundGroup {
   pieces: readonly Piece[];
 }
 
+const rangesLookedAtMax = 100;
+
 /** A view's index as it is at one moment. */
 export class ViewReader {
   readonly #order: KeyOrder;
@@ -104,6 +106,17 @@ export class ViewReader {
     const first = this.#low === undefined ? 0 : this.#tree.rank(this.#low);
     const before = descending ? first + this.total - to : from - first;
     return { before, within: Math.max(0, to - from) };
+  }
+
+  /** How many rows are before the first range that has any; of many ranges, only some are looked at. */
+  beginning(ranges: readonly ViewRange[], descending: boolean): number {
+    let before = 0;
+    for (const range of ranges.slice(0, rangesLookedAtMax)) {
+      const place = this.place(range, descending);
+      before = place.before;
+      if (place.within > 0) break;
+    }
+    return before;
   }
 
   rows(

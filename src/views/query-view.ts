@@ -68,9 +68,7 @@ export class ViewAnswer {
     const { reader } = this.source;
     const { keys, skip, descending } = this.request;
     if (reader === undefined || keys?.length === 0) return 0;
-    const range = keys === undefined ? reader.range(this.request) : reader.rangeOfKey(keys[0]);
-    const { before, within } = reader.place(range, descending);
-    return before + Math.min(skip, within);
+    return Math.min(reader.beginning(this.#ranges(reader), descending) + skip, reader.total);
   }
 
   /** The rows; a promise stands only before those that a function has to reduce. */

@@ -6,7 +6,7 @@ import type { Module } from './source-files.js';
  */
 export const layers: readonly (readonly string[])[] = [
   ['main'],
-  ['operations'],
+  ['operations', 'compare'],
   ['server'],
   ['http'],
   ['replication', 'auth'],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { newDb, startServer } from '../support/server.js';
 
 const client = await startServer();
@@ -139,4 +139,39 @@ test('a value that names no document or revision that is there shows null, and b
 test('temporary views are gone', async () => {
   const asked = await client.post(`${db}/_temp_view`, { map });
   assert.deepEqual([asked.status, asked.body.error], [410, 'gone']);
+});
+
+describe('what comes first', () => {
+  test('a malformed parameter is told before a missing view', async () => {
+    const db = await newDb(client);
+    await client.put(`${db}/_design/d`, {
+      views: { n: { map: 'function (doc) { emit(doc.n); }' } },
+      lists: { l: 'function () {}' },
+    });
+    for (const path of ['_view/none', '_list/l/none'])
+      for (const query of ['limit=x', 'key=x', 'reduce=1'])
+        assert.equal((await client.get(`${db}/_design/d/${path}?${query}`)).status, 400, `${path}?${query}`);
+    assert.equal((await client.get(`${db}/_design/d/_view/none?limit=1`)).status, 404);
+    assert.equal((await client.post(`${db}/_design/d/_view/none`, { skip: 'x' })).status, 400);
+    assert.equal((await client.post(`${db}/_design/d/_view/n`, { startkey_docid: {} })).status, 200);
+    const { status, body } = await client.post(`${db}/_design/d/_view/n`, { partition: [] });
+    assert.equal(status, 400);
+    assert.equal(body.error, 'illegal_partition');
+  });
+
+  test('the offset of several keys is that of the first row, and counts what is skipped', async () => {
+    const db = await newDb(client, '?q=1');
+    const docs = [{ n: 1 }, { n: 2 }, { n: 3 }, { n: 3 }, {}].map((doc, at) => ({ _id: `d${at}`, ...doc }));
+    await client.post(`${db}/_bulk_docs`, { docs });
+    await client.put(`${db}/_design/d`, { views: { n: { map: 'function (doc) { emit(doc.n); }' } } });
+    const offset = async (query: object): Promise<unknown> =>
+      ((await client.post(`${db}/_design/d/_view/n`, query)).body as { offset: number }).offset;
+    assert.equal(await offset({ keys: ['none', 3] }), 3);
+    assert.equal(await offset({ keys: [2, 1] }), 2);
+    assert.equal(await offset({ keys: [2, 3], skip: 2 }), 4);
+    assert.equal(await offset({ keys: [1, 2], skip: 1, descending: true }), 3);
+    assert.equal(await offset({ keys: ['none', 'x'] }), 5);
+    assert.equal(await offset({ key: 1, skip: 3 }), 4);
+    assert.equal(await offset({ keys: [1, 'x'], skip: 9 }), 5);
+  });
 });

@@ -12,7 +12,7 @@ export function inputLimits({ services: { config } }: Exchange): InputLimits {
 
 /** The revision that a write names, in its body, its query or its `If-Match`; all that speak must agree. */
 export function namedRev(exchange: Exchange, inBody: Rev | undefined): Rev | undefined {
-  const queryText = exchange.query.get('rev');
+  const queryText = exchange.query.first('rev');
   const inQuery = queryText === undefined ? undefined : parseRev(queryText);
   const inHeader = ifMatchRev(exchange);
   if (inBody !== undefined && inQuery !== undefined && !same(inBody, inQuery)) {

@@ -46,14 +46,18 @@ export function positive(parameter: Parameter): number {
 export const json = (parameter: Parameter): unknown =>
   'text' in parameter ? parseJsonText(parameter.text) : parameter.value;
 
-/** A document id. Numbers, booleans and null in a body stand for their texts, as they do in a query string. */
+/**
+ * A document id. Numbers, booleans and null in a body stand for their texts, as they do in a query string; lists and
+ * objects stand before all texts.
+ */
 export function text(parameter: Parameter): string {
   const value = 'text' in parameter ? parameter.text : parameter.value;
-  if (typeof value === 'object' && value !== null) throw parseError('A document id must be a string.');
-  return String(value);
+  return typeof value === 'object' && value !== null ? '' : String(value);
 }
 
 export function partitionName(parameter: Parameter): Bytes {
+  if ('value' in parameter && typeof parameter.value === 'object' && parameter.value !== null)
+    throw new RequestError('illegal_partition', 'Partition must be a string');
   return namedPartition(text(parameter));
 }
 

@@ -5,9 +5,11 @@ import { decodeComponent } from './path.js';
 
 const separators = /[&;]/;
 
-/** The parameters of a request; of one given twice, the last counts. */
+/** The parameters of a request; of one given twice, the last counts for most. */
 export class Query {
   readonly #values = new Map<string, string>();
+  /** The first values of those that are given twice. */
+  readonly #firsts = new Map<string, string>();
   readonly #switchedOn = new Set<string>();
 
   constructor(text: string) {
@@ -16,9 +18,15 @@ export class Query {
       const equals = pair.indexOf('=');
       const name = equals < 0 ? pair : pair.slice(0, equals);
       const value = equals < 0 ? '' : pair.slice(equals + 1);
-      this.#values.set(textOf(name), textOf(value));
+      this.#set(textOf(name), textOf(value));
       if (value === 'true') this.#switchedOn.add(textOf(name));
     }
+  }
+
+  #set(name: string, value: string): void {
+    const earlier = this.#values.get(name);
+    if (earlier !== undefined && !this.#firsts.has(name)) this.#firsts.set(name, earlier);
+    this.#values.set(name, value);
   }
 
   /** The same with names in lower case, for those who take them in any. */
@@ -39,6 +47,11 @@ export class Query {
 
   get(name: string): string | undefined {
     return this.#values.get(name);
+  }
+
+  /** The first value of a parameter given twice: how writes take their revision and whether to batch. */
+  first(name: string): string | undefined {
+    return this.#firsts.get(name) ?? this.#values.get(name);
   }
 
   entries(): Iterable<[string, string]> {

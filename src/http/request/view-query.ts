@@ -1,5 +1,6 @@
+import { viewOf } from '../../design/design-docs.js';
 import { compareJson, compareRaw } from '../../json/collation.js';
-import type { ViewDefinition } from '../../indexes/definition.js';
+import type { DesignViews, ViewDefinition } from '../../indexes/definition.js';
 import type { KeyBound, ViewRequest } from '../../indexes/view-request.js';
 import {
   boolean,
@@ -88,34 +89,54 @@ const setters: Readonly<Record<string, Setter>> = {
 const wordOf = (parameter: Parameter): string =>
   String('text' in parameter ? parameter.text : parameter.value);
 
+/** The view of a design document; parameters that cannot be read are an error also where there is no such view. */
+export function queriedView(
+  design: DesignViews,
+  name: string,
+  parameters: Iterable<[string, Parameter]>,
+): ViewDefinition {
+  try {
+    return viewOf(design, name);
+  } catch (error) {
+    readParameters({ request: emptyRequest() }, parameters);
+    throw error;
+  }
+}
+
 /** Puts the parameters together, later ones over earlier ones, and holds them against what the view can do. */
 export function viewRequest(parameters: Iterable<[string, Parameter]>, view: ViewDefinition): ViewRequest {
-  const request: ViewRequest = {
-    inclusiveEnd: true,
-    keys: undefined,
-    descending: false,
-    skip: 0,
-    limit: Infinity,
-    shape: 'rows',
-    groupLevel: 0,
-    includeDocs: false,
-    conflicts: false,
-    attachments: false,
-    encodingInfo: false,
-    updateSeq: false,
-    sorted: true,
-    update: 'true',
-  };
+  const request = emptyRequest();
   const draft: Draft = { request };
-  for (const [name, parameter] of parameters) {
-    if (Object.hasOwn(setters, name)) setters[name]!(draft, parameter);
-  }
+  readParameters(draft, parameters);
   setShape(draft, view);
   checkKeys(draft);
   checkViewLimit(request.limit);
   checkPartition(request, view);
   setBounds(draft, view);
   return request;
+}
+
+const emptyRequest = (): ViewRequest => ({
+  inclusiveEnd: true,
+  keys: undefined,
+  descending: false,
+  skip: 0,
+  limit: Infinity,
+  shape: 'rows',
+  groupLevel: 0,
+  includeDocs: false,
+  conflicts: false,
+  attachments: false,
+  encodingInfo: false,
+  updateSeq: false,
+  sorted: true,
+  update: 'true',
+});
+
+function readParameters(draft: Draft, parameters: Iterable<[string, Parameter]>): void {
+  for (const [name, parameter] of parameters) {
+    if (Object.hasOwn(setters, name)) setters[name]!(draft, parameter);
+  }
 }
 
 /** A view with partitions is queried in one of them, and no other is. */

@@ -184,7 +184,7 @@ async function deleteAttachment(
   if (others.length === attachments.length) throw notFound('Document is missing attachment');
   const input = edited(id, rev, others, body);
   const { services, user } = exchange;
-  if (exchange.query.get('batch') === 'ok') {
+  if (exchange.query.first('batch') === 'ok') {
     services.batches.add(database, user, { ...input, deleted });
     exchange.text(202, `{"ok":true,"id":${quoteId(id)}}`);
     return;

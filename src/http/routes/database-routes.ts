@@ -107,8 +107,7 @@ function getRevsLimit(exchange: Exchange, database: Database): void {
 }
 
 async function putRevsLimit(exchange: Exchange, database: Database): Promise<void> {
-  const limit = await jsonBody(exchange);
-  if (!isPositive(limit)) throw badRequest('`_revs_limit` must be a positive integer.');
+  const limit = positiveLimit(await jsonBody(exchange), '`_revs_limit` must be a positive integer.');
   await exchange.services.registry.setDatabase(database, { revs_limit: limit });
   exchange.json(200, { ok: true });
 }
@@ -118,14 +117,15 @@ function getPurgedInfosLimit(exchange: Exchange, database: Database): void {
 }
 
 async function putPurgedInfosLimit(exchange: Exchange, database: Database): Promise<void> {
-  const limit = await jsonBody(exchange);
-  if (!isPositive(limit)) throw badRequest('`purged_infos_limit` must be positive integer');
+  const limit = positiveLimit(await jsonBody(exchange), '`purged_infos_limit` must be positive integer');
   await exchange.services.registry.setDatabase(database, { purged_infos_limit: limit });
   exchange.json(200, { ok: true });
 }
 
-function isPositive(limit: unknown): limit is number {
-  return typeof limit === 'number' && Number.isSafeInteger(limit) && limit > 0;
+/** A positive integer, however large; what is beyond exact numbers is as good as no limit. */
+function positiveLimit(limit: unknown, reason: string): number {
+  if (typeof limit !== 'number' || !Number.isInteger(limit) || limit <= 0) throw badRequest(reason);
+  return Math.min(limit, Number.MAX_SAFE_INTEGER);
 }
 
 function shards(exchange: Exchange, database: Database): void {

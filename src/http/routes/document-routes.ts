@@ -194,7 +194,7 @@ async function save(
   if (isDesignId(input.id)) checkDbAdmin(exchange.user, database.security);
   const { batches, registry, metrics } = exchange.services;
   const { newEdits, follower } = options;
-  if (newEdits && follower === undefined && exchange.query.get('batch') === 'ok') {
+  if (newEdits && follower === undefined && exchange.query.first('batch') === 'ok') {
     batches.add(database, exchange.user, input);
     exchange.text(202, `{"ok":true,"id":${quoteId(input.id)}}`);
     return;
@@ -219,9 +219,8 @@ function answerSaved(
 
 /** A deletion is an edit that leaves nothing but the mark; whatever body the request has is not looked at. */
 async function deleteDocument(exchange: Exchange, database: Database, id: Bytes): Promise<void> {
+  checkDeletable(database, id, exchange.services.registry.showFor(database, exchange.user));
   const rev = namedRev(exchange, undefined);
-  const show = exchange.services.registry.showFor(database, exchange.user);
-  checkDeletable(database, id, show);
   const input: NamedInput = {
     id,
     rev,
@@ -232,7 +231,7 @@ async function deleteDocument(exchange: Exchange, database: Database, id: Bytes)
   };
   const { batches, registry, metrics } = exchange.services;
   if (rev === undefined && !isLocalId(id)) throw conflict();
-  if (exchange.query.get('batch') === 'ok') {
+  if (exchange.query.first('batch') === 'ok') {
     batches.add(database, exchange.user, input);
     exchange.text(202, `{"ok":true,"id":${quoteId(id)}}`);
     return;
@@ -257,7 +256,7 @@ async function copyDocument(exchange: Exchange, database: Database, id: Bytes): 
   const destination = exchange.header('destination');
   if (destination === undefined) throw badRequest('Destination header is mandatory for COPY.');
   const target = parseDestination(destination, exchange);
-  const revText = exchange.query.get('rev');
+  const revText = exchange.query.first('rev');
   const rev = revText === undefined ? ifMatchRev(exchange) : parseRev(revText);
   const source = isLocalId(id)
     ? { ...openLocal(database, id, false), deleted: false }

@@ -52,7 +52,7 @@ function list(exchange: Exchange, database: Database): void {
 }
 
 function listNumber(exchange: Exchange, name: string, least: number): number | undefined {
-  const text = exchange.query.get(name);
+  const text = exchange.query.first(name);
   if (text === undefined) return undefined;
   const value = /^\+?\d+$/.test(text) ? Number(text) : -1;
   if (value >= least) return value;

@@ -1,7 +1,7 @@
 import type { Timer } from '../../base/runtime.js';
 import { fromBytes, toBytes } from '../../base/bytes.js';
 import type { Database } from '../../node/database.js';
-import { designOf, viewOf } from '../../design/design-docs.js';
+import { designOf } from '../../design/design-docs.js';
 import { scriptSpace } from '../../design/design-functions.js';
 import { listRows, type RowsForList } from '../../views/list-rows.js';
 import { viewSource, type NamedView } from '../../views/view-source.js';
@@ -16,7 +16,7 @@ import { allDocsForList } from './listing-routes.js';
 import type { DatabaseRoute } from './route.js';
 import { writePiece } from '../answer/stream.js';
 import { limitRows } from '../request/row-limit.js';
-import { viewRequest } from '../request/view-query.js';
+import { queriedView, viewRequest } from '../request/view-query.js';
 import { viewTag } from './view-routes.js';
 
 /** List functions: the rows of a view, as a function puts them. */
@@ -67,17 +67,17 @@ async function rowsToList(
   const { parts, services, user } = exchange;
   if (parts.length === 6 && parts[5] === '_all_docs')
     return await allDocsForList(exchange, database, parameters);
-  const named = namedView(exchange, database);
+  const named = namedView(exchange, database, parameters);
   const request = limitRows(services.config, viewRequest(parameters, named.view));
   const source = await viewSource(services.registry, named, request, user);
   return { etag: viewTag(named, request, source), rows: listRows(services.registry, source, request) };
 }
 
 /** The view, which may be one of another design document. */
-function namedView({ parts }: Exchange, database: Database): NamedView {
+function namedView({ parts }: Exchange, database: Database, parameters: [string, Parameter][]): NamedView {
   const ddoc = fromBytes(parts.length > 6 ? parts[5]! : parts[2]!);
   const design = designOf(database, ddoc);
-  return { database, ddoc, design, view: viewOf(design, fromBytes(parts.at(-1)!)) };
+  return { database, ddoc, design, view: queriedView(design, fromBytes(parts.at(-1)!), parameters) };
 }
 
 /** Sends the head when the function has decided on it, and then as much as the client takes. */

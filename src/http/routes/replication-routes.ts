@@ -28,7 +28,7 @@ function jobs(exchange: Exchange): void {
   const { skip, limit } = page(exchange);
   const all = replicator.scheduler.list();
   const shown = all.slice(skip, skip + limit).map((each) => each.describe(registry.nodeName));
-  exchange.json(200, { total_rows: all.length, offset: skip, jobs: shown });
+  exchange.json(200, { total_rows: all.length, offset: Math.min(skip, all.length), jobs: shown });
 }
 
 /** GET /_scheduler/jobs/{jobid} */
@@ -63,7 +63,10 @@ function splitBelow(parts: readonly Bytes[]): { database: string; id: Bytes | un
 
 async function listDocs(exchange: Exchange, databases: readonly string[]): Promise<void> {
   const states = exchange.query.get('states');
-  const query = { ...page(exchange), states: states === undefined ? undefined : statesOf(states) };
+  const query = {
+    ...page(exchange),
+    states: states === undefined || states === '' ? undefined : statesOf(states),
+  };
   exchange.json(200, await exchange.services.replicator.docs.list(databases, query));
 }
 
@@ -84,10 +87,10 @@ function page(exchange: Exchange): { skip: number; limit: number } {
 }
 
 function wholeNumber(exchange: Exchange, name: string): number | undefined {
-  const text = exchange.query.get(name);
+  const text = exchange.query.first(name);
   if (text === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(text)) throw new RequestError('query_parse_error', `${name} must be an integer`);
-  return Number(text);
+  if (!/^[+-]?\d+$/.test(text)) throw new RequestError('query_parse_error', `${name} must be an integer`);
+  return Math.max(0, Math.min(Number(text), Number.MAX_SAFE_INTEGER));
 }
 
 /** An error without a reason, as scripts know it. */

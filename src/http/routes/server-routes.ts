@@ -53,8 +53,8 @@ function up(exchange: Exchange): void {
 
 function uuids(exchange: Exchange): void {
   const { config, uuids: maker } = exchange.services;
-  const text = exchange.query.get('count') ?? '1';
-  const count = /^\d+$/.test(text) ? Number(text) : NaN;
+  const text = exchange.query.first('count') ?? '1';
+  const count = /^\+?\d+$/.test(text) ? Number(text) : NaN;
   if (Number.isNaN(count)) throw badRequest('count must be a positive integer');
   if (count > config.number('uuids/max_count')) throw badRequest('count parameter too large');
   const made = Array.from({ length: count }, () => maker.next());

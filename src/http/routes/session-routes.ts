@@ -62,7 +62,7 @@ function answer(exchange: Exchange, status: number, value: object, page: string 
 
 /** Where a browser is to go; only to this server, so that a link cannot lead people elsewhere after their login. */
 function redirection(exchange: Exchange, name: 'next' | 'fail'): string | undefined {
-  const path = exchange.query.get(name);
+  const path = exchange.query.first(name);
   if (path !== undefined && !path.startsWith('/')) throw badRequest('path must begin with a /.');
   return path;
 }

@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { fromBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, RequestError } from '../../base/errors.js';
 import type { Database } from '../../node/database.js';
-import { designOf, viewOf } from '../../design/design-docs.js';
+import { designOf } from '../../design/design-docs.js';
 import { designPrefix } from '../../shard/doc-id.js';
 import { ViewAnswer, type ViewSource } from '../../views/query-view.js';
 import { checkVisible } from '../../node/read-gate.js';
@@ -12,12 +12,12 @@ import type { ViewRequest } from '../../indexes/view-request.js';
 import { requireJson, requireJsonOrNoOrigin } from '../request/body.js';
 import type { Exchange } from '../exchange.js';
 import { namesTag } from '../request/negotiate.js';
-import { bodyParameters, queryParameters, sharedParameters } from '../request/parameters.js';
+import { bodyParameters, queryParameters, sharedParameters, type Parameter } from '../request/parameters.js';
 import { pathPartition } from '../request/partition-path.js';
 import { limitRows } from '../request/row-limit.js';
 import type { DatabaseRoute } from './route.js';
 import { writePiece } from '../answer/stream.js';
-import { viewRequest } from '../request/view-query.js';
+import { queriedView, viewRequest } from '../request/view-query.js';
 
 /** Views: queries, and the upkeep of their indexes. */
 export const viewRoutes: readonly DatabaseRoute[] = [
@@ -64,8 +64,10 @@ export const viewRoutes: readonly DatabaseRoute[] = [
   { path: '/{db}/_view_cleanup', allow: 'POST', access: 'maintenance', methods: { POST: cleanUp } },
 ];
 
+type Parameters = Iterable<[string, Parameter]>;
+
 /** The view that a path names, whether it names a partition before it or not. */
-function namedView(exchange: Exchange, database: Database): NamedView {
+function namedView(exchange: Exchange, database: Database, parameters: Parameters): NamedView {
   const isInPartition = pathPartition(exchange, database) !== undefined;
   const [ddoc, , view] = exchange.parts.slice(isInPartition ? 4 : 2).map(fromBytes) as [
     string,
@@ -73,11 +75,11 @@ function namedView(exchange: Exchange, database: Database): NamedView {
     string,
   ];
   const design = designOf(database, ddoc);
-  return { database, ddoc, design, view: viewOf(design, view) };
+  return { database, ddoc, design, view: queriedView(design, view, parameters) };
 }
 
 function query(exchange: Exchange, database: Database): void | Promise<void> {
-  const named = namedView(exchange, database);
+  const named = namedView(exchange, database, queryParameters(exchange, database));
   return answer(exchange, named, viewRequest(queryParameters(exchange, database), named.view));
 }
 
@@ -85,8 +87,8 @@ function query(exchange: Exchange, database: Database): void | Promise<void> {
 async function queryByBody(exchange: Exchange, database: Database): Promise<void> {
   const body = await exchange.jsonObject();
   checkBody(body);
-  const named = namedView(exchange, database);
   const parameters = [...bodyParameters(body), ...queryParameters(exchange, database)];
+  const named = namedView(exchange, database, parameters);
   await answer(exchange, named, viewRequest(parameters, named.view));
 }
 
@@ -181,7 +183,7 @@ function beginRows(exchange: Exchange, headers?: OutgoingHttpHeaders): void {
 /** Several queries in one answer; the query string holds what is the same for all. */
 async function queries(exchange: Exchange, database: Database): Promise<void> {
   const body = await exchange.jsonObject();
-  const named = namedView(exchange, database);
+  const named = namedView(exchange, database, sharedParameters(exchange, database));
   if (body['queries'] === undefined) throw badRequest('POST body must include `queries` parameter.');
   const shared = sharedParameters(exchange, database);
   const requests = requireList(body['queries'], 'queries').map((each) => {

@@ -1,0 +1,18 @@
+import { intendedDifferences, type IntendedDifference } from './differences.js';
+
+/** The list of intended differences for `docs/compatibility.md`: one paragraph for those that differ only in the endpoint. */
+export function differencesPage(): string {
+  const paragraphs = new Map<string, string[]>();
+  for (const difference of intendedDifferences) {
+    const head = headOf(difference);
+    paragraphs.set(head, [...(paragraphs.get(head) ?? []), difference.endpoint]);
+  }
+  return [...paragraphs]
+    .map(([head, endpoints]) => `- ${head}\n  ${endpoints.map((each) => `\`${each}\``).join(', ')}\n`)
+    .join('');
+}
+
+function headOf({ member, with: parameter, couchdb, tuffet, reason }: IntendedDifference): string {
+  const condition = parameter === undefined ? '' : ` with \`${parameter}\``;
+  return `**\`${member}\`${condition}**: CouchDB ${couchdb}, Tuffet ${tuffet}. ${reason}`;
+}

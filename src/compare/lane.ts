@@ -1,0 +1,67 @@
+import { answerDifferences, type Difference } from './answer-differences.js';
+import { canonicalAnswer } from './canonical.js';
+import { isIntended } from './intended.js';
+import type { Peer } from './peer.js';
+import type { CompareRequest } from './request.js';
+import { scenes, type SceneName } from './scene.js';
+
+/** One database at a time on both servers, and what they answer about it. */
+export class Lane {
+  #db = '';
+  #databases = 0;
+  sent = 0;
+
+  constructor(
+    private readonly reference: Peer,
+    private readonly subject: Peer,
+    private readonly name: string,
+    private readonly withReasons: boolean,
+  ) {}
+
+  /** Leaves the database of before, and makes one of the scene. */
+  async enter(scene: SceneName): Promise<void> {
+    await this.enterEmpty();
+    await Promise.all(
+      [this.reference, this.subject].map(async (peer) => {
+        for (const request of scenes[scene]) {
+          const { status, text } = await peer.send(request);
+          if (status === 0 || status >= 400)
+            throw new Error(`${request.method} ${request.path}: ${status} ${text}`);
+        }
+      }),
+    );
+  }
+
+  /** Leaves the database of before for a name that no database has. */
+  async enterEmpty(): Promise<void> {
+    await this.leave();
+    this.#db = `${this.name}_${++this.#databases}`;
+    for (const peer of [this.reference, this.subject]) peer.enter(this.#db);
+  }
+
+  async leave(): Promise<void> {
+    if (this.#db === '') return;
+    const request = { endpoint: 'DELETE /{db}', method: 'DELETE', path: '/{db}' };
+    await Promise.all([this.reference.send(request), this.subject.send(request)]);
+  }
+
+  /** Sends a request to both. */
+  async compare(request: CompareRequest): Promise<Comparison> {
+    this.sent++;
+    const [there, here] = await Promise.all([this.reference.send(request), this.subject.send(request)]);
+    const all = answerDifferences(canonicalAnswer(there, this.#db), canonicalAnswer(here, this.#db));
+    const counting = all[0]?.member === 'status' ? all.slice(0, 1) : all;
+    const differences = counting.filter(
+      (difference) =>
+        (this.withReasons || !/\breason$/.test(difference.member)) && !isIntended(request, difference),
+    );
+    return { differences, changed: there.status < 400 || here.status < 400 };
+  }
+}
+
+interface Comparison {
+  /** What is not intended. */
+  differences: Difference[];
+  /** Whether the request may have changed anything. */
+  changed: boolean;
+}

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, test } from 'node:test';
+import type { Finding } from '../../src/compare/findings.js';
+import { gridRequests } from '../../src/compare/grid.js';
+import { compareServers } from '../../src/compare/run.js';
+import { allDatabaseRoutes, allServerRoutes, documentRoutes } from '../../src/http/routes/router.js';
+import { createServer } from '../../src/server/create-server.js';
+
+/** Endpoints that stop the server, change how it runs, tell of the machine or have no counterpart there. */
+const leftOut = new Set([
+  'GET /',
+  'GET /_feeds',
+  'GET /_node',
+  'GET /_utils',
+  'GET /_utils/*',
+  'GET /favicon.ico',
+  'POST /_reload_query_servers',
+]);
+const leftOutBelow =
+  /^\/_(?:node|reshard|cluster_setup|search_analyze)|\/_(?:search|nouveau)|\/_partition\/.*(?:\/\*|_info)$|_view\/\*$/;
+
+let reference: { url: string; close(): Promise<void> };
+let subject: { url: string; close(): Promise<void> };
+let proxy: http.Server;
+let distort = (text: string): string => text;
+
+async function start() {
+  const server = await createServer({
+    inMemory: true,
+    port: 0,
+    logLevel: 'none',
+    admins: { admin: 'secret' },
+    config: { chttpd_auth: { iterations: '100' } },
+  });
+  return server;
+}
+
+/** Hands everything on to the subject, and changes its answers. */
+function startProxy(target: string): Promise<http.Server> {
+  const server = http.createServer((request, response) => {
+    const { hostname, port } = new URL(target);
+    const { method, url, headers } = request;
+    const onward = http.request({ hostname, port, method, path: url, headers }, async (answer) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of answer as AsyncIterable<Buffer>) chunks.push(chunk);
+      const text = distort(Buffer.concat(chunks).toString());
+      const { 'content-length': _, 'transfer-encoding': __, ...kept } = answer.headers;
+      response.writeHead(answer.statusCode!, kept);
+      response.end(method === 'HEAD' ? undefined : text);
+    });
+    request.pipe(onward);
+  });
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
+}
+
+before(async () => {
+  [reference, subject] = await Promise.all([start(), start()]);
+  proxy = await startProxy(subject.url);
+});
+
+after(async () => {
+  proxy.close();
+  proxy.closeAllConnections();
+  await Promise.all([reference.close(), subject.close()]);
+});
+
+async function run(only: string, minutes = 5) {
+  const found: Finding[] = [];
+  const { port } = proxy.address() as AddressInfo;
+  const summary = await compareServers({
+    reference: reference.url.replace('//', '//admin:secret@'),
+    subject: `http://admin:secret@127.0.0.1:${port}`,
+    minutes,
+    seed: 1,
+    only,
+    reasons: true,
+    shrink: true,
+    report: (finding) => found.push(finding),
+  });
+  return { found, summary };
+}
+
+test('two servers that answer alike give no findings, and nothing is left behind', async () => {
+  distort = (text) => text;
+  const { found, summary } = await run('/_revs_diff');
+  assert.deepEqual(found, []);
+  assert.ok(summary.requests > 50);
+  assert.match(summary.coverage, /^(\d+) of \1 endpoints .*, (\d+) of \2 pairs/);
+  const headers = { authorization: `Basic ${Buffer.from('admin:secret').toString('base64')}` };
+  const names = (await (await fetch(`${reference.url}/_all_dbs`, { headers })).json()) as string[];
+  assert.deepEqual(
+    names.filter((name) => name.startsWith('compare')),
+    [],
+  );
+  const users = (await (await fetch(`${reference.url}/_users/_all_docs`, { headers })).json()) as {
+    rows: unknown[];
+  };
+  assert.equal(users.rows.length, 0);
+});
+
+test('a difference is reported once for its kind, with the requests that it takes and no others', async () => {
+  distort = (text) => text.replaceAll('"possible_ancestors"', '"possible"');
+  const { found } = await run('POST /{db}/_revs_diff');
+  distort = (text) => text;
+  const kinds = new Set(
+    found.map(({ requests, differences }) => `${requests.at(-1)!.parameter} ${differences[0]!.member}`),
+  );
+  assert.equal(kinds.size, found.length);
+  const { requests, differences } = found[0]!;
+  assert.deepEqual(
+    requests.map(({ method, path }) => `${method} ${path}`),
+    ['PUT /{db}', 'POST /{db}/_bulk_docs', 'POST /{db}/_revs_diff'],
+  );
+  assert.match(differences[0]!.member, /^body\.tree\.possible/);
+});
+
+test('random sequences are played where nothing is left out', async () => {
+  distort = (text) => text;
+  const { found, summary } = await run('', 0.03);
+  assert.deepEqual(found, []);
+  assert.ok(summary.sequences > 0);
+});
+
+test('every endpoint of the server is compared, or left out for a reason', () => {
+  const routes = [...allServerRoutes, ...allDatabaseRoutes, ...documentRoutes];
+  const known = new Set(gridRequests().map(({ request }) => request.endpoint));
+  const missing = routes.flatMap(({ path, methods }) =>
+    Object.keys(methods)
+      .map((method) => `${method} ${path}`)
+      .filter((endpoint) => !known.has(endpoint) && !leftOut.has(endpoint) && !leftOutBelow.test(path)),
+  );
+  assert.deepEqual(missing, []);
+});

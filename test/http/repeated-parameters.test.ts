@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newDb, startServer } from '../support/server.js';
+
+/** Which of several values counts, and what is looked at first: as CouchDB 3.4.3 has it. */
+const client = await startServer();
+const unknownRev = '1-00000000000000000000000000000000';
+
+test('writes take the first of several revisions, reads the last', async () => {
+  const db = await newDb(client);
+  const { rev } = (await client.put(`${db}/a`, {})).body as { rev: string };
+  assert.equal((await client.get(`${db}/a?rev=${unknownRev}&rev=${rev}`)).status, 200);
+  assert.equal((await client.delete(`${db}/a?rev=${unknownRev}&rev=${rev}`)).status, 409);
+  assert.equal((await client.delete(`${db}/a?rev=${rev}&rev=${unknownRev}`)).status, 200);
+});
+
+test('writes take the first of several words for batch', async () => {
+  const db = await newDb(client);
+  assert.equal((await client.put(`${db}/a?batch=ok&batch=no`, {})).status, 202);
+  assert.equal((await client.put(`${db}/b?batch=no&batch=ok`, {})).status, 201);
+});
+
+test('a document that is missing is told before a malformed revision', async () => {
+  const db = await newDb(client);
+  assert.equal((await client.delete(`${db}/none?rev=x`)).status, 404);
+});
+
+test('limits may be larger than any exact number', async () => {
+  const db = await newDb(client);
+  for (const name of ['_revs_limit', '_purged_infos_limit']) {
+    assert.equal((await client.put(`${db}/${name}`, 1e20)).status, 200, name);
+    assert.equal((await client.put(`${db}/${name}`, -1)).status, 400, name);
+  }
+});
+
+test('pages of replications beyond the last begin at its end, and signs are read', async () => {
+  const { body: json } = await client.get('/_scheduler/jobs?skip=%2B5&limit=%2B2');
+  assert.deepEqual(json, { total_rows: 0, offset: 0, jobs: [] });
+  assert.equal((await client.get('/_scheduler/docs?states=&skip=-1')).status, 200);
+  assert.equal((await client.get('/_scheduler/docs?skip=x')).status, 400);
+});
