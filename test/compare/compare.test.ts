@@ -46,7 +46,8 @@ function startProxy(target: string): Promise<http.Server> {
       const chunks: Buffer[] = [];
       for await (const chunk of answer as AsyncIterable<Buffer>) chunks.push(chunk);
       const text = distort(Buffer.concat(chunks).toString());
-      const { 'content-length': _, 'transfer-encoding': __, ...kept } = answer.headers;
+      const kept = { ...answer.headers };
+      for (const name of ['content-length', 'transfer-encoding']) delete kept[name];
       response.writeHead(answer.statusCode!, kept);
       response.end(method === 'HEAD' ? undefined : text);
     });
