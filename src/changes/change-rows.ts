@@ -64,7 +64,7 @@ export function changedDoc(
 ): OpenedDoc | null | undefined {
   const deleted = isDeletedChange(value);
   const id = plainChangePos(value) === undefined ? decodeChange(value).id : value.slice(plainChangeId);
-  const bytes = collection.store.get(deleted ? collection.keys.deleted(id) : collection.keys.live(id));
+  const bytes = deleted ? collection.deletedRecord(id) : collection.liveRecord({ id });
   if (bytes === undefined) return undefined;
   const view = decodeWinner(bytes);
   if (view.seq !== seq) return undefined;

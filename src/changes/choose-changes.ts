@@ -41,6 +41,6 @@ const endsOf = ({ after, upTo, descending }: Span): End[] =>
 
 /** Those of the changes that are still there: a document that has changed again meanwhile is shown by its later change. */
 export function stillThere(database: Database, entries: readonly ChangeEntry[]): ChangeEntry[] {
-  const { store, keys } = database.collection;
-  return entries.filter(({ shard, seq }) => store.get(keys.change(shard, seq)) !== undefined);
+  const { collection } = database;
+  return entries.filter(({ shard, seq }) => collection.change(shard, seq) !== undefined);
 }

@@ -1,5 +1,4 @@
 import type { Bytes } from '../base/bytes.js';
-import { decodeWinner } from '../shard/doc-record.js';
 import type { Database } from '../node/database.js';
 import { gapOf, type ChangeEntry, type Span } from './merge-changes.js';
 
@@ -20,16 +19,14 @@ export async function findChanges(
   const found: (ChangeEntry & { order: number })[] = [];
   const slice = database.runtime.slice();
   for (const id of ids) {
-    const bytes =
-      collection.store.get(collection.keys.live(id)) ?? collection.store.get(collection.keys.deleted(id));
-    if (bytes !== undefined) {
-      const { seq } = decodeWinner(bytes);
+    const winner = collection.winner(id);
+    if (winner !== undefined) {
+      const { seq } = winner;
       const shard = database.shardOf(id, shards);
       const first = after[shard]!;
       const last = upTo[shard]!;
       const order = (descending ? last - seq : seq - first) / (last - first);
-      const value =
-        seq > first && seq <= last ? collection.store.get(collection.keys.change(shard, seq)) : undefined;
+      const value = seq > first && seq <= last ? collection.change(shard, seq) : undefined;
       if (value !== undefined) found.push({ shard, seq, value, revs: undefined, order });
     }
     if (slice.isOver) await slice.next();

@@ -113,19 +113,10 @@ function readShard(
   shard: number,
   limit: number,
 ): { entries: ChangeEntry[]; end: number } {
-  const { store, keys } = database.collection;
   const first = after[shard]!;
   const last = upTo[shard]!;
-  const start = keys.change(shard, first + 1);
-  const entries: ChangeEntry[] = [];
-  for (const { key: seq, value } of store.numbered({
-    start,
-    end: keys.change(shard, last + 1),
-    reverse: descending,
-    limit,
-  })) {
-    entries.push({ shard, seq, value, revs: undefined });
-  }
+  const found = database.collection.changes(shard, { after: first, upTo: last, descending, limit });
+  const entries = found.map(({ key: seq, value }): ChangeEntry => ({ shard, seq, value, revs: undefined }));
   const end = entries.length < limit ? undefined : entries[limit - 1]!.seq;
   if (descending) return { entries, end: end === undefined ? first : end - 1 };
   return { entries, end: end ?? last };

@@ -23,20 +23,13 @@ export async function countPending(
     if (from >= seq) continue;
     // Every document has one change, its last.
     if (before !== undefined) count += Math.max(0, doc_count + doc_del_count - before);
-    else if (seq - from <= walkedMax) count += collection.store.count(rangeOf(database, shard, from));
+    else if (seq - from <= walkedMax) count += collection.countChanges(shard, from);
     else slow.push(shard);
   }
   if (slow.length === 0) return count;
-  await collection.changeRank.ready();
+  await collection.changesRanked();
   // A shard that was split while the ranks were made has no changes any more; its targets have them.
   if (after.length !== collection.shards.size) return await countPending(database, after, []);
-  for (const shard of slow) {
-    const { start, end } = rangeOf(database, shard, after[shard]!);
-    count += collection.changeRank.before(end) - collection.changeRank.before(start);
-  }
+  for (const shard of slow) count += collection.rankedChanges(shard, after[shard]!);
   return count;
-}
-
-function rangeOf({ collection: { keys, states } }: Database, shard: number, after: number) {
-  return { start: keys.change(shard, after + 1), end: keys.change(shard, states[shard]!.seq + 1) };
 }

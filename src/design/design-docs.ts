@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { notFound } from '../base/errors.js';
 import { MemberPicker } from '../json/raw-fields.js';
-import { prefixEnd } from '../storage/store.js';
-import { decodeWinner } from '../shard/doc-record.js';
+import { designDocs } from '../shard/walk-docs.js';
 import { docText } from '../shard/doc-text.js';
 import { designViews, type DesignViews, type ViewDefinition } from '../indexes/definition.js';
 import { designSearches } from '../indexes/search-definition.js';
@@ -57,12 +56,7 @@ export function viewOf(design: DesignViews, name: string): ViewDefinition {
 
 /** The names of all design documents. */
 export function designNames(database: Database): string[] {
-  const { store, keys } = database.collection;
-  const start = keys.livePrefix + designPrefix;
-  return [...store.entries({ start, end: prefixEnd(start) })].map(({ key, value }) => {
-    const id = decodeWinner(value).longId ?? key.slice(keys.livePrefix.length);
-    return fromBytes(id.slice(designPrefix.length));
-  });
+  return Array.from(designDocs(database.collection), ({ id }) => fromBytes(id.slice(designPrefix.length)));
 }
 
 /** All that views depend on. */

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { fromBytes, type Bytes } from '../base/bytes.js';
 import { notFound, RequestError } from '../base/errors.js';
 import { MemberPicker } from '../json/raw-fields.js';
-import { decodeWinner, type WinnerView } from '../shard/doc-record.js';
+import type { WinnerView } from '../shard/doc-record.js';
 import { docText } from '../shard/doc-text.js';
-import { prefixEnd } from '../storage/store.js';
+import { designDocs as walkDesignDocs } from '../shard/walk-docs.js';
 import { spaceOf } from '../indexes/index-job.js';
 import type { Database } from '../node/database.js';
 import type { DesignDoc, Validator } from '../node/design-doc-cache.js';
@@ -17,13 +17,13 @@ export const scriptSpace = ({ record }: Database): string => spaceOf(record.inst
 export function openDesignDoc(database: Database, name: Bytes): DesignDoc {
   const { collection, designDocs } = database;
   const id = designPrefix + name;
-  const known = designDocs.get(collection, id);
+  const known = designDocs.get(database, id);
   if (known !== undefined) return known;
   const found = collection.winner(id);
   if (found === undefined) throw notFound('missing');
   if (found.deleted) throw notFound('deleted');
   const doc = designDoc(database, id, found);
-  designDocs.set(collection, doc);
+  designDocs.set(database, doc);
   return doc;
 }
 
@@ -61,11 +61,7 @@ export function validatorsOf(database: Database): readonly Validator[] {
   const { validators } = database;
   if (validators?.changes === designChanges) return validators.list;
   const bySeq = new Map<number, Validator | undefined>();
-  const { store, keys } = database.collection;
-  const start = keys.livePrefix + designPrefix;
-  for (const { key, value } of store.entries({ start, end: prefixEnd(start) })) {
-    const winner = decodeWinner(value);
-    const id = winner.longId ?? key.slice(keys.livePrefix.length);
+  for (const { id, winner } of walkDesignDocs(database.collection)) {
     const at = database.shardOf(id) + winner.seq * database.collection.shards.size;
     bySeq.set(at, validators?.bySeq.has(at) ? validators.bySeq.get(at) : validatorOf(database, id, winner));
   }

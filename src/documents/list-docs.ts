@@ -1,8 +1,9 @@
 import type { Bytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
 import { decodeDocRecord, decodeWinner, plainHeadBytes, plainRev } from '../shard/doc-record.js';
-import { decodeLocal } from '../shard/local-record.js';
-import { prefixEnd, type Entry } from '../storage/store.js';
+import { decodeLocal, type LocalRecord } from '../shard/local-record.js';
+import { allIds, type DocEntry, type DocTable } from '../shard/group-reader.js';
+import { designIds } from '../shard/walk-docs.js';
 import { hasAttachments } from '../shard/content.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
@@ -11,7 +12,6 @@ import { designPrefix, localPrefix } from '../shard/doc-id.js';
 import { conflictsMember, docText, quotedText, quoteId, quoteRev } from '../shard/doc-text.js';
 import { keyRange, type Bounds, type KeyRange } from '../shard/key-range.js';
 import { winnerText } from './open-doc.js';
-import { partitionCounts } from './partition-info.js';
 import { partitionRange } from '../shard/partitions.js';
 import type { Show } from '../node/read-gate.js';
 
@@ -36,6 +36,9 @@ export interface ListQuery extends Bounds {
 const pieceBytes = 64 * 1024;
 const pieceRows = 2_000;
 const rowsAtOnce = 50;
+/** A row is about twice as long as the part of the record that it is made of. */
+const headsOfRecords = { headBytes: plainHeadBytes, bytesMax: pieceBytes / 2 };
+const wholeRecords = { bytesMax: pieceBytes };
 
 /**
  * The rows of a listing, as text, piece by piece. Each piece is read at one moment; the next goes on behind the last
@@ -44,51 +47,53 @@ const rowsAtOnce = 50;
 export class Listing {
   readonly #range: KeyRange;
   readonly #space: KeyRange;
-  readonly #prefix: Bytes;
+  readonly #table: DocTable;
 
   constructor(
     private readonly database: Database,
     private readonly kind: ListingKind,
     private readonly query: ListQuery,
   ) {
-    const { keys } = database.collection;
-    this.#prefix = kind === 'local' ? keys.localPrefix : keys.livePrefix;
-    this.#space = spaceOf(this.#prefix, kind, query.partition);
-    this.#range = keyRange(this.#prefix, this.#space, query);
+    this.#table = kind === 'local' ? 'local' : 'live';
+    this.#space = spaceOf(kind, query.partition);
+    this.#range = keyRange('', this.#space, query);
   }
 
   /** Documents that the listing could show without bounds. */
   total(): number {
     const { partition } = this.query;
-    if (partition !== undefined) return partitionCounts(this.database, partition).doc_count;
+    if (partition !== undefined) return this.database.collection.partition(partition).doc_count;
     if (this.kind === 'all') return this.database.total('doc_count');
-    return this.database.collection.store.count(this.#space);
+    return this.database.collection.countDocs(this.#table, this.#space);
   }
 
   /** Resolves when `offset` can be asked. */
   ready(): Promise<void> {
-    return this.database.collection.rank.ready();
+    return this.database.collection.ranked();
   }
 
   get isReady(): boolean {
-    return this.database.collection.rank.isReady;
+    return this.database.collection.isRanked;
   }
 
   /** Rows before the first one shown, in the order of the listing; of design documents, as in CouchDB, those of `_all_docs`. */
   offset(): number {
+    if (this.kind === 'local') return 0;
     if (this.kind !== 'design') return this.#offsetIn(this.#space);
-    return Math.min(this.total(), this.#offsetIn(spaceOf(this.#prefix, 'all', undefined)));
+    return Math.min(this.total(), this.#offsetIn(allIds));
   }
 
   #offsetIn(space: KeyRange): number {
-    const [{ rank }, { start, end }] = [this.database.collection, this.#range];
+    const { collection } = this.database;
+    const { start, end } = this.#range;
     const before = this.query.descending
-      ? rank.before(space.end) - rank.before(end)
+      ? collection.docsBefore(space.end) - collection.docsBefore(end)
       : start === space.start
         ? 0
-        : rank.before(start) - rank.before(space.start);
+        : collection.docsBefore(start) - collection.docsBefore(space.start);
     if (this.query.skip === 0) return before;
-    return before + Math.min(this.query.skip, Math.max(0, rank.before(end) - rank.before(start)));
+    const within = Math.max(0, collection.docsBefore(end) - collection.docsBefore(start));
+    return before + Math.min(this.query.skip, within);
   }
 
   *pieces(): Generator<Bytes> {
@@ -102,13 +107,12 @@ export class Listing {
       let text = '';
       let rows = 0;
       let last: Bytes | undefined;
-      const most = Math.min(left, pieceRows);
-      const found = this.database.collection.store.entries({
+      const found = this.database.collection.docs(this.#table, {
         ...range,
         reverse: descending,
         offset: skip,
-        limit: most,
-        ...(this.query.includeDocs || this.kind === 'local' ? {} : { headBytes: plainHeadBytes }),
+        limit: Math.min(left, pieceRows),
+        ...(this.query.includeDocs || this.kind === 'local' ? wholeRecords : headsOfRecords),
       });
       for (const entry of found) {
         text += separator + this.#row(entry);
@@ -133,18 +137,16 @@ export class Listing {
     let { skip, limit: left } = this.query;
     let separator = '\n';
     while (left > 0 && range.start < range.end) {
-      const found = [
-        ...this.database.collection.store.entries({
-          ...range,
-          reverse: this.query.descending,
-          offset: skip,
-          limit: Math.min(left, rowsAtOnce),
-        }),
-      ];
+      const found = this.database.collection.docs(this.#table, {
+        ...range,
+        reverse: this.query.descending,
+        offset: skip,
+        limit: Math.min(left, rowsAtOnce),
+      });
       if (found.length === 0) return;
       for (const entry of found) {
         const view = decodeWinner(entry.value);
-        const id = view.longId ?? entry.key.slice(this.#prefix.length);
+        const id = view.longId ?? entry.key;
         const stored = this.database.collection.winnerBody(this.database.shardOf(id), view);
         const content = this.query.show === undefined ? stored : this.query.show(id, stored);
         if (content instanceof RequestError || !hasAttachments(content)) yield separator + this.#row(entry);
@@ -167,13 +169,13 @@ export class Listing {
     }
   }
 
-  #row({ key, value }: Entry): Bytes {
+  #row({ key, value }: DocEntry): Bytes {
     if (this.kind === 'local') {
-      return localRow(key.slice(this.#prefix.length), value, this.query.includeDocs);
+      return localRow(key, decodeLocal(value), this.query.includeDocs);
     }
     if (!this.query.includeDocs) return this.#shortRow(key, value);
     const view = decodeWinner(value);
-    const id = view.longId ?? key.slice(this.#prefix.length);
+    const id = view.longId ?? key;
     const quoted = quoteId(id);
     const rev = quoteRev(view);
     const row = `{"id":${quoted},"key":${quoted},"value":{"rev":${rev}}`;
@@ -189,9 +191,12 @@ export class Listing {
   /** A row without its document: only the beginning of the record has been read. */
   #shortRow(key: Bytes, head: Bytes): Bytes {
     let rev = plainRev(head);
-    let id = key.slice(this.#prefix.length);
+    let id = key;
     if (rev === undefined) {
-      const view = decodeWinner(this.database.collection.store.get(key)!);
+      // Read again, by the key: the id may be longer, and is in the part of the record that was left out.
+      const { collection } = this.database;
+      const [record] = collection.docs(this.#table, { start: key, end: `${key}\0`, limit: 1 });
+      const view = decodeWinner(record!.value);
       rev = quoteRev(view);
       id = view.longId ?? id;
     }
@@ -269,8 +274,8 @@ function keyRow(
 ): Bytes | undefined {
   if (kind === 'local') {
     if (!id?.startsWith(localPrefix)) return undefined;
-    const value = database.collection.store.get(database.collection.keys.local(id));
-    return value === undefined ? missingRow(key) : localRow(id, value, includeDocs);
+    const record = database.collection.local(id);
+    return record === undefined ? missingRow(key) : localRow(id, record, includeDocs);
   }
   if (kind === 'design' && !id?.startsWith(designPrefix)) return undefined;
   const doc = id === undefined ? undefined : database.collection.doc(id);
@@ -282,18 +287,13 @@ function keyRow(
 
 const missingRow = (key: Bytes): Bytes => `{"key":${key},"error":"not_found"}`;
 
-function localRow(idOrKey: Bytes, value: Bytes, includeDocs: boolean): Bytes {
-  const { rev, longId, body } = decodeLocal(value);
+function localRow(idOrKey: Bytes, { rev, longId, body }: LocalRecord, includeDocs: boolean): Bytes {
   const [id, quoted] = [longId ?? idOrKey, quoteId(longId ?? idOrKey)];
   const row = `{"id":${quoted},"key":${quoted},"value":{"rev":"0-${rev}"}`;
   return includeDocs ? `${row},"doc":${docText(id, { pos: 0, hash: String(rev) }, body, '')}}` : row + '}';
 }
 
-function spaceOf(prefix: Bytes, kind: ListingKind, partition: Bytes | undefined): KeyRange {
-  if (partition !== undefined) {
-    const { start, end } = partitionRange(partition);
-    return { start: prefix + start, end: prefix + end };
-  }
-  if (kind !== 'design') return { start: prefix, end: prefixEnd(prefix) };
-  return { start: prefix + designPrefix, end: prefixEnd(prefix + designPrefix) };
+function spaceOf(kind: ListingKind, partition: Bytes | undefined): KeyRange {
+  if (partition !== undefined) return partitionRange(partition);
+  return kind === 'design' ? designIds : allIds;
 }

@@ -1,7 +1,6 @@
 import { fromBytes, type Bytes } from '../base/bytes.js';
 import { badRequest, RequestError } from '../base/errors.js';
 import { partitionOf } from '../shard/doc-id.js';
-import { decodePartition, type PartitionCounts } from '../shard/partition-counts.js';
 import { MemberPicker } from '../json/raw-fields.js';
 import { splitContent } from '../shard/content.js';
 import type { Database } from '../node/database.js';
@@ -12,14 +11,9 @@ export function requirePartitioned(database: Database): void {
   if (!database.isPartitioned) throw badRequest('database is not partitioned');
 }
 
-export function partitionCounts(database: Database, partition: Bytes): PartitionCounts {
-  const { store, keys } = database.collection;
-  return decodePartition(store.get(keys.partition(partition)));
-}
-
 /** What `GET /{db}/_partition/{partition}` tells. */
 export function partitionInfo(database: Database, partition: Bytes): Record<string, unknown> {
-  const counts = partitionCounts(database, partition);
+  const counts = database.collection.partition(partition);
   return {
     db_name: database.name,
     sizes: { active: counts.active_bytes, external: counts.external_bytes },
@@ -58,7 +52,7 @@ export function partitionSizeGate(bytesMax: () => number): SaveGate {
   return {
     concerns: (database, id) => {
       const partition = database.isPartitioned ? partitionOf(id) : undefined;
-      return partition !== undefined && partitionCounts(database, partition).external_bytes >= bytesMax();
+      return partition !== undefined && database.collection.partition(partition).external_bytes >= bytesMax();
     },
     check: (_, input, { newEdits, previous }) => {
       if (newEdits && !input.deleted && input.body.length > (previous?.content.length ?? -1))

@@ -2,7 +2,7 @@ import type { Bytes } from '../base/bytes.js';
 import { Unavailable } from '../base/errors.js';
 import { StorageError } from '../base/storage-errors.js';
 import type { Rev } from '../revisions/rev.js';
-import { decodePurge, type PurgeRecord } from '../shard/purge-record.js';
+import type { PurgeRecord } from '../shard/purge-record.js';
 import type { PurgeResult } from '../shard/commands.js';
 import type { SaveGate } from '../node/save-gate.js';
 import { changeValidators } from './change-validators.js';
@@ -69,12 +69,6 @@ async function purge(
 
 /** The purges that are still remembered, the oldest of each shard first. */
 export function purgedInfos(database: Database): PurgeRecord[] {
-  const { keys, states, store } = database.collection;
-  return states.flatMap((state, shard) => {
-    const range = {
-      start: keys.purge(shard, state.purges_from),
-      end: keys.purge(shard, state.purge_seq + 1),
-    };
-    return [...store.entries(range)].map(({ value }) => decodePurge(value));
-  });
+  const { collection } = database;
+  return collection.states.flatMap((_, shard) => collection.purges(shard));
 }

@@ -1,6 +1,7 @@
 import type { RevTree } from '../revisions/tree.js';
 import { compactedBodiesMax } from '../shard/apply-compact.js';
 import { decodeDocRecord } from '../shard/doc-record.js';
+import { allIds, type DocTable } from '../shard/group-reader.js';
 import type { Bytes } from '../base/bytes.js';
 import type { DatabaseRegistry } from './database-registry.js';
 import type { Database } from './database.js';
@@ -9,6 +10,7 @@ import { sweepReleased } from './sweep-blobs.js';
 /** Documents looked at in one turn, and sent in one command; no more bodies are forgotten by it than there are here. */
 const stepDocs = 500;
 const stepBodies = 2_000;
+const stepBytes = 1024 * 1024;
 const stepMs = 8;
 
 /**
@@ -21,10 +23,8 @@ export async function compact(registry: DatabaseRegistry, database: Database): P
   const total = database.total('doc_count') + database.total('doc_del_count');
   const task = registry.tasks.begin('database_compaction', database.name, registry.nodeName, total);
   try {
-    const { keys } = database.collection;
-    for (const prefix of [keys.livePrefix, keys.deletedPrefix]) {
-      await compactTable(database, prefix, (count) => task.advance(count));
-    }
+    for (const table of ['live', 'deleted'] as const)
+      await compactTable(database, table, (count) => task.advance(count));
     await trimPurges(database);
     await sweepReleased(registry);
     await registry.reclaim(database);
@@ -36,22 +36,23 @@ export async function compact(registry: DatabaseRegistry, database: Database): P
 
 async function compactTable(
   database: Database,
-  prefix: Bytes,
+  table: DocTable,
   advance: (count: number) => void,
 ): Promise<void> {
-  const end = prefix + '\xff\xff\xff\xff';
-  let start = prefix;
+  let { start } = allIds;
   for (;;) {
     const byShard = new Map<number, Bytes[]>();
     const slice = database.runtime.slice(stepMs);
     let seen = 0;
     let bodies = 0;
-    let isLast = true;
-    for (const { key, value } of database.collection.store.entries({ start, end })) {
-      if (seen >= stepDocs || bodies >= stepBodies || (seen > 0 && slice.isOver)) {
-        isLast = false;
-        break;
-      }
+    const found = database.collection.docs(table, {
+      start,
+      end: allIds.end,
+      limit: stepDocs,
+      bytesMax: stepBytes,
+    });
+    for (const { key, value } of found) {
+      if (bodies >= stepBodies || (seen > 0 && slice.isOver)) break;
       const doc = decodeDocRecord(value);
       const inner = innerBodies(doc.tree);
       bodies += inner;
@@ -62,20 +63,17 @@ async function compactTable(
         seen++;
       }
       if (inner > 0) {
-        const id = doc.longId ?? key.slice(prefix.length);
+        const id = doc.longId ?? key;
         const shard = database.shardOf(id);
         const ids = byShard.get(shard);
         if (ids === undefined) byShard.set(shard, [id]);
         else ids.push(id);
       }
-      if (inner > compactedBodiesMax) {
-        isLast = false;
-        break;
-      }
+      if (inner > compactedBodiesMax) break;
     }
     await Promise.all([...byShard].map(([shard, ids]) => submit(database, shard, ids)));
     advance(seen);
-    if (isLast) return;
+    if (found.length === 0) return;
     await database.runtime.nextTurn();
   }
 }

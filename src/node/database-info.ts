@@ -30,8 +30,6 @@ export function databaseInfo(database: Database): Record<string, unknown> {
  */
 function sizesOf(database: Database): { file: number; external: number; active: number } {
   const stored = database.total('stored_bytes');
-  const attachments = database.total('attachment_bytes');
-  const file = Math.ceil((stored - attachments) * database.collection.volume.fileFactor) + attachments;
   const active = stored - database.total('obsolete_bytes');
-  return { file, external: database.total('external_bytes'), active };
+  return { file: database.collection.fileBytes, external: database.total('external_bytes'), active };
 }

@@ -206,7 +206,10 @@ export class DatabaseRegistry implements EventTarget {
   /** A database as its indexes know it. */
   indexed({ record, collection }: Database): Indexed {
     const { instance, q, slot } = record;
-    const documents = (): Documents => ({ store: collection.store, folder: this.#volumes.folderOf(slot) });
+    const documents = (): Documents => ({
+      store: this.#volumes.get(slot).store,
+      folder: this.#volumes.folderOf(slot),
+    });
     return { instance, q, states: collection.states, documents };
   }
 

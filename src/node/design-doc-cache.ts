@@ -1,7 +1,7 @@
 import type { Bytes } from '../base/bytes.js';
 import type { RequestError } from '../base/errors.js';
 import type { DdocProgram } from '../script/script-host.js';
-import type { Collection } from '../shard/collection.js';
+import type { LocalReader } from '../shard/group-reader.js';
 
 /** A design document as its functions are called. */
 export interface DesignDoc {
@@ -28,9 +28,15 @@ export interface Validators {
   digest: Bytes;
 }
 
+/** The database of a design document. */
+interface Home {
+  readonly record: { readonly instance: number };
+  readonly collection: LocalReader;
+}
+
 interface Entry {
   /** An open database counts its changes from 0, so a count means something for the same object only. */
-  collection: Collection;
+  collection: LocalReader;
   /** The count of changes of design documents when this one was read. */
   changes: number;
   doc: DesignDoc;
@@ -45,8 +51,8 @@ export class DesignDocCache {
   readonly #entries = new Map<string, Entry>();
 
   /** The design document, if it has not changed since it was remembered. */
-  get(collection: Collection, id: Bytes): DesignDoc | undefined {
-    const key = keyOf(collection, id);
+  get({ record, collection }: Home, id: Bytes): DesignDoc | undefined {
+    const key = keyOf(record, id);
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
     this.#entries.delete(key);
@@ -55,11 +61,11 @@ export class DesignDocCache {
     return entry.doc;
   }
 
-  set(collection: Collection, doc: DesignDoc): void {
+  set({ record, collection }: Home, doc: DesignDoc): void {
     if (doc.program.json.length > docBytesMax) return;
     if (this.#entries.size >= docsMax) this.#entries.delete(this.#entries.keys().next().value!);
-    this.#entries.set(keyOf(collection, doc.id), { collection, changes: collection.designChanges, doc });
+    this.#entries.set(keyOf(record, doc.id), { collection, changes: collection.designChanges, doc });
   }
 }
 
-const keyOf = ({ keys }: Collection, id: Bytes): string => `${keys.instance} ${id}`;
+const keyOf = ({ instance }: Home['record'], id: Bytes): string => `${instance} ${id}`;

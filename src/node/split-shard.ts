@@ -1,6 +1,6 @@
 import type { SplitCommand, SplitProgress, SplitStep } from '../shard/commands.js';
 import { leftovers } from '../shard/apply-split.js';
-import { decodeSplit, type CopiedTable, type Split } from '../shard/split.js';
+import type { CopiedTable, Split } from '../shard/split.js';
 import type { Database } from './database.js';
 import type { SplitState } from './reshard-job.js';
 
@@ -52,8 +52,7 @@ export class ShardSplit {
   }
 
   get #current(): Split | undefined {
-    const { store, keys } = this.database.collection;
-    return decodeSplit(store.get(keys.split));
+    return this.database.collection.splitNear(this.shard);
   }
 
   async #begin(): Promise<void> {
@@ -111,11 +110,7 @@ export class ShardSplit {
   }
 
   #numbers(table: CopiedTable, shard: number, first: number, last: number): number[] {
-    const { store, keys } = this.database.collection;
-    const keyOf = (number: number): string =>
-      table === 'changes' ? keys.change(shard, number) : keys.purge(shard, number);
-    const range = { start: keyOf(first), end: keyOf(last + 1), limit: stepRecords };
-    return [...store.keys(range)].map((key) => keys.changeSeq(key));
+    return this.database.collection.numbers(table, shard, { first, last, limit: stepRecords });
   }
 
   #step(step: SplitStep, more: Partial<SplitCommand> = {}): Promise<SplitProgress> {

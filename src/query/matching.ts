@@ -1,6 +1,6 @@
 import { fromBytes, type Bytes } from '../base/bytes.js';
 import { MemberPicker } from '../json/raw-fields.js';
-import type { Collection } from '../shard/collection.js';
+import type { LocalReader } from '../shard/group-reader.js';
 import { hasAttachments, splitContent } from '../shard/content.js';
 import { decodeDocRecord, decodeWinner, type WinnerView } from '../shard/doc-record.js';
 import { conflictsMember, quotedText, quoteId, quoteRev } from '../shard/doc-text.js';
@@ -21,7 +21,7 @@ export interface Match {
 export type Visible = (id: Bytes, content: Bytes) => Bytes | undefined;
 
 export interface DocSource {
-  readonly collection: Collection;
+  readonly collection: LocalReader;
   shardOf(id: Bytes): number;
   /** Undefined where everything may be seen. */
   readonly visible: Visible | undefined;
@@ -35,7 +35,6 @@ export class DocMatcher {
   readonly #needsRev: boolean;
   /** Undefined where all of a document is needed. */
   readonly #members: MemberPicker | undefined;
-  readonly #keyOf = (id: Bytes): Bytes => this.source.collection.keys.live(id);
 
   constructor(
     private readonly source: DocSource,
@@ -55,7 +54,7 @@ export class DocMatcher {
 
   /** Undefined where the document does not match, or is gone. `seen` is given where the row alone tells that it does. */
   match(row: IndexRow, seen?: Seen): Match | undefined {
-    const record = row.record ?? this.#record(row);
+    const record = row.record ?? this.source.collection.liveRecord(row);
     if (record === undefined) return undefined;
     const winner = decodeWinner(record);
     const content = this.#content(row.id, winner);
@@ -73,11 +72,6 @@ export class DocMatcher {
   shown(row: IndexRow, record: Bytes, winner: WinnerView, content: Bytes): Bytes {
     const text = this.#text(row, record, winner, content);
     return this.projection === undefined ? text : this.projection.of(text);
-  }
-
-  #record(row: IndexRow): Bytes | undefined {
-    const { keys, store } = this.source.collection;
-    return store.get(row.docKey?.(this.#keyOf) ?? keys.live(row.id));
   }
 
   #text(row: IndexRow, record: Bytes, winner: WinnerView, content: Bytes): Bytes {

@@ -1,8 +1,8 @@
 import { toBytes, type Bytes } from '../base/bytes.js';
-import type { Collection } from '../shard/collection.js';
+import { allIds, type DocEntry, type DocsQuery, type LocalReader } from '../shard/group-reader.js';
 import { idKey } from '../shard/keys.js';
 import { decodeWinner, hasLongId } from '../shard/doc-record.js';
-import { prefixEnd, type Entry, type Range } from '../storage/store.js';
+import { prefixEnd } from '../storage/store.js';
 import type { IndexReader, IndexRow, Place } from './index-reader.js';
 import type { KeyBound, KeyRange } from './key-ranges.js';
 
@@ -13,33 +13,27 @@ const bytesAtOnce = 1024 * 1024;
 
 /** The documents themselves, in the order of their ids: the index that every database has. */
 export class PrimaryReader implements IndexReader {
-  readonly #prefix: Bytes;
   readonly #space: { start: Bytes; end: Bytes };
 
   constructor(
-    private readonly collection: Collection,
+    private readonly collection: LocalReader,
     partition: { start: Bytes; end: Bytes } | undefined,
   ) {
-    const { livePrefix } = collection.keys;
-    this.#prefix = livePrefix;
-    this.#space =
-      partition === undefined
-        ? { start: livePrefix, end: prefixEnd(livePrefix) }
-        : { start: livePrefix + partition.start, end: livePrefix + partition.end };
+    this.#space = partition ?? allIds;
   }
 
   *rows({ low, high }: KeyRange, descending: boolean, behind: Place | undefined): Generator<IndexRow> {
     let start = low === undefined ? this.#space.start : this.#key(low);
     let end = high === undefined ? this.#space.end : this.#key(high);
     if (behind !== undefined) {
-      const key = this.#prefix + idKey(behind.id);
+      const key = idKey(behind.id);
       if (descending && key < end) end = key;
       if (!descending && key >= start) start = `${key}\0`;
     }
     for (let limit = rowsAtFirst; start < end; limit = Math.min(2 * limit, rowsAtOnce)) {
       const found = this.#read({ start, end, reverse: descending, limit });
       for (const { key, value } of found) {
-        const id = hasLongId(value) ? decodeWinner(value).longId! : key.slice(this.#prefix.length);
+        const id = hasLongId(value) ? decodeWinner(value).longId! : key;
         yield { id, keyText: '[]', record: value };
       }
       const last = found.at(-1)?.key;
@@ -50,15 +44,8 @@ export class PrimaryReader implements IndexReader {
   }
 
   /** The first rows of a range. The caller may yield in between, and the store may be replaced meanwhile. */
-  #read(range: Range): Entry[] {
-    const found: Entry[] = [];
-    let bytes = 0;
-    for (const entry of this.collection.store.entries(range)) {
-      found.push(entry);
-      bytes += entry.value.length;
-      if (bytes >= bytesAtOnce) break;
-    }
-    return found;
+  #read(query: DocsQuery): DocEntry[] {
+    return this.collection.docs('live', { ...query, bytesMax: bytesAtOnce });
   }
 
   /** Ids are texts, and other values stand before them all. */
@@ -68,8 +55,8 @@ export class PrimaryReader implements IndexReader {
     if (typeof value !== 'string') return start;
     const key =
       beginning === undefined
-        ? this.#prefix + idKey(toBytes(value.toWellFormed())) + (after ? '\0' : '')
-        : prefixEnd(this.#prefix + idKey(toBytes(beginning.toWellFormed())));
+        ? idKey(toBytes(value.toWellFormed())) + (after ? '\0' : '')
+        : prefixEnd(idKey(toBytes(beginning.toWellFormed())));
     return key < start ? start : key > end ? end : key;
   }
 }

@@ -2,10 +2,8 @@ import { fromBytes } from '../base/bytes.js';
 import { MemberPicker } from '../json/raw-fields.js';
 import { indexesOf, primaryIndex, type QueryIndex } from './query-index.js';
 import { splitContent } from '../shard/content.js';
-import { decodeWinner } from '../shard/doc-record.js';
-import { prefixEnd } from '../storage/store.js';
+import { designDocs } from '../shard/walk-docs.js';
 import type { Database } from '../node/database.js';
-import { designPrefix } from '../shard/doc-id.js';
 
 interface OfDesign {
   /** The sequence of its last change, which is never given again; a purged revision may come back with another body. */
@@ -31,14 +29,11 @@ const byName = (a: QueryIndex, b: QueryIndex): number => (a.name < b.name ? -1 :
 
 /** All indexes that queries of a database can choose from, as of now. */
 export function queryIndexes(database: Database): readonly QueryIndex[] {
-  const { store, keys, designChanges: changes } = database.collection;
+  const { designChanges: changes } = database.collection;
   const before = remembered.get(database);
   if (before?.changes === changes) return before.indexes;
   const now = new Map<string, OfDesign>();
-  const start = keys.livePrefix + designPrefix;
-  for (const { key, value } of store.entries({ start, end: prefixEnd(start) })) {
-    const winner = decodeWinner(value);
-    const id = winner.longId ?? key.slice(keys.livePrefix.length);
+  for (const { id, winner } of designDocs(database.collection)) {
     const known = before?.designs.get(id);
     if (known?.seq === winner.seq) {
       now.set(id, known);

@@ -2,7 +2,7 @@ import { fromBytes, type Bytes } from '../base/bytes.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
 import { isDesignId } from '../shard/doc-id.js';
-import { prefixEnd } from '../storage/store.js';
+import { allIds } from '../shard/group-reader.js';
 import { decodeWinner } from '../shard/doc-record.js';
 import { withoutLogin } from './endpoint.js';
 import { isoSeconds } from './job.js';
@@ -129,13 +129,12 @@ const shownProxy = (value: unknown): string | null =>
 /** All documents that are there, but design documents. */
 async function* liveDocs(database: Database): AsyncGenerator<{ id: Bytes; content: Bytes }> {
   const { collection } = database;
-  const { livePrefix } = collection.keys;
-  const end = prefixEnd(livePrefix);
-  for (let start = livePrefix; ;) {
-    const entries = [...collection.store.entries({ start, end, limit: docsAtOnce })];
+  const { end } = allIds;
+  for (let { start } = allIds; ;) {
+    const entries = collection.docs('live', { start, end, limit: docsAtOnce });
     for (const { key, value } of entries) {
       const found = decodeWinner(value);
-      const id = found.longId ?? key.slice(livePrefix.length);
+      const id = found.longId ?? key;
       if (!isDesignId(id)) yield { id, content: collection.winnerBody(database.shardOf(id), found) };
     }
     if (entries.length < docsAtOnce) return;

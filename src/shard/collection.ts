@@ -1,24 +1,37 @@
 import type { Bytes } from '../base/bytes.js';
 import { CorruptRecord } from '../base/corrupt-record.js';
-import { prefixEnd, type Store } from '../storage/store.js';
+import { prefixEnd, type NumberedEntry, type Store } from '../storage/store.js';
 import type { RevNode, RevTree } from '../revisions/tree.js';
 import { fromHex, smallBlob } from './blob-record.js';
 import { decodeDocRecord, decodeWinner, type DocRecord, type WinnerView } from './doc-record.js';
 import type { GroupLog } from './group-log.js';
+import type {
+  ChangesQuery,
+  DocEntry,
+  DocPlace,
+  DocsQuery,
+  DocTable,
+  LocalReader,
+  NumbersQuery,
+} from './group-reader.js';
+import type { KeyRange } from './key-range.js';
 import { DatabaseKeys } from './keys.js';
 import { LiveRank } from './live-rank.js';
 import { decodeLocal, type LocalRecord } from './local-record.js';
+import { decodePartition, type PartitionCounts } from './partition-counts.js';
+import { decodePurge, type PurgeRecord } from './purge-record.js';
 import { decodeShardMap, ShardMap } from './shard-map.js';
 import { decodeState, goneState, type ShardState } from './shard-state.js';
+import { decodeSplit, type CopiedTable, type Split } from './split.js';
 import type { Volume } from './volume.js';
 import type { LiveDelta, Touched } from './write-view.js';
 
-/** What is on disk of one database, for readers: its documents, and the counters of its shards. */
-export class Collection {
-  readonly keys: DatabaseKeys;
+/** A group in a volume of this node, for readers: its documents, and the counters of its shards. */
+export class Collection implements LocalReader {
+  readonly #keys: DatabaseKeys;
   /** What changes the documents. */
   readonly log: GroupLog;
-  readonly rank: LiveRank;
+  readonly #rank: LiveRank;
   #changeRank: LiveRank | undefined;
   /** The shards as of the last commit. */
   #shards: ShardMap;
@@ -28,20 +41,20 @@ export class Collection {
   designChanges = 0;
 
   constructor(
-    readonly volume: Volume,
-    instance: number,
+    private readonly volume: Volume,
+    readonly group: number,
     /** The shards that the database began with. */
     q: number,
   ) {
-    this.keys = new DatabaseKeys(instance);
-    this.log = volume.log(instance);
-    this.#shards = decodeShardMap(this.store.get(this.keys.shardMap)) ?? new ShardMap(q);
+    this.#keys = new DatabaseKeys(group);
+    this.log = volume.log(group);
+    this.#shards = decodeShardMap(this.#store.get(this.#keys.shardMap)) ?? new ShardMap(q);
     this.#states = this.#readStates();
-    const { livePrefix } = this.keys;
-    this.rank = new LiveRank(volume, livePrefix, prefixEnd(livePrefix));
+    const { livePrefix } = this.#keys;
+    this.#rank = new LiveRank(volume, livePrefix, prefixEnd(livePrefix));
   }
 
-  get store(): Store {
+  get #store(): Store {
     return this.volume.store;
   }
 
@@ -56,7 +69,7 @@ export class Collection {
 
   #readStates(): ShardState[] {
     return Array.from({ length: this.#shards.size }, (_, shard) =>
-      this.#shards.isGone(shard) ? goneState() : decodeState(this.store.get(this.keys.state(shard))),
+      this.#shards.isGone(shard) ? goneState() : decodeState(this.#store.get(this.#keys.state(shard))),
     );
   }
 
@@ -76,98 +89,196 @@ export class Collection {
       this.#states[shard] = state;
     }
     if (touched.designs) this.designChanges++;
-    this.rank.apply(touched.live);
+    this.#rank.apply(touched.live);
     if (this.#changeRank !== undefined) this.#changeRank.apply(this.#changeDeltas(touched.moves));
     return changed;
   }
 
-  /** How many changes stand before a key of their table. Kept only once somebody has asked. */
-  get changeRank(): LiveRank {
-    const { start, end } = this.keys.changesRange;
-    return (this.#changeRank ??= new LiveRank(this.volume, start, end));
+  /** Of the file: the records' own bytes, and the share of the slack of pages that falls to them. */
+  get fileBytes(): number {
+    let stored = 0;
+    let attachments = 0;
+    for (const { stored_bytes, attachment_bytes } of this.#states) {
+      stored += stored_bytes;
+      attachments += attachment_bytes;
+    }
+    return Math.ceil((stored - attachments) * this.volume.fileFactor) + attachments;
   }
 
   #changeDeltas(moves: readonly number[]): LiveDelta[] {
     const deltas: LiveDelta[] = [];
     for (let i = 0; i < moves.length; i += 3) {
       const shard = moves[i]!;
-      if (moves[i + 1]! > 0) deltas.push({ key: this.keys.change(shard, moves[i + 1]!), by: 1 });
-      if (moves[i + 2]! > 0) deltas.push({ key: this.keys.change(shard, moves[i + 2]!), by: -1 });
+      if (moves[i + 1]! > 0) deltas.push({ key: this.#keys.change(shard, moves[i + 1]!), by: 1 });
+      if (moves[i + 2]! > 0) deltas.push({ key: this.#keys.change(shard, moves[i + 2]!), by: -1 });
     }
     return deltas;
   }
 
-  /** The winning revision of a document, live or deleted. */
   winner(id: Bytes): WinnerView | undefined {
-    const bytes = this.store.get(this.keys.live(id)) ?? this.store.get(this.keys.deleted(id));
+    const bytes = this.#store.get(this.#keys.live(id)) ?? this.#store.get(this.#keys.deleted(id));
     return bytes === undefined ? undefined : decodeWinner(bytes);
   }
 
   doc(id: Bytes): DocRecord | undefined {
-    const bytes = this.store.get(this.keys.live(id)) ?? this.store.get(this.keys.deleted(id));
+    const bytes = this.#store.get(this.#keys.live(id)) ?? this.#store.get(this.#keys.deleted(id));
     return bytes === undefined ? undefined : decodeDocRecord(bytes);
   }
 
-  /** The same for those who read one document after the other, as replications do: what they read is not remembered. */
   docUncached(id: Bytes): DocRecord | undefined {
-    const bytes = this.store.getUncached(this.keys.live(id)) ?? this.store.getUncached(this.keys.deleted(id));
+    const store = this.#store;
+    const bytes = store.getUncached(this.#keys.live(id)) ?? store.getUncached(this.#keys.deleted(id));
     return bytes === undefined ? undefined : decodeDocRecord(bytes);
   }
 
   /**
-   * The revisions of a document, for those who compare them. Where the counters know of no deleted document, none is looked
-   * for; one that is just becoming the first seems to be absent until they tell of it.
+   * Where the counters know of no deleted document, none is looked for; one that is just becoming the first seems to be
+   * absent until they tell of it.
    */
   treeOnce(id: Bytes): RevTree | undefined {
-    const live = this.store.getUncached(this.keys.live(id));
+    const live = this.#store.getUncached(this.#keys.live(id));
     if (live !== undefined) return decodeDocRecord(live).tree;
-    const deleted = this.#hasTombstones ? this.store.getUncached(this.keys.deleted(id)) : undefined;
+    const deleted = this.#hasTombstones ? this.#store.getUncached(this.#keys.deleted(id)) : undefined;
     return deleted === undefined ? undefined : decodeDocRecord(deleted).tree;
   }
 
   get #hasTombstones(): boolean {
-    for (const { tombstones } of this.states) if (tombstones > 0) return true;
+    for (const { tombstones } of this.#states) if (tombstones > 0) return true;
     return false;
   }
 
-  /** The winner's body, wherever it stands. */
+  readonly #liveKey = (id: Bytes): Bytes => this.#keys.live(id);
+
+  liveRecord(place: DocPlace): Bytes | undefined {
+    return this.#store.get(place.docKey?.(this.#liveKey) ?? this.#keys.live(place.id));
+  }
+
+  deletedRecord(id: Bytes): Bytes | undefined {
+    return this.#store.get(this.#keys.deleted(id));
+  }
+
   winnerBody(shard: number, winner: Pick<WinnerView, 'body' | 'bodyRef' | 'bodyLength'>): Bytes {
     const { bodyRef, bodyLength } = winner;
-    const body = winner.body ?? this.store.get(this.bodyKey(shard, bodyRef));
+    const body = winner.body ?? this.#store.get(this.#bodyKey(shard, bodyRef));
     if (body === undefined) throw new CorruptRecord(`the body ${bodyRef} of the shard ${shard} is missing`);
     if (body.length !== bodyLength)
       throw new CorruptRecord('a body does not have the length that it should have');
     return body;
   }
 
-  /** The body of a revision, or undefined where it is no longer kept. */
   body(shard: number, doc: DocRecord, node: RevNode): Bytes | undefined {
     if (isInRecord(doc, node)) return doc.body;
-    return node.body === 0 ? undefined : this.store.get(this.bodyKey(shard, node.body));
+    return node.body === 0 ? undefined : this.#store.get(this.#bodyKey(shard, node.body));
   }
 
   bodyOnce(shard: number, doc: DocRecord, node: RevNode): Bytes | undefined {
     if (isInRecord(doc, node)) return doc.body;
-    return node.body === 0 ? undefined : this.store.getUncached(this.bodyKey(shard, node.body));
+    return node.body === 0 ? undefined : this.#store.getUncached(this.#bodyKey(shard, node.body));
   }
 
-  bodyKey(shard: number, ref: number): Bytes {
-    return this.keys.body(this.#shards.bodyHome(shard, ref), ref);
-  }
-
-  /** Whether a kept revision names the blob. */
-  hasBlob(blob: string): boolean {
-    return this.store.get(this.keys.blob(fromHex(blob))) !== undefined;
-  }
-
-  /** The bytes of a small blob; empty text for one that is kept as a file; undefined where no kept revision names it. */
-  smallBlob(blob: string): Bytes | undefined {
-    return smallBlob(this.store.get(this.keys.blob(fromHex(blob))));
+  #bodyKey(shard: number, ref: number): Bytes {
+    return this.#keys.body(this.#shards.bodyHome(shard, ref), ref);
   }
 
   local(id: Bytes): LocalRecord | undefined {
-    const bytes = this.store.get(this.keys.local(id));
+    const bytes = this.#store.get(this.#keys.local(id));
     return bytes === undefined ? undefined : decodeLocal(bytes);
+  }
+
+  docs(table: DocTable, { start, end, bytesMax = Infinity, ...query }: DocsQuery): DocEntry[] {
+    const prefix = this.#keys.prefixOf(table);
+    const found: DocEntry[] = [];
+    let bytes = 0;
+    for (const entry of this.#store.entries({ ...query, start: prefix + start, end: prefix + end })) {
+      bytes += entry.key.length + entry.value.length;
+      entry.key = entry.key.slice(prefix.length);
+      found.push(entry);
+      if (bytes >= bytesMax) break;
+    }
+    return found;
+  }
+
+  countDocs(table: DocTable, { start, end }: KeyRange): number {
+    const prefix = this.#keys.prefixOf(table);
+    return this.#store.count({ start: prefix + start, end: prefix + end });
+  }
+
+  ranked(): Promise<void> {
+    return this.#rank.ready();
+  }
+
+  get isRanked(): boolean {
+    return this.#rank.isReady;
+  }
+
+  docsBefore(key: Bytes): number {
+    return this.#rank.before(this.#keys.livePrefix + key);
+  }
+
+  changes(shard: number, { after, upTo, descending, limit }: ChangesQuery): NumberedEntry[] {
+    const range = { start: this.#keys.change(shard, after + 1), end: this.#keys.change(shard, upTo + 1) };
+    return [...this.#store.numbered({ ...range, reverse: descending, limit })];
+  }
+
+  change(shard: number, seq: number): Bytes | undefined {
+    return this.#store.get(this.#keys.change(shard, seq));
+  }
+
+  countChanges(shard: number, after: number): number {
+    return this.#store.count(this.#changesBehind(shard, after));
+  }
+
+  /** How many changes stand before a key of their table is kept only once somebody has asked. */
+  async changesRanked(): Promise<void> {
+    const { start, end } = this.#keys.changesRange;
+    await (this.#changeRank ??= new LiveRank(this.volume, start, end)).ready();
+  }
+
+  rankedChanges(shard: number, after: number): number {
+    const { start, end } = this.#changesBehind(shard, after);
+    return this.#changeRank!.before(end) - this.#changeRank!.before(start);
+  }
+
+  #changesBehind(shard: number, after: number): KeyRange {
+    const { seq } = this.#states[shard]!;
+    return { start: this.#keys.change(shard, after + 1), end: this.#keys.change(shard, seq + 1) };
+  }
+
+  purges(shard: number): PurgeRecord[] {
+    const { purges_from, purge_seq } = this.#states[shard]!;
+    const range = {
+      start: this.#keys.purge(shard, purges_from),
+      end: this.#keys.purge(shard, purge_seq + 1),
+    };
+    return [...this.#store.entries(range)].map(({ value }) => decodePurge(value));
+  }
+
+  partition(name: Bytes): PartitionCounts {
+    return decodePartition(this.#store.get(this.#keys.partition(name)));
+  }
+
+  hasBlob(blob: string): boolean {
+    return this.#store.get(this.#keys.blob(fromHex(blob))) !== undefined;
+  }
+
+  shardHasBlob(shard: number, blob: string): boolean {
+    const home = this.#shards.blobHome(shard);
+    return this.#store.get(this.#keys.blobRef(home, fromHex(blob))) !== undefined;
+  }
+
+  smallBlob(blob: string): Bytes | undefined {
+    return smallBlob(this.#store.get(this.#keys.blob(fromHex(blob))));
+  }
+
+  splitNear(_shard: number): Split | undefined {
+    return decodeSplit(this.#store.get(this.#keys.split));
+  }
+
+  numbers(table: CopiedTable, shard: number, { first, last, limit }: NumbersQuery): number[] {
+    const keyOf = (number: number): Bytes =>
+      table === 'changes' ? this.#keys.change(shard, number) : this.#keys.purge(shard, number);
+    const range = { start: keyOf(first), end: keyOf(last + 1), limit };
+    return [...this.#store.keys(range)].map((key) => this.#keys.changeSeq(key));
   }
 }
 

@@ -60,6 +60,11 @@ export class DatabaseKeys {
     return { start: this.prefix, end: prefixEnd(this.prefix) };
   }
 
+  /** What the keys of a table of documents begin with. */
+  prefixOf(table: 'live' | 'deleted' | 'local'): Bytes {
+    return table === 'live' ? this.livePrefix : table === 'local' ? this.localPrefix : this.deletedPrefix;
+  }
+
   live(id: Bytes): Bytes {
     return this.livePrefix + idKey(id);
   }

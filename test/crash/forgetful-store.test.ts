@@ -6,6 +6,7 @@ import type { NamedInput } from '../../src/shard/document-input.js';
 import { updateDocs } from '../../src/documents/update-docs.js';
 import type { Rev } from '../../src/revisions/rev.js';
 import { Collection } from '../../src/shard/collection.js';
+import { DatabaseKeys } from '../../src/shard/keys.js';
 import { Volume } from '../../src/shard/volume.js';
 import { checkDatabase } from '../model/check-database.js';
 import { Random, seed } from '../model/random.js';
@@ -26,11 +27,12 @@ class Run {
     readonly store: ForgetfulStore,
     readonly random: Random,
   ) {
+    const keys = new DatabaseKeys(record.instance);
     const volume = new Volume(0, store, (touched) => {
       for (const each of touched) {
         for (const shard of each.states.keys()) {
           assert.ok(
-            store.isSafe(collection.keys.state(shard)),
+            store.isSafe(keys.state(shard)),
             'readers are told of nothing that may be lost',
           );
         }

@@ -7,7 +7,7 @@ import { Listing } from '../../src/documents/list-docs.js';
 import { purgeDocs } from '../../src/documents/purge-docs.js';
 import type { NamedInput } from '../../src/shard/document-input.js';
 import { updateDocs } from '../../src/documents/update-docs.js';
-import { prefixEnd } from '../../src/storage/store.js';
+import { allIds } from '../../src/shard/group-reader.js';
 import { checkDatabase } from './check-database.js';
 import { DocModel, keyOf, type Made, type Rev } from './doc-model.js';
 import type { Random } from './random.js';
@@ -188,7 +188,7 @@ export class World {
 
   async checkAll(): Promise<void> {
     const { collection, record } = this.database;
-    const scan = checkDatabase(collection.store, record.instance, q);
+    const scan = checkDatabase(this.registry.volumes()[0]!.store, record.instance, q);
     assert.deepEqual(scan.states, collection.states, 'what readers have been told is what is stored');
     const listed = [...this.models].filter(([, model]) => model.exists).map(([id]) => id);
     assert.deepEqual([...scan.docs.keys()].sort(), listed.sort());
@@ -205,12 +205,12 @@ export class World {
 
 /** Offsets equal those of a count from the beginning. */
 async function checkRank(database: Database): Promise<void> {
-  const { rank, store, keys } = database.collection;
-  await rank.ready();
-  const all = [...store.keys({ start: keys.livePrefix, end: prefixEnd(keys.livePrefix) })];
-  for (const [at, key] of all.entries()) {
-    assert.equal(rank.before(key), at);
-    assert.equal(rank.before(`${key}\0`), at + 1);
+  const { collection } = database;
+  await collection.ranked();
+  const all = collection.docs('live', { ...allIds, limit: Infinity });
+  for (const [at, { key }] of all.entries()) {
+    assert.equal(collection.docsBefore(key), at);
+    assert.equal(collection.docsBefore(`${key}\0`), at + 1);
   }
   const query = {
     inclusiveEnd: true,

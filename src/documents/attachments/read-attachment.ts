@@ -4,7 +4,6 @@ import { BlobDamage } from '../../blobs/blob-store.js';
 import { gunzipped } from '../../blobs/gzip.js';
 import { find, pathOf } from '../../revisions/tree.js';
 import { formatRev, type Rev } from '../../revisions/rev.js';
-import { fromHex } from '../../shard/blob-record.js';
 import { attachmentsOf, type Attachment } from '../../shard/content.js';
 import type { DatabaseRegistry } from '../../node/database-registry.js';
 import type { Database } from '../../node/database.js';
@@ -88,9 +87,7 @@ async function readStored(
 
 function isNeeded(database: Database, id: Bytes, blob: string): boolean {
   const { collection } = database;
-  const home = collection.shards.blobHome(database.shardOf(id));
-  const reference = collection.keys.blobRef(home, fromHex(blob));
-  return collection.hasBlob(blob) || collection.store.get(reference) !== undefined;
+  return collection.hasBlob(blob) || collection.shardHasBlob(database.shardOf(id), blob);
 }
 
 /** What a client is told, and the log, of an attachment whose bytes are lost. */
