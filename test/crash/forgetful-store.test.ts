@@ -31,10 +31,7 @@ class Run {
     const volume = new Volume(0, store, (touched) => {
       for (const each of touched) {
         for (const shard of each.states.keys()) {
-          assert.ok(
-            store.isSafe(keys.state(shard)),
-            'readers are told of nothing that may be lost',
-          );
+          assert.ok(store.isSafe(keys.state(shard)), 'readers are told of nothing that may be lost');
         }
         collection.publish(each);
       }
