@@ -270,7 +270,7 @@ export class Collection implements LocalReader {
     return smallBlob(this.#store.get(this.#keys.blob(fromHex(blob))));
   }
 
-  splitNear(_shard: number): Split | undefined {
+  splitNear(): Split | undefined {
     return decodeSplit(this.#store.get(this.#keys.split));
   }
 
