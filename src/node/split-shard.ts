@@ -1,5 +1,6 @@
 import type { SplitCommand, SplitProgress, SplitStep } from '../shard/commands.js';
 import { leftovers } from '../shard/apply-split.js';
+import type { LocalReader } from '../shard/group-reader.js';
 import type { CopiedTable, Split } from '../shard/split.js';
 import type { Database } from './database.js';
 import type { SplitState } from './reshard-job.js';
@@ -52,7 +53,8 @@ export class ShardSplit {
   }
 
   get #current(): Split | undefined {
-    return this.database.collection.splitNear(this.shard);
+    const reader: LocalReader = this.database.collection;
+    return reader.splitNear(this.shard);
   }
 
   async #begin(): Promise<void> {
