@@ -76,7 +76,7 @@ export class Database {
   }
 
   get runtime(): Runtime {
-    return this.#collection.volume.runtime;
+    return this.#collection.runtime;
   }
 
   /** How many shards it has. */

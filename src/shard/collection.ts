@@ -1,5 +1,6 @@
 import type { Bytes } from '../base/bytes.js';
 import { CorruptRecord } from '../base/corrupt-record.js';
+import type { Runtime } from '../base/runtime.js';
 import { prefixEnd, type NumberedEntry, type Store } from '../storage/store.js';
 import type { RevNode, RevTree } from '../revisions/tree.js';
 import { fromHex, smallBlob } from './blob-record.js';
@@ -56,6 +57,10 @@ export class Collection implements LocalReader {
 
   get #store(): Store {
     return this.volume.store;
+  }
+
+  get runtime(): Runtime {
+    return this.volume.runtime;
   }
 
   get shards(): ShardMap {

@@ -328,7 +328,7 @@ function holdsForTheRest(open: OpenDatabase): void {
     const input = { id: 'a', rev: undefined, revisions: undefined, deleted: false, attachments: undefined };
     const body = encodeContent([attachment], '{}');
     const small = new Map([[blob, bytes]]);
-    await updateDocs(database, [{ ...input, body }], true, { small, stored: new Set() });
+    await updateDocs(database, [{ ...input, body }], true, { blobs: { small, stored: new Set() } });
     const shard = database.shardOf('a');
     assert.equal(await reader.hasBlob(blob), true);
     assert.equal(await reader.smallBlob(blob), bytes);
