@@ -18,6 +18,8 @@ import { docsOf, termOf, type Place, type SearchReader } from './search-reader.j
 const fuzzyTermsMax = 50;
 const fuzzyEditsMax = 2;
 const fuzzyLengthMax = 255;
+/** What all patterns and ranges of a query may take in memory. */
+const bitsBytesMax = 256 * 1024 * 1024;
 /** Blocks of a key that are read to pass over them, before the next key is looked for. */
 const passedMax = 4;
 /** Words that one text of a query may have. */
@@ -27,6 +29,7 @@ const phraseTermsMax = 1_024;
 export class Planner {
   readonly #slice: TimeSlice;
   readonly #fields = new Map<string, ReturnType<SearchReader['field']>>();
+  #bitsBytes = 0;
 
   constructor(
     private readonly reader: () => SearchReader,
@@ -195,9 +198,17 @@ export class Planner {
     return { kind: 'bits', bits, boost };
   }
 
+  #newBits(): DocBits {
+    const { end } = this.reader();
+    this.#bitsBytes += end / 8;
+    if (this.#bitsBytes > bitsBytesMax)
+      throw badRequest('The query has too many patterns and ranges for an index of this size.');
+    return new DocBits(end);
+  }
+
   /** The documents of all blocks between two keys, of those that pass the test. */
   async #bits(start: Bytes, end: Bytes, test?: (key: Bytes) => boolean): Promise<DocBits> {
-    const bits = new DocBits(this.reader().end);
+    const bits = this.#newBits();
     if (start >= end) return bits;
     let known: Bytes | undefined;
     await this.#walk(start, end, (key, row) => {

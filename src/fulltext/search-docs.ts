@@ -42,6 +42,8 @@ export class TextSearch {
     private readonly source: SearchSource,
     private readonly request: SearchRequest,
     private readonly timeoutMs: number,
+    /** Whether the one who asks is still there: otherwise the search stops. */
+    private readonly isWanted: () => boolean = () => true,
   ) {
     this.#started = source.database.runtime.monotonicMs();
     this.#node = parseQuery(request.query);
@@ -79,6 +81,7 @@ export class TextSearch {
   }
 
   #check(): void {
+    if (!this.isWanted()) throw new RequestError('timeout', 'The client has closed the connection.');
     if (this.source.database.runtime.monotonicMs() - this.#started > this.timeoutMs)
       throw new RequestError('timeout', 'The request could not be processed in a reasonable amount of time.');
   }

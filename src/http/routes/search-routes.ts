@@ -93,7 +93,8 @@ async function answer(
   const index = named(exchange, database);
   const request = searchRequest(parameters, index);
   const source = await searchSource(registry, index, request.isStale, exchange.user);
-  const running = new TextSearch(source, request, config.number('tuffet/query_timeout_ms'));
+  const timeoutMs = config.number('tuffet/query_timeout_ms');
+  const running = new TextSearch(source, request, timeoutMs, () => !exchange.response.destroyed);
   exchange.text(200, await running.answer());
 }
 

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RequestError } from '../../src/base/errors.js';
+import { SystemRuntime } from '../../src/base/runtime.js';
+import { TextSearch } from '../../src/fulltext/search-docs.js';
+import type { SearchRequest } from '../../src/fulltext/search-request.js';
+import type { SearchSource } from '../../src/fulltext/search-source.js';
+import { byRelevance } from '../../src/fulltext/sorting.js';
+
+/** An index that says it has so many documents, and has none: to go through it takes as long as they are many. */
+function sourceOf(docs: number): SearchSource {
+  const reader = {
+    rows: ({ low }: { low: { key: string } }) => (low.key === '\0' ? [{ value: String(docs) }] : []),
+    pieces: () => [],
+  };
+  const database = { runtime: new SystemRuntime() };
+  return { database, analyzer: { name: 'standard' }, reader: () => reader } as unknown as SearchSource;
+}
+
+const request = (query: string): SearchRequest => ({
+  query,
+  limit: 25,
+  after: undefined,
+  sort: [byRelevance],
+  includeDocs: false,
+  includeFields: undefined,
+  counts: undefined,
+  ranges: undefined,
+  drilldown: [],
+  group: undefined,
+  highlight: undefined,
+  isStale: false,
+  partition: undefined,
+});
+
+test('a search stops when its client is gone', async () => {
+  let asked = 0;
+  const search = new TextSearch(sourceOf(1e15), request('*:*'), 600_000, () => ++asked < 3);
+  await assert.rejects(search.answer(), RequestError);
+  assert.equal(asked, 3);
+});
+
+test('a search stops when its time is up', async () => {
+  const search = new TextSearch(sourceOf(1e15), request('*:*'), 50);
+  await assert.rejects(search.answer(), { error: 'timeout' });
+});
+
+test('patterns that would need too much memory are refused', async () => {
+  const search = new TextSearch(sourceOf(3e9), request('a*'), 600_000);
+  await assert.rejects(search.answer(), { error: 'bad_request' });
+});
