@@ -12,6 +12,7 @@ import { putDocument } from './figures/put-document.js';
 import { findBuild, findIndexed, findOr, findScan } from './figures/queries.js';
 import { getDocument, listPage } from './figures/random-reads.js';
 import { replicateByHttp, replicateLocally } from './figures/replication.js';
+import { searchAnd, searchBuild, searchOr } from './figures/search.js';
 import { viewBuild, viewFresh, viewGroup, viewKey, viewReduce } from './figures/views.js';
 import { postAll } from './load/http-client.js';
 import { ensureWrk } from './load/wrk.js';
@@ -45,6 +46,9 @@ const figures = [
   findIndexed,
   findOr,
   findBuild,
+  searchOr,
+  searchAnd,
+  searchBuild,
   replicateLocally,
   replicateByHttp,
 ];
