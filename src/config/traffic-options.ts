@@ -2,6 +2,11 @@ import { integer, limit } from './options.js';
 
 /** Options that bound what requests may take together, or for how long. */
 export const trafficOptions = {
+  'tuffet/compress_bytes_min': limit(
+    32_768,
+    1_024,
+    'Smallest JSON answer that is compressed with gzip, in bytes, where the client takes that (`Accept-Encoding`); `infinity` for none.',
+  ),
   'tuffet/json_bytes_max': limit(
     4 * 1024 * 1024,
     1_024,

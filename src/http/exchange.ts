@@ -155,7 +155,7 @@ export class Exchange implements RequestInfo, Outlet {
   /** Answers with JSON that is text already. */
   text(status: number, text: Bytes, headers?: OutgoingHttpHeaders): void {
     if (this.callback === undefined) {
-      this.send(status, contentTypeFor(this.header('accept')), `${text}\n`, headers);
+      this.sendJson(status, contentTypeFor(this.header('accept')), `${text}\n`, headers);
     } else {
       const wrapped = `${jsonpOpening(this.callback)}${text}${jsonpClosing}`;
       this.send(status, jsonpType, wrapped, { ...headers, ...noSniffing });
@@ -167,6 +167,17 @@ export class Exchange implements RequestInfo, Outlet {
     const type = contentTypeFor(this.header('accept'));
     this.#writeHead(status, ['Content-Type', type, 'Content-Length', text.length + 1], headers);
     this.response.write(`${text}\n`, 'latin1');
+  }
+
+  /** As `send`; what is large is compressed for clients that take it so. */
+  sendJson(status: number, type: string, text: Bytes, headers: OutgoingHttpHeaders = {}): void {
+    const { compression } = this.services;
+    if (this.method === 'HEAD' || !compression.concerns(text.length))
+      return this.send(status, type, text, headers);
+    if (!compression.isWanted(this.request)) return this.send(status, type, text, { ...headers, ...varying });
+    const share = this.#roomFor(text);
+    this.head(status, { 'Content-Type': type, ...headers }, text.length);
+    writeWhole(this.response, text, share);
   }
 
   send(status: number, type: string, text: Bytes, headers?: OutgoingHttpHeaders): void {
@@ -193,17 +204,25 @@ export class Exchange implements RequestInfo, Outlet {
     this.response.end();
   }
 
-  /** Sends the head; what follows is written to the response by the caller. */
-  head(status: number, headers: OutgoingHttpHeaders): void {
-    this.#writeHead(status, [], headers);
+  /**
+   * Sends the head; what follows is written to the response by the caller. Where that is JSON, and known to be of this
+   * size at least, it may be compressed on its way.
+   */
+  head(status: number, headers: OutgoingHttpHeaders, jsonBytes = 0): void {
+    const { compression } = this.services;
+    if (this.method === 'HEAD' || !compression.concerns(jsonBytes))
+      return this.#writeHead(status, [], headers);
+    if (!compression.isWanted(this.request)) return this.#writeHead(status, [], { ...headers, ...varying });
+    this.#writeHead(status, [], { ...compressedHeaders(headers), ...varying });
+    compression.begin(this.response);
   }
 
   /** Sends the head of JSON that the caller writes to the response piece by piece, and closes with `endJson`. */
-  jsonHead(status: number, headers?: OutgoingHttpHeaders): void {
+  jsonHead(status: number, headers?: OutgoingHttpHeaders, jsonBytes = 0): void {
     if (this.callback === undefined) {
-      this.#writeHead(status, ['Content-Type', contentTypeFor(this.header('accept'))], headers);
+      this.head(status, { 'Content-Type': contentTypeFor(this.header('accept')), ...headers }, jsonBytes);
     } else {
-      this.#writeHead(status, ['Content-Type', jsonpType], { ...headers, ...noSniffing });
+        this.#writeHead(status, ['Content-Type', jsonpType], { ...headers, ...noSniffing });
       if (this.method !== 'HEAD') this.response.write(jsonpOpening(this.callback), 'latin1');
     }
   }
@@ -236,6 +255,15 @@ export class Exchange implements RequestInfo, Outlet {
   get secure(): boolean {
     return this.services.policy.isSecure(this.request);
   }
+}
+
+const varying = { Vary: 'Accept-Encoding' };
+
+/** A strong tag belongs to the plain bytes alone. */
+function compressedHeaders(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
+  const { ETag: tag, ...others } = headers;
+  const weak = typeof tag === 'string' ? { ETag: `W/${tag}` } : {};
+  return { ...others, ...weak, 'Content-Encoding': 'gzip' };
 }
 
 const noSniffing = { 'X-Content-Type-Options': 'nosniff' };

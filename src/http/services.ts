@@ -8,6 +8,7 @@ import type { Uuids } from '../node/uuids.js';
 import type { Config } from '../config/config.js';
 import type { Replicator } from '../replication/replicator.js';
 import type { ScriptHost } from '../script/script-host.js';
+import type { Compression } from './answer/compression.js';
 import type { ProxyAndCorsPolicy } from './answer/proxy-and-cors-policy.js';
 import type { MemoryBudgets } from './connection/memory-budgets.js';
 import type { Metrics } from './metrics/metrics.js';
@@ -29,6 +30,7 @@ export interface Services {
   wheel: TimerWheel;
   logger: Logger;
   policy: ProxyAndCorsPolicy;
+  compression: Compression;
   budgets: MemoryBudgets;
   /** Closes the data folder's stores and opens them again. */
   restart: () => Promise<void>;

@@ -27,6 +27,7 @@ import { sweepOrphans } from '../node/sweep-blobs.js';
 import { Uuids } from '../node/uuids.js';
 import { validationGate } from '../design/validate-docs.js';
 import { Config } from '../config/config.js';
+import { Compression } from '../http/answer/compression.js';
 import { ProxyAndCorsPolicy } from '../http/answer/proxy-and-cors-policy.js';
 import { HttpServer } from '../http/connection/http-server.js';
 import { MemoryBudgets } from '../http/connection/memory-budgets.js';
@@ -172,6 +173,7 @@ function servicesFor(
     wheel: new TimerWheel((error) => logger.error({ err: error }, 'a timer failed'), runtime),
     logger,
     policy: new ProxyAndCorsPolicy(config),
+    compression: new Compression(config),
     budgets,
     uuid,
     version,

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import tls from 'node:tls';
+import { gunzipSync } from 'node:zlib';
 import { after, afterEach, describe, test } from 'node:test';
 import { answerOf, adminLogin, H2Client } from '../support/h2-client.js';
 import { HttpClient } from '../support/http-client.js';
@@ -26,6 +27,13 @@ describe('Over HTTP/2', () => {
     assert.equal(JSON.parse(saved.text).length, docs.length);
     const listed = await client.send('GET', '/db/_all_docs?include_docs=true');
     assert.equal(JSON.parse(listed.text).rows.length, docs.length);
+  });
+
+  test('a large answer is compressed for a client that takes gzip', async () => {
+    await client.send('PUT', '/db/packed', json, JSON.stringify({ text: 'x'.repeat(100_000) }));
+    const { status, headers, raw } = await client.send('GET', '/db/packed', { 'accept-encoding': 'gzip' });
+    assert.deepEqual([status, headers['content-encoding']], [200, 'gzip']);
+    assert.equal(JSON.parse(gunzipSync(raw).toString()).text.length, 100_000);
   });
 
   test('addresses in answers begin with https, and no header is about the connection', async () => {

@@ -4,7 +4,7 @@ import { readEncoded, readPlain } from '../../documents/attachments/read-attachm
 import type { Attachment } from '../../shard/content.js';
 import { toBytes, type Bytes } from '../../base/bytes.js';
 import type { Exchange } from '../exchange.js';
-import { namesTag } from '../request/negotiate.js';
+import { namesTag, takesGzip } from '../request/negotiate.js';
 import { parseRanges, type ByteRange } from '../request/ranges.js';
 import { begun, writeBuffers } from './stream.js';
 
@@ -117,16 +117,4 @@ async function send(
   const chunks = await open();
   exchange.head(status, headers);
   if (await writeBuffers(exchange, chunks)) response.end();
-}
-
-/** Whether a client takes gzip: named, or covered by a star, and not with a weight of 0. */
-function takesGzip(header: string | undefined): boolean {
-  const entries = (header ?? '').split(',').map((each) =>
-    each
-      .trim()
-      .toLowerCase()
-      .split(/\s*;\s*/),
-  );
-  const entry = entries.find(([name]) => name === 'gzip') ?? entries.find(([name]) => name === '*');
-  return entry !== undefined && !entry.slice(1).some((parameter) => /^q=0(\.0*)?$/.test(parameter));
 }

@@ -26,3 +26,15 @@ export function takesMultipart(accept: string, subtype: 'mixed' | 'related'): bo
     return range === '*/*' || range === 'multipart/*' || range === `multipart/${subtype}`;
   });
 }
+
+/** Whether a client takes gzip: named, or covered by a star, and not with a weight of 0. */
+export function takesGzip(header: string | undefined): boolean {
+  const entries = (header ?? '').split(',').map((each) =>
+    each
+      .trim()
+      .toLowerCase()
+      .split(/\s*;\s*/),
+  );
+  const entry = entries.find(([name]) => name === 'gzip') ?? entries.find(([name]) => name === '*');
+  return entry !== undefined && !entry.slice(1).some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+}

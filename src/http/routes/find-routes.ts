@@ -77,7 +77,7 @@ async function answer(exchange: Exchange, pieces: Iterator<string, string>): Pro
     const now = exchange.runtime.monotonicMs();
     if (now > deadline) throw queryTimeout();
     if (text.length >= pieceBytes) {
-      if (!isBegun) exchange.head(200, { 'Content-Type': json });
+      if (!isBegun) exchange.head(200, { 'Content-Type': json }, text.length);
       isBegun = true;
       if (!(await writePiece(exchange, text))) return;
       text = '';
@@ -88,5 +88,5 @@ async function answer(exchange: Exchange, pieces: Iterator<string, string>): Pro
     }
   }
   if (isBegun) response.end(`${text}\n`, 'latin1');
-  else exchange.send(200, json, `${text}\n`);
+  else exchange.sendJson(200, json, `${text}\n`);
 }

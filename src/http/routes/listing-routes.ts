@@ -4,6 +4,7 @@ import { badRequest } from '../../base/errors.js';
 import type { Database } from '../../node/database.js';
 import { Listing, rowsForKeys, rowsForKeysWithData, type ListingKind } from '../../documents/list-docs.js';
 import { encodeSequence } from '../../node/sequence.js';
+import { streamedBytes } from '../answer/compression.js';
 import type { Exchange } from '../exchange.js';
 import { listingRequest, type ListingRequest } from '../request/listing-query.js';
 import {
@@ -139,7 +140,7 @@ async function stream(
   headers: OutgoingHttpHeaders,
 ): Promise<void> {
   const { response } = exchange;
-  exchange.jsonHead(200, headers);
+  exchange.jsonHead(200, headers, streamedBytes);
   if (exchange.method === 'HEAD') return void response.end();
   if (!(await writePiece(exchange, beginning))) return;
   if (await writePieces(exchange, rows)) exchange.endJson('\n]}\n');

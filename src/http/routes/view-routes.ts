@@ -10,6 +10,7 @@ import { cleanUpViews, viewInfo } from '../../views/view-info.js';
 import { viewSource, type NamedView } from '../../views/view-source.js';
 import type { ViewRequest } from '../../indexes/view-request.js';
 import { requireJson, requireJsonOrNoOrigin } from '../request/body.js';
+import { streamedBytes } from '../answer/compression.js';
 import type { Exchange } from '../exchange.js';
 import { namesTag } from '../request/negotiate.js';
 import { bodyParameters, queryParameters, sharedParameters, type Parameter } from '../request/parameters.js';
@@ -132,7 +133,7 @@ function answerFrom(
   const second = first.done ? first : rows.next();
   if (second.done) return exchange.text(200, `${opening}${first.done ? '' : first.value}\n]}`, headers);
   const beginning: Bytes = opening + first.value + second.value;
-  return stream(exchange, beginning, { [Symbol.iterator]: () => rows }, headers);
+  return stream(exchange, beginning, { [Symbol.iterator]: () => rows }, headers, streamedBytes);
 }
 
 /** A tag belongs to one address, so what a body asks for has none; the index and, where documents are shown, the database tell the rest. */
@@ -155,7 +156,7 @@ async function answerLater(
   const rows = pieces[Symbol.asyncIterator]();
   const first = await rows.next();
   const beginning = opening + (first.done ? '' : first.value);
-  await stream(exchange, beginning, { [Symbol.asyncIterator]: () => rows }, headers);
+  await stream(exchange, beginning, { [Symbol.asyncIterator]: () => rows }, headers, beginning.length);
 }
 
 async function stream(
@@ -163,9 +164,10 @@ async function stream(
   beginning: Bytes,
   rows: Iterable<Bytes> | AsyncIterable<Bytes>,
   headers: OutgoingHttpHeaders,
+  bytes: number,
 ): Promise<void> {
   const { response } = exchange;
-  beginRows(exchange, headers);
+  beginRows(exchange, bytes, headers);
   if (exchange.method === 'HEAD') return void response.end();
   if (!(await writePiece(exchange, beginning))) return;
   for await (const piece of rows) {
@@ -175,8 +177,8 @@ async function stream(
 }
 
 /** A reduce may fail at any row; the client is told why. */
-function beginRows(exchange: Exchange, headers?: OutgoingHttpHeaders): void {
-  exchange.jsonHead(200, headers);
+function beginRows(exchange: Exchange, bytes: number, headers?: OutgoingHttpHeaders): void {
+  exchange.jsonHead(200, headers, bytes);
   exchange.endsWithError = exchange.method !== 'HEAD' && exchange.callback === undefined;
 }
 
@@ -215,14 +217,14 @@ async function answerAll(
       text += piece;
       // The head waits for this much, so that what goes wrong in a short answer is answered as an error.
       if (text.length < piecesBytes) continue;
-      if (!headSent) beginRows(exchange);
+      if (!headSent) beginRows(exchange, text.length);
       headSent = true;
       if (!(await writePiece(exchange, text))) return;
       text = '';
     }
     text += '\n]}';
   }
-  if (!headSent) exchange.jsonHead(200);
+  if (!headSent) exchange.jsonHead(200, undefined, text.length);
   exchange.endJson(`${text}\n]}\n`);
 }
 
