@@ -222,7 +222,7 @@ export class Exchange implements RequestInfo, Outlet {
     if (this.callback === undefined) {
       this.head(status, { 'Content-Type': contentTypeFor(this.header('accept')), ...headers }, jsonBytes);
     } else {
-        this.#writeHead(status, ['Content-Type', jsonpType], { ...headers, ...noSniffing });
+      this.#writeHead(status, ['Content-Type', jsonpType], { ...headers, ...noSniffing });
       if (this.method !== 'HEAD') this.response.write(jsonpOpening(this.callback), 'latin1');
     }
   }

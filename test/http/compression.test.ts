@@ -30,7 +30,12 @@ async function raw(
   const authorization = `Basic ${btoa('admin:secret')}`;
   const request = http.request(at.url + path, {
     method,
-    headers: { authorization, 'accept-encoding': encoding, 'content-type': 'application/json', ...more.headers },
+    headers: {
+      authorization,
+      'accept-encoding': encoding,
+      'content-type': 'application/json',
+      ...more.headers,
+    },
   });
   request.end(more.json === undefined ? undefined : JSON.stringify(more.json));
   const [response] = (await once(request, 'response')) as [http.IncomingMessage];
@@ -39,7 +44,12 @@ async function raw(
   return { status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks) };
 }
 
-const rowsOf = (body: Buffer): string[] => body.toString().replaceAll(/"seq":"[^"]*"/g, '').split('\n').sort();
+const rowsOf = (body: Buffer): string[] =>
+  body
+    .toString()
+    .replaceAll(/"seq":"[^"]*"/g, '')
+    .split('\n')
+    .sort();
 
 const find = { method: 'POST', path: `${db}/_find`, json: { selector: { i: { $gte: 0 } }, limit: 4000 } };
 const large: { method: string; path: string; json?: unknown }[] = [
@@ -86,7 +96,11 @@ describe('A large answer', () => {
 
   test('is not compressed for others, and HEAD tells the plain length', async () => {
     for (const encoding of ['identity', 'gzip;q=0', 'br', '', 'gzipped'])
-      assert.equal((await raw('GET', `${db}/large`, encoding)).headers['content-encoding'], undefined, encoding);
+      assert.equal(
+        (await raw('GET', `${db}/large`, encoding)).headers['content-encoding'],
+        undefined,
+        encoding,
+      );
     const { headers } = await raw('HEAD', `${db}/large`, 'gzip');
     assert.equal(headers['content-encoding'], undefined);
     assert.ok(Number(headers['content-length']) > 80_000);
@@ -124,9 +138,12 @@ describe('What is not compressed', () => {
   });
 
   test('feeds that go on: rows come at once', async () => {
-    const request = http.get(`${client.url}${db}/_changes?feed=continuous&include_docs=true&heartbeat=60000`, {
-      headers: { authorization: `Basic ${btoa('admin:secret')}`, 'accept-encoding': 'gzip' },
-    });
+    const request = http.get(
+      `${client.url}${db}/_changes?feed=continuous&include_docs=true&heartbeat=60000`,
+      {
+        headers: { authorization: `Basic ${btoa('admin:secret')}`, 'accept-encoding': 'gzip' },
+      },
+    );
     const [response] = (await once(request, 'response')) as [http.IncomingMessage];
     assert.equal(response.headers['content-encoding'], undefined);
     const [chunk] = (await once(response, 'data')) as [Buffer];

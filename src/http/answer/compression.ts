@@ -50,7 +50,8 @@ function compress(response: ServerResponse): void {
   response.on('drain', () => void (isForwarded || gzip.resume()));
   response.on('close', () => gzip.destroy());
   Object.assign(response, {
-    write: (chunk: string | Buffer, encoding: BufferEncoding = 'utf8'): boolean => gzip.write(chunk, encoding),
+    write: (chunk: string | Buffer, encoding: BufferEncoding = 'utf8'): boolean =>
+      gzip.write(chunk, encoding),
     end: (chunk?: string | Buffer, encoding: BufferEncoding = 'utf8'): ServerResponse => {
       if (chunk === undefined) gzip.end();
       else gzip.end(chunk, encoding);
