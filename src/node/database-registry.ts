@@ -1,3 +1,4 @@
+import type { Store } from '../storage/store.js';
 import { SystemRuntime, type Runtime } from '../base/runtime.js';
 import { notFound } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
@@ -39,7 +40,6 @@ export interface Watcher {
   committed(instance: number): void;
   /** A database was made or removed, or its settings have changed. */
   catalogued(name: string): void;
-  /** Nothing will come any more. */
   closing?(): void;
 }
 
@@ -60,7 +60,6 @@ export class DatabaseRegistry implements EventTarget {
   readonly #designDocs = new DesignDocCache();
   /** What answers under way have promised. */
   readonly pins: AttachmentPins;
-  /** What splits shards. */
   readonly reshardJobs: ReshardJobs;
   #closing = false;
   #feedsEnded = false;
@@ -69,16 +68,16 @@ export class DatabaseRegistry implements EventTarget {
     readonly config: Config,
     readonly logger: Logger,
     folder: DataFolder | undefined,
-    /** The bytes of attachments. */
     readonly blobs: BlobStore,
     readonly views: Views,
     /** Encodes and decodes every command before it is applied: see `log/log.ts`. */
     encodedCommands = false,
     readonly runtime: Runtime = new SystemRuntime(),
+    openStore: (name: string) => Store = () => new MemoryStore(),
   ) {
     this.tasks = new TaskList(runtime);
     this.pins = new AttachmentPins(blobs);
-    const store = folder === undefined ? new MemoryStore() : new LmdbStore(folder.path('catalogue'));
+    const store = folder === undefined ? openStore('catalogue') : new LmdbStore(folder.path('catalogue'));
     this.#catalogue = new Catalogue(store, (name) => this.#changed(name), encodedCommands, runtime);
     this.#volumes = new Volumes(
       folder?.path('documents'),
@@ -89,6 +88,7 @@ export class DatabaseRegistry implements EventTarget {
       () => views.restart(),
       encodedCommands,
       runtime,
+      openStore,
     );
     this.reshardJobs = new ReshardJobs(this, this.#catalogue);
     for (const erasure of this.#catalogue.erasures()) this.#erase(erasure);

@@ -7,7 +7,6 @@ import { Volume } from '../shard/volume.js';
 import type { Touched } from '../shard/write-view.js';
 import { CachedStore } from '../storage/cached-store.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
-import { MemoryStore } from '../storage/memory-store.js';
 import type { Store } from '../storage/store.js';
 import { syncFolder } from '../storage/sync-folder.js';
 import type { Catalogue } from './catalogue.js';
@@ -45,6 +44,8 @@ export class Volumes {
     private readonly onStuck: () => Promise<void>,
     private readonly encodedCommands: boolean,
     private readonly runtime: Runtime,
+    /** Makes the stores of volumes where there is no folder. */
+    private readonly openStore: (name: string) => Store,
   ) {}
 
   get(slot: number): Volume {
@@ -145,7 +146,7 @@ export class Volumes {
   }
 
   #open(slot: number): Store {
-    if (this.folder === undefined) return new MemoryStore();
+    if (this.folder === undefined) return this.openStore(`documents/${slot}`);
     return this.#cached(this.#folderOf(slot, this.catalogue.generations()[slot]!));
   }
 

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { seed } from '../model/random.js';
+import { Simulation } from './simulation.js';
+
+const seeds = 50;
+
+test(`${seeds} simulated machines lose nothing, from seed ${seed} on`, async () => {
+  for (let at = seed; at < seed + seeds; at++) {
+    await new Simulation(at).run().catch((error: unknown) => {
+      throw new Error(`seed ${at}: npm run simulate -- --seed ${at}`, { cause: error });
+    });
+  }
+});
+
+test('a seed is replayed exactly', async () => {
+  const events: string[][] = [[], []];
+  const [first, second] = [
+    await new Simulation(seed, (event) => events[0]!.push(event)).run(),
+    await new Simulation(seed, (event) => events[1]!.push(event)).run(),
+  ];
+  assert.deepEqual(events[1], events[0]);
+  assert.deepEqual(second, first);
+  const other = await new Simulation(seed + 1).run();
+  assert.notEqual(other.trace, first.trace);
+});
