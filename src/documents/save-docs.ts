@@ -76,10 +76,14 @@ async function saveAttached(
   inputs: readonly NamedInput[],
   options: SaveOptions,
 ): Promise<Saved[]> {
-  const results = await saveOnce(registry, database, inputs, options);
+  const { saveGates } = registry;
+  // Most documents concern no gate, and are saved at the first attempt.
+  const results = isGated(saveGates, database, inputs)
+    ? await saveOnce(registry, database, inputs, options)
+    : await update(database, inputs, options, digestOf(saveGates, database));
   for (let round = 1; results.includes('retry'); round++) {
     if (round > roundsMax) throw new Unavailable(changedTooOften);
-    await agreeOnValidators(registry.saveGates, database);
+    await agreeOnValidators(saveGates, database);
     const open = results.flatMap((each, at) => (each === 'retry' ? [at] : []));
     const some = open.map((at) => inputs[at]!);
     const again = (isAlone: boolean): Promise<Outcome[]> =>

@@ -2,7 +2,7 @@ import type { Bytes } from '../base/bytes.js';
 import { badRequest } from '../base/errors.js';
 import { StorageError } from '../base/storage-errors.js';
 import type { Rev } from '../revisions/rev.js';
-import type { Edit, EditCommand, EditResult, LocalEdit } from '../shard/commands.js';
+import type { Edit, EditResult, LocalEdit } from '../shard/commands.js';
 import { PartlyStored } from '../shard/group-log.js';
 import type { NewBlobs } from './attachments/new-blobs.js';
 import type { Database } from '../node/database.js';
@@ -51,7 +51,8 @@ export async function updateDocs(
     group.edits.push(newEdits ? interactiveEdit(input) : replicatedEdit(input));
   }
   const { instance } = database.record;
-  const common = commonOf(database, options);
+  const { blobs, validators } = options;
+  const brought = blobs === undefined ? {} : { small_blobs: blobs.small, stored_blobs: blobs.stored };
   const work: Promise<void>[] = [];
   const failures: StorageError[] = [];
   /** Commands may be committed apart from each other: what one could not store, another may have stored. */
@@ -69,6 +70,7 @@ export async function updateDocs(
       for (const [i, place] of at.entries()) results[place] = i < stored.length ? stored[i] : error;
     }
   };
+  const common = { revs_limit: database.revsLimit, validators, ...brought };
   for (const [shard, { at, edits: list }] of edits) {
     const command = { type: 'edit', instance, shard, edits: list, ...common } as const;
     work.push(settle(at, database.submit(command)));
@@ -92,16 +94,10 @@ function updateOne(
     instance: database.record.instance,
     shard: database.shardOf(input.id),
     edits: [newEdits ? interactiveEdit(input) : replicatedEdit(input)],
-    ...commonOf(database, options),
+    revs_limit: database.revsLimit,
+    validators: options.validators,
+    ...(options.blobs && { small_blobs: options.blobs.small, stored_blobs: options.blobs.stored }),
   });
-}
-
-function commonOf(
-  { revsLimit }: Database,
-  { blobs, validators }: UpdateOptions,
-): Pick<EditCommand, 'revs_limit' | 'validators' | 'small_blobs' | 'stored_blobs'> {
-  if (blobs === undefined) return { revs_limit: revsLimit, validators };
-  return { revs_limit: revsLimit, validators, small_blobs: blobs.small, stored_blobs: blobs.stored };
 }
 
 /** A history given by `_revisions` names the same parent as `_rev` would; `_revisions` prevails. */
