@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Bytes } from '../base/bytes.js';
 import { Unavailable } from '../base/errors.js';
 import { StorageError } from '../base/storage-errors.js';
@@ -26,7 +25,7 @@ export async function changeValidators<T>(
   change: (token: Bytes) => Promise<T>,
 ): Promise<T> {
   return await database.validatorChanges.run(async () => {
-    const token = validatorsToken(randomBytes(16).latin1Slice(0, 16));
+    const token = validatorsToken(database.runtime.randomBytes(16).latin1Slice(0, 16));
     await database.setValidators(undefined, token);
     try {
       return await change(token);

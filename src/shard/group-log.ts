@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import type { Runtime } from '../base/runtime.js';
 import { StorageError } from '../base/storage-errors.js';
 import { Followers } from '../log/followers.js';
 import type { Appended, Log, LogEntry } from '../log/log.js';
@@ -34,6 +34,8 @@ export interface GroupLogs {
    * where they are large, and delivered twice.
    */
   readonly encoded: boolean;
+  /** Where ids of commands come from. */
+  readonly runtime: Pick<Runtime, 'randomBytes'>;
 }
 
 /** Those who follow groups of a volume. */
@@ -79,7 +81,7 @@ export class GroupLog implements Log<Command, Results> {
   }
 
   nextId(): Bytes | undefined {
-    return this.logs.encoded ? randomBytes(16).latin1Slice(0, 16) : undefined;
+    return this.logs.encoded ? this.logs.runtime.randomBytes(16).latin1Slice(0, 16) : undefined;
   }
 
   append<D extends Command>(command: D): Promise<Appended<Results[D['type']]>> {

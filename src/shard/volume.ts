@@ -63,6 +63,7 @@ export class Volume {
       view: this.#view,
       followers: this.#followers,
       encoded: this.encoded,
+      runtime: this.runtime,
     };
     return new GroupLog(logs, () => this.#store, instance);
   }
