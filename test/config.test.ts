@@ -82,7 +82,7 @@ test('a value that an option of the schema cannot have is refused, and in a file
   assert.equal(config.choice('uuids/algorithm'), 'sequential');
   assert.deepEqual(config.problems(), [
     '[cluster] q must be a whole number from 1 to 256; 8 is used.',
-    '[uuids] algorithm must be one of random, sequential, utc_random, utc_id; sequential is used.',
+    '[uuids] algorithm must be one of random, sequential, utc_random, utc_id, uuid_v7, uuid_v4; sequential is used.',
   ]);
   for (const value of ['0', '-1', '1.5', '1e2', '0x10', 'NaN', 'infinity', '99999999999999999999']) {
     assert.throws(() => config.set('cluster', 'q', value), {

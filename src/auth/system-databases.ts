@@ -3,6 +3,7 @@ import { serverAdminRole, type UserContext } from '../base/user-context.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
 import type { Config } from '../config/config.js';
+import { addAuthDesign } from './auth-design.js';
 import { checkDbAdmin, checkMember, isServerAdmin, requireServerAdmin } from './rights.js';
 import { holdsUsers, publicFields, usersDatabase } from './users-database.js';
 
@@ -38,10 +39,14 @@ export async function ensureDatabases(
     missing.map(async (name) => {
       const security = securityOfNew(config, name);
       const settings = { q: config.number('cluster/q'), ...(security && { security }) };
-      await registry.createDatabase(name, settings).catch((error: unknown) => {
+      try {
+        await registry.createDatabase(name, settings);
+      } catch (error) {
         // Another request created it first.
-        if (!(error instanceof RequestError && error.error === 'file_exists')) throw error;
-      });
+        if (error instanceof RequestError && error.error === 'file_exists') return;
+        throw error;
+      }
+      await addAuthDesign(registry, config, name);
     }),
   );
 }

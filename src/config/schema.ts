@@ -138,8 +138,13 @@ export const schema = {
   ),
   'uuids/algorithm': choice(
     'sequential',
-    ['random', 'sequential', 'utc_random', 'utc_id'],
+    ['random', 'sequential', 'utc_random', 'utc_id', 'uuid_v7', 'uuid_v4'],
     'How ids are made, for `/_uuids` and for documents that come without one.',
+  ),
+  'uuids/format': choice(
+    'base_16',
+    ['base_16', 'base_36', 'rfc9562'],
+    'How ids made with `uuid_v7` and `uuid_v4` are written: 32 hexadecimal digits, 25 letters and digits, or with hyphens.',
   ),
   'uuids/utc_id_suffix': text('', 'Ending of ids made with `utc_id`; each server needs its own.'),
   'uuids/max_count': integer(1000, 0, millions, 'Most ids in one `/_uuids`.'),
@@ -184,10 +189,6 @@ export const schema = {
     0,
     3_600_000,
     'Milliseconds after the first change of a database until its indexes are brought up to date in the background.',
-  ),
-  'tuffet/more_reduces': boolean(
-    false,
-    'Allow the built-in reduces `_first`, `_last`, `_top_N` and `_bottom_N`, which CouchDB 3.4 does not know.',
   ),
   'tuffet/bulk_docs_max': integer(100_000, 1, 100 * millions, 'Most documents in one bulk request.'),
   'tuffet/auto_setup': boolean(

@@ -3,19 +3,19 @@ import { FunctionError, notFound, RequestError } from '../base/errors.js';
 import { MemberPicker } from '../json/raw-fields.js';
 import type { ScriptHost, ScriptValue } from '../script/script-host.js';
 import { splitContent } from '../shard/content.js';
-import { builtinFold, isRecentBuiltin, namesBuiltin } from '../indexes/reduce/builtin.js';
+import { builtinFold, namesBuiltin, rankProblem } from '../indexes/reduce/builtin.js';
 import { scriptSpace } from './design-functions.js';
 import { isDesignId } from '../shard/doc-id.js';
 import type { SaveGate } from '../node/save-gate.js';
 
 /** Refuses design documents that are of the wrong form, or whose views cannot be compiled. */
-export function designDocGate(scripts: ScriptHost, allowsMoreReduces: () => boolean): SaveGate {
+export function designDocGate(scripts: ScriptHost): SaveGate {
   return {
     concerns: (_, id) => isDesignId(id),
     check: async (database, input) => {
       if (input.deleted) return input;
       const ddoc = JSON.parse(fromBytes(formMembers.of(splitContent(input.body).body))) as Members;
-      const functions = checkForm(ddoc, allowsMoreReduces());
+      const functions = checkForm(ddoc);
       if (functions.length === 0) return input;
       const sources = functions.map(({ source }) => source);
       const values = await scripts.check(scriptSpace(database), sources);
@@ -63,7 +63,7 @@ const forms: Readonly<Record<string, { kinds: readonly Kind[]; each?: readonly K
 const formMembers = new MemberPicker(Object.keys(forms));
 
 /** Refuses members of the wrong type. Gives the functions of views that are in JavaScript. */
-function checkForm(ddoc: Members, moreReduces: boolean): ViewFunction[] {
+function checkForm(ddoc: Members): ViewFunction[] {
   for (const [name, { kinds, each }] of Object.entries(forms)) {
     const value = memberOf(ddoc, name);
     if (value === undefined) continue;
@@ -78,11 +78,11 @@ function checkForm(ddoc: Members, moreReduces: boolean): ViewFunction[] {
   }
   const language = memberOf(ddoc, 'language') ?? 'javascript';
   const views = Object.entries((memberOf(ddoc, 'views') ?? {}) as Members).filter(([name]) => name !== 'lib');
-  const functions = views.flatMap(([name, view]) => checkView(name, view as Members, language, moreReduces));
+  const functions = views.flatMap(([name, view]) => checkView(name, view as Members, language));
   return language === 'javascript' ? functions : [];
 }
 
-function checkView(name: string, view: Members, language: unknown, moreReduces: boolean): ViewFunction[] {
+function checkView(name: string, view: Members, language: unknown): ViewFunction[] {
   const map = memberOf(view, 'map');
   if (map === undefined) throw invalid(`View \`${name}\` must contain map function`);
   requireKind(`views.${name}.map`, map, [language === 'query' ? 'object' : 'string']);
@@ -92,8 +92,8 @@ function checkView(name: string, view: Members, language: unknown, moreReduces: 
   const functions: ViewFunction[] = [{ view: name, kind: 'map', source: map }];
   if (typeof reduce !== 'string') return functions;
   if (!namesBuiltin(reduce)) return [...functions, { view: name, kind: 'reduce', source: reduce }];
-  if (builtinFold(reduce) !== undefined && (moreReduces || !isRecentBuiltin(reduce))) return functions;
-  throw invalid(`\`${reduce}\` is not a supported reduce function.`);
+  if (builtinFold(reduce) !== undefined) return functions;
+  throw invalid(rankProblem(reduce) ?? `\`${reduce}\` is not a supported reduce function.`);
 }
 
 function requireKind(path: string, value: unknown, kinds: readonly Kind[]): void {

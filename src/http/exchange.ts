@@ -54,6 +54,8 @@ export class Exchange implements RequestInfo, Outlet {
   #bodyShare: Share | undefined;
   #answerShare: Share | undefined;
   #ends = 0;
+  /** How long it took to read the body, where it was read as a whole. */
+  #bodyMs = 0;
 
   constructor(
     readonly services: Services,
@@ -113,9 +115,14 @@ export class Exchange implements RequestInfo, Outlet {
     return this.services.config.number('tuffet/json_bytes_max');
   }
 
-  body(bytesMax = bodyInMemoryBytesMax): Promise<Buffer> {
+  async body(bytesMax = bodyInMemoryBytesMax): Promise<Buffer> {
+    const started = performance.now();
     const most = Math.min(this.bodyBytesMax, bodyInMemoryBytesMax, bytesMax);
-    return readBody(this.request, most, () => this.bodyShare);
+    try {
+      return await readBody(this.request, most, () => this.bodyShare);
+    } finally {
+      this.#bodyMs += performance.now() - started;
+    }
   }
 
   /** What the body takes of the memory for bodies. Under pressure a client that has stopped sending is cut off. */
@@ -241,6 +248,7 @@ export class Exchange implements RequestInfo, Outlet {
     if (!cached) list.push('Cache-Control', 'must-revalidate');
     if (this.setCookie !== undefined) list.push('Set-Cookie', this.setCookie);
     list.push('Server', this.services.serverName, 'X-Request-ID', this.id, 'X-Couch-Request-ID', this.id);
+    list.push('X-CouchDB-Body-Time', Math.round(this.#bodyMs));
     const { policy } = this.services;
     if (policy.marks) policy.mark(this.request, list);
     this.response.writeHead(status, list);

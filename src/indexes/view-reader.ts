@@ -38,6 +38,8 @@ export interface FoundGroup {
 const rangesLookedAtMax = 100;
 
 /** A view's index as it is at one moment. */
+type Bounds = Pick<ViewRequest, 'start' | 'end' | 'descending' | 'inclusiveEnd'>;
+
 export class ViewReader {
   readonly #order: KeyOrder;
   readonly #tree: TreeReader;
@@ -80,13 +82,21 @@ export class ViewReader {
       : { key: partitionBounds(this.partition, this.#order).high, after: false };
   }
 
-  range({ start, end, descending, inclusiveEnd }: ViewRequest): ViewRange {
+  range({ start, end, descending, inclusiveEnd }: Bounds): ViewRange {
     const low = descending ? this.#bound(end, !inclusiveEnd) : this.#bound(start, false);
     const high = descending ? this.#bound(start, true) : this.#bound(end, inclusiveEnd);
     return { low: low ?? this.#low, high: high ?? this.#high };
   }
 
-  rangeOfKey(key: unknown): ViewRange {
+  rangeOfKey(
+    key: unknown,
+    { keyDocids, descending }: Pick<ViewRequest, 'keyDocids' | 'descending'>,
+  ): ViewRange {
+    if (keyDocids !== undefined) {
+      const start = { key, docid: keyDocids.start };
+      const end = { key, docid: keyDocids.end };
+      return this.range({ start, end, descending, inclusiveEnd: true });
+    }
     const encoded = encodeIn(this.partition, this.#order, key);
     return { low: { key: encoded, after: false }, high: { key: encoded, after: true } };
   }

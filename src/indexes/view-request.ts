@@ -7,6 +7,8 @@ export interface ViewRequest {
   end?: KeyBound;
   inclusiveEnd: boolean;
   keys: readonly unknown[] | undefined;
+  /** Between which document ids the rows of each of `keys` are. */
+  keyDocids?: { start: string | undefined; end: string | undefined };
   descending: boolean;
   skip: number;
   limit: number;

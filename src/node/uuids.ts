@@ -27,6 +27,22 @@ export class Uuids {
         return this.#utc() + this.config.text('uuids/utc_id_suffix');
       case 'sequential':
         return this.#sequential();
+      case 'uuid_v7':
+        return this.#written(this.#timestamped());
+      case 'uuid_v4':
+        return this.#written(marked(this.runtime.randomBytes(16), 4));
+    }
+  }
+
+  #written(bytes: Buffer): string {
+    const hex = bytes.toString('hex');
+    switch (this.config.choice('uuids/format')) {
+      case 'base_16':
+        return hex;
+      case 'base_36':
+        return BigInt(`0x${hex}`).toString(36).padStart(25, '0');
+      case 'rfc9562':
+        return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
     }
   }
 
@@ -37,6 +53,13 @@ export class Uuids {
       this.#count = 1 + this.#randomByte();
     }
     return this.#prefix + this.#count.toString(16).padStart(6, '0');
+  }
+
+  /** Version 7 begins with the time in milliseconds, so that ids sort by it. */
+  #timestamped(): Buffer {
+    const bytes = this.runtime.randomBytes(16);
+    bytes.writeUIntBE(Math.floor(this.runtime.now()), 0, 6);
+    return marked(bytes, 7);
   }
 
   /** Microseconds since 1970 in 14 digits, never the same twice. */
@@ -58,4 +81,11 @@ export class Uuids {
   #randomHex(digits: number): string {
     return this.runtime.randomHex(digits / 2);
   }
+}
+
+/** Puts the version and the variant of RFC 9562 into random bytes. */
+function marked(bytes: Buffer, version: number): Buffer {
+  bytes[6] = (version << 4) | (bytes[6]! & 0x0f);
+  bytes[8] = 0x80 | (bytes[8]! & 0x3f);
+  return bytes;
 }

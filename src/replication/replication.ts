@@ -144,6 +144,8 @@ export class Replication {
       this.#sourceSeq = lastSeq;
       this.#pending = pending;
       this.updatedAt = this.options.runtime.date();
+      // Where none of the named documents has come, there is nothing to note.
+      if (changes.length === 0 && spec.selection.kind === 'doc_ids') continue;
       const done = this.#progress.begin(lastSeq);
       await slots.take();
       signal.throwIfAborted();

@@ -228,7 +228,7 @@ async function openStores(
     partitionedDesignGate,
     users.gate,
     partitionSizeGate(() => config.number('couchdb/max_partition_size')),
-    designDocGate(scripting.host, () => config.boolean('tuffet/more_reduces')),
+    designDocGate(scripting.host),
     validationGate(scripting.host),
   );
   registry.readGates.push(users.gate);

@@ -86,7 +86,8 @@ export class ViewAnswer {
     const { keys, descending, shape } = this.request;
     if (keys === undefined) return [reader.range(this.request)];
     // Groups come in the order of the keys in any case, as in CouchDB.
-    return (descending && shape === 'rows' ? keys.toReversed() : keys).map((key) => reader.rangeOfKey(key));
+    const inOrder = descending && shape === 'rows' ? keys.toReversed() : keys;
+    return inOrder.map((key) => reader.rangeOfKey(key, this.request));
   }
 
   *#rows(first: ViewReader): Generator<Bytes> {

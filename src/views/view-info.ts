@@ -1,7 +1,6 @@
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
 import { designNames, designOf, searchesOf } from '../design/design-docs.js';
-import { encodeSequence } from '../node/sequence.js';
 
 const collatorVersion = process.versions.icu ?? '';
 
@@ -33,7 +32,7 @@ export function viewInfo(
       waiting_commit: false,
       waiting_clients: registry.views.waiting(indexed, design),
       updater_running: registry.views.isUpdating(indexed, design),
-      update_seq: encodeSequence(database, positions),
+      update_seq: positions.reduce((sum, { seq }) => sum + seq, 0),
       sizes: { file: bytes, external: bytes, active: bytes },
       data_size: bytes,
       disk_size: bytes,

@@ -106,6 +106,28 @@ describe('The configuration', () => {
     assert.ok((await prefixes()).size <= 2);
   });
 
+  test('ids by time and at random have the forms of RFC 9562', async () => {
+    const made = async (algorithm: string, format: string): Promise<string[]> => {
+      assertOk(await client.put(`${config}/uuids/algorithm`, algorithm), 200);
+      assertOk(await client.put(`${config}/uuids/format`, format), 200);
+      return (await client.get('/_uuids?count=20')).body.uuids as string[];
+    };
+    const before = Date.now();
+    for (const id of await made('uuid_v7', 'base_16')) {
+      assert.match(id, /^[0-9a-f]{12}7[0-9a-f]{3}[89ab][0-9a-f]{15}$/);
+      const time = parseInt(id.slice(0, 12), 16);
+      assert.ok(time >= before && time <= Date.now());
+    }
+    for (const id of await made('uuid_v4', 'rfc9562'))
+      assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    const short = await made('uuid_v7', 'base_36');
+    for (const id of short) assert.match(id, /^[0-9a-z]{25}$/);
+    assert.equal(new Set(short).size, 20);
+    assertRefused(await client.put(`${config}/uuids/format`, 'base_64'), 400);
+    await client.delete(`${config}/uuids/algorithm`);
+    await client.delete(`${config}/uuids/format`);
+  });
+
   test('_reload keeps what is on disk and discards what is only in memory', async () => {
     await client.put(`${config}/reload/kept`, 'disk');
     await client.put(`${config}/reload/lost`, 'memory', { 'x-svc-persist': 'false' });

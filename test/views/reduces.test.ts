@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newDb, startServer } from '../support/server.js';
 
-const client = await startServer({ config: { tuffet: { more_reduces: 'true' } } });
+const client = await startServer();
 
 async function reduced(reduce: string, docs: object[], query = ''): Promise<unknown> {
   const db = await newDb(client);
@@ -28,7 +28,33 @@ test('_top_N and _bottom_N give the largest and smallest values, the most extrem
   assert.deepEqual(await reduced('_bottom_3', many), whole(values.slice(0, 3)));
 });
 
-for (const name of ['_top_0', '_top_101', '_bottom_', '_first_2', '_median']) {
+test('equal values are among the largest and smallest once, in each group too', async () => {
+  const docs = [3, 1, 3, 2, 2, 1, 0].map((v, n) => ({ k: [n % 2, n], v }));
+  assert.deepEqual(await reduced('_top_2', docs), whole([3, 2]));
+  assert.deepEqual(await reduced('_bottom_10', docs, '?group_level=1'), [
+    { key: [0], value: [0, 2, 3] },
+    { key: [1], value: [1, 2] },
+  ]);
+  assert.deepEqual(await reduced('_last', docs, '?group_level=1'), [
+    { key: [0], value: 0 },
+    { key: [1], value: 1 },
+  ]);
+  assert.deepEqual(await reduced('_first', docs, '?group_level=1&descending=true'), [
+    { key: [1], value: 1 },
+    { key: [0], value: 3 },
+  ]);
+});
+
+const wrongRanks = {
+  _top_0: 'The rank of a reduce must be between 1 and 100.',
+  _top_101: 'The rank of a reduce must be between 1 and 100.',
+  '_bottom_-1': 'The rank of a reduce must be between 1 and 100.',
+  _bottom_: 'The rank of a reduce must be a whole number.',
+  _top_5x: 'The rank of a reduce must be a whole number.',
+  _median: '`_median` is not a supported reduce function.',
+};
+
+for (const [name, reason] of Object.entries(wrongRanks)) {
   test(`${name} is refused when the design document is saved`, async () => {
     const db = await newDb(client);
     const views = { v: { map: 'function (doc) {}', reduce: name } };
@@ -37,7 +63,7 @@ for (const name of ['_top_0', '_top_101', '_bottom_', '_first_2', '_median']) {
       { status, body },
       {
         status: 400,
-        body: { error: 'invalid_design_doc', reason: `\`${name}\` is not a supported reduce function.` },
+        body: { error: 'invalid_design_doc', reason },
       },
     );
   });

@@ -9,12 +9,15 @@ import { saveDocs, type Saved } from '../../documents/save-docs.js';
 import { parseValue, scanDocument, type Member, type ScannedValue } from '../../json/scan.js';
 import { inputLimits } from './edit-request.js';
 import type { Exchange } from '../exchange.js';
+import { asksForMoreCopies } from './quorum.js';
 import { refusalText } from '../answer/statuses.js';
 
 /** What a bulk request says beside its documents. */
 export interface BulkSettings {
   newEdits: boolean;
   allOrNothing: boolean;
+  /** How many copies are asked for, if the body says so. */
+  w: unknown;
 }
 
 /** Reads them from the members of the body. */
@@ -25,7 +28,7 @@ export function bulkSettings(bytes: Buffer, members: readonly Member[]): BulkSet
   };
   const newEdits = members.some(({ name }) => name === 'new_edits') ? value('new_edits') : true;
   if (typeof newEdits !== 'boolean') throw badRequest('`new_edits` parameter must be a boolean.');
-  return { newEdits, allOrNothing: value('all_or_nothing') === true };
+  return { newEdits, allOrNothing: value('all_or_nothing') === true, w: value('w') };
 }
 
 export function checkDocs(members: readonly Member[], isArray: boolean): void {
@@ -82,15 +85,16 @@ export class BulkSaver {
   }
 
   /** Saves documents and gives a row for each, in their order. With `new_edits` off, success is silence. */
-  async save(inputs: readonly NamedInput[], newEdits: boolean): Promise<Bytes[]> {
+  async save(inputs: readonly NamedInput[], { newEdits, w }: BulkSettings): Promise<Bytes[]> {
     const { user, services } = this.exchange;
+    const accepted = asksForMoreCopies(this.exchange, w);
     const saved = await saveDocs(services.registry, this.database, inputs, { user, newEdits });
     services.metrics.documentWrites += saved.length;
     const rows: Bytes[] = [];
     const slice = this.runtime.slice();
     for (const [i, input] of inputs.entries()) {
       const result = saved[i]!;
-      if (newEdits) rows.push(rowOf(input.id, result));
+      if (newEdits) rows.push(rowOf(input.id, result, accepted));
       else if (result instanceof RequestError) rows.push(refusedRow(input, result));
       if (i % 1_000 === 999 && slice.isOver) await slice.next();
     }
@@ -100,10 +104,11 @@ export class BulkSaver {
 
 /** The rows of documents that were not saved. */
 export const failedRows = (inputs: readonly NamedInput[], refusal: RequestError): Bytes[] =>
-  inputs.map(({ id }) => rowOf(id, refusal));
+  inputs.map(({ id }) => rowOf(id, refusal, false));
 
-function rowOf(id: Bytes, saved: Saved): Bytes {
-  if (!(saved instanceof RequestError)) return `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(saved)}}`;
+function rowOf(id: Bytes, saved: Saved, accepted: boolean): Bytes {
+  if (!(saved instanceof RequestError))
+    return `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(saved)}${accepted ? ',"accepted":true' : ''}}`;
   return `{"id":${quoteId(id)},${toBytes(refusalText(saved).slice(1))}`;
 }
 

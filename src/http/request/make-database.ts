@@ -1,3 +1,4 @@
+import { addAuthDesign } from '../../auth/auth-design.js';
 import { badRequest, RequestError } from '../../base/errors.js';
 import { isSystemName, securityOfNew } from '../../auth/system-databases.js';
 import type { DatabaseRegistry } from '../../node/database-registry.js';
@@ -46,6 +47,7 @@ export async function makeDatabase(
     ...(partitioned === 'true' ? { partitioned: true, placement: 'partition' } : {}),
     ...(security && { security }),
   });
+  await addAuthDesign(registry, config, name);
 }
 
 const shardsMax = 256;

@@ -28,7 +28,6 @@ export function parseRanges(header: string | undefined, length: number): ByteRan
     ranges.push({ start, end });
   }
   if (ranges.length > rangesMax) return undefined;
-  const [only] = ranges;
-  const isWhole = ranges.length === 1 && only!.start === 0 && only!.end === length && /^\s*0-\s*$/.test(list);
-  return isWhole ? undefined : ranges;
+  // The whole, however often it is asked for.
+  return /^(\s*0-\s*(,|$))+$/.test(list) ? undefined : ranges;
 }

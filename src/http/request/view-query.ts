@@ -171,7 +171,11 @@ function checkKeys({ request: { keys = [] }, start, end }: Draft): void {
 
 function setBounds(draft: Draft, { raw }: ViewDefinition): void {
   const { request } = draft;
-  if (request.keys !== undefined) return;
+  if (request.keys !== undefined) {
+    if ((draft.startDocid ?? draft.endDocid) !== undefined)
+      request.keyDocids = { start: draft.startDocid, end: draft.endDocid };
+    return;
+  }
   const from = bound(draft.start, draft.startDocid);
   const to = bound(draft.end, draft.endDocid);
   if (from !== undefined) request.start = from;

@@ -20,6 +20,7 @@ import { bodyProblem } from '../request/body.js';
 import { etagOf } from '../answer/document-answer.js';
 import { ifMatchRev, namedRev } from '../request/edit-request.js';
 import type { Exchange } from '../exchange.js';
+import { savedStatus } from '../request/quorum.js';
 import { encodePart, isText } from '../request/path.js';
 import type { Route } from './route.js';
 import { checkWritableId } from './document-routes.js';
@@ -78,7 +79,7 @@ async function putAttachment(exchange: Exchange, database: Database, id: Bytes, 
     const { services, user } = exchange;
     const saved = await saveDoc(services.registry, database, input, { user, newEdits: true, blobs });
     const location = `/${encodePart(toBytes(database.name))}/${encodePart(id)}/${encodePart(toBytes(name))}`;
-    answerSaved(exchange, 201, id, saved, { Location: exchange.location(location) });
+    answerSaved(exchange, savedStatus(exchange, 201), id, saved, { Location: exchange.location(location) });
   } finally {
     blobs.release();
     await discardUnneeded(exchange.services.registry, blobs.stored);

@@ -17,6 +17,7 @@ import {
   type BulkSettings,
 } from '../request/bulk-docs.js';
 import type { Exchange } from '../exchange.js';
+import { asksForMoreCopies } from '../request/quorum.js';
 import { countBody } from '../connection/memory-budgets.js';
 import { contentTypeFor } from '../request/negotiate.js';
 import type { DatabaseRoute } from './route.js';
@@ -44,9 +45,12 @@ async function saveFromMemory(exchange: Exchange, database: Database): Promise<v
   const { inputs, settings } =
     bytes.length <= atOnceBytesMax ? readAtOnce(bytes, saver) : await readInSlices(bytes, saver);
   if (settings.allOrNothing) return refuseAllOrNothing(exchange, inputs);
-  const rows = await saver.save(inputs, settings.newEdits);
-  exchange.text(201, `[${rows.join(',')}]`);
+  const rows = await saver.save(inputs, settings);
+  exchange.text(statusFor(exchange, settings), `[${rows.join(',')}]`);
 }
+
+const statusFor = (exchange: Exchange, { w }: BulkSettings): number =>
+  asksForMoreCopies(exchange, w) ? 202 : 201;
 
 interface Bulk {
   inputs: NamedInput[];
@@ -140,8 +144,8 @@ async function saveFromFile(exchange: Exchange, database: Database): Promise<voi
       throw new RequestError('expectation_failed', 'all_or_nothing is not supported');
     const answer = await Spool.open(spoolFolder);
     try {
-      await saveElements(body, answer, saver, settings.newEdits);
-      exchange.head(201, {
+      await saveElements(body, answer, saver, settings);
+      exchange.head(statusFor(exchange, settings), {
         'Content-Type': contentTypeFor(exchange.request.headers.accept),
         'Content-Length': answer.length,
       });
@@ -179,7 +183,12 @@ function settingsOf(skeleton: Buffer): ReturnType<typeof bulkSettings> {
 const groupDocsMax = 1_000;
 const groupBytesMax = 512 * 1024;
 
-async function saveElements(body: Spool, answer: Spool, saver: BulkSaver, newEdits: boolean): Promise<void> {
+async function saveElements(
+  body: Spool,
+  answer: Spool,
+  saver: BulkSaver,
+  settings: BulkSettings,
+): Promise<void> {
   let group: NamedInput[] = [];
   let groupBytes = 0;
   let separator = '[';
@@ -190,7 +199,7 @@ async function saveElements(body: Spool, answer: Spool, saver: BulkSaver, newEdi
   let anySaved = false;
   const saveGroup = async (): Promise<readonly Bytes[]> => {
     try {
-      const rows = await saver.save(group, newEdits);
+      const rows = await saver.save(group, settings);
       anySaved = true;
       return rows;
     } catch (error) {

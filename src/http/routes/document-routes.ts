@@ -18,6 +18,7 @@ import { requireJson } from '../request/body.js';
 import { answerWithData, etagOf } from '../answer/document-answer.js';
 import { inputLimits, ifMatchRev, namedRev } from '../request/edit-request.js';
 import type { Exchange } from '../exchange.js';
+import { savedStatus } from '../request/quorum.js';
 import { withMultipart } from '../request/multipart-document.js';
 import { namesTag } from '../request/negotiate.js';
 import { answerOpenRevs, parseOpenRevs, parseRevs } from '../answer/open-revs-answer.js';
@@ -211,7 +212,8 @@ function answerSaved(
   rev: Rev,
   { created, etag }: Omit<SaveOptions, 'newEdits'>,
 ): void {
-  exchange.text(created, `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(rev)}}`, {
+  const status = exchange.method === 'COPY' ? created : savedStatus(exchange, created);
+  exchange.text(status, `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(rev)}}`, {
     Location: exchange.location(`/${encodePart(toBytes(database.name))}/${encodePart(id)}`),
     ...(etag ? { ETag: etagOf(rev) } : {}),
   });
@@ -238,7 +240,9 @@ async function deleteDocument(exchange: Exchange, database: Database, id: Bytes)
   }
   const saved = await saveDoc(registry, database, input, { user: exchange.user, newEdits: true });
   metrics.documentWrites++;
-  exchange.text(200, `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(saved)}}`, { ETag: etagOf(saved) });
+  exchange.text(savedStatus(exchange, 200), `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(saved)}}`, {
+    ETag: etagOf(saved),
+  });
 }
 
 function checkDeletable(database: Database, id: Bytes, show: Show | undefined): void {

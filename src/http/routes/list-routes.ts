@@ -25,13 +25,13 @@ export const listRoutes: readonly DatabaseRoute[] = [
     path: '/{db}/_design/{ddoc}/_list/{func}/{view}',
     allow: 'GET,POST,HEAD',
     access: 'member',
-    methods: { GET: list, POST: list },
+    methods: { GET: list, POST: list, OPTIONS: list },
   },
   {
     path: '/{db}/_design/{ddoc}/_list/{func}/{other-ddoc}/{view}',
     allow: 'GET,POST,HEAD',
     access: 'member',
-    methods: { GET: list, POST: list },
+    methods: { GET: list, POST: list, OPTIONS: list },
   },
   incomplete('_list', 'list_error'),
   incomplete('_list/{func}', 'list_error'),
@@ -85,6 +85,7 @@ function sinkOf(exchange: Exchange, etag: string): ListSink {
   return {
     start: (head: ListHead) => {
       const { status, type, headers } = functionHead({ ...head }, 200);
+      exchange.endsWithError = exchange.method !== 'HEAD' && exchange.callback === undefined;
       exchange.head(status, {
         'Content-Type': type ?? 'application/json',
         Vary: 'Accept',

@@ -32,7 +32,8 @@ function info(exchange: Exchange, database: Database): void {
   exchange.json(200, partitionInfo(database, pathPartition(exchange, database)!));
 }
 
-function missing(_: Exchange, database: Database): never {
+function missing(exchange: Exchange, database: Database): never {
   requirePartitioned(database);
+  pathPartition(exchange, database);
   throw notFound('missing');
 }

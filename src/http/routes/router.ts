@@ -141,7 +141,7 @@ function routeReserved(exchange: Exchange, database: Database): void | Promise<v
   const { parts, method } = exchange;
   const [, second = '', third] = parts;
   checkDatabaseAccess('member', exchange, database);
-  if (second === '_local') {
+  if (second === '_local' || second === '_local/') {
     if (third === undefined) throw badRequest('Invalid _local document id.');
     if (parts.length > 3) throw badRequest('_local documents do not accept attachments.');
     return callDocument(localDocumentRoute, exchange, database, `_local/${third}`);

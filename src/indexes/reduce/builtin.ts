@@ -16,18 +16,23 @@ export function builtinFold(source: string): Fold<unknown> | undefined {
 
 export const namesBuiltin = (source: string): boolean => source.trimStart().startsWith('_');
 
-/** Those that CouchDB has only since its version 3.5: a setting allows them. */
-export const isRecentBuiltin = (source: string): boolean => /^_(first|last|top_|bottom_)/.test(source.trim());
+/** What is wrong with the rank of a `_top_N` or `_bottom_N`, if anything. */
+export function rankProblem(source: string): string | undefined {
+  const rank = /^_(?:top|bottom)_(.*)$/s.exec(source.trim())?.[1];
+  if (rank === undefined) return undefined;
+  if (!/^[+-]?\d+$/.test(rank)) return 'The rank of a reduce must be a whole number.';
+  if (Number(rank) >= 1 && Number(rank) <= extremesMax) return undefined;
+  return `The rank of a reduce must be between 1 and ${extremesMax}.`;
+}
 
 function foldOf(name: string): Fold<never> | undefined {
   if (name.startsWith('_sum')) return sumFold as Fold<never>;
   if (name.startsWith('_count')) return countFold as Fold<never>;
   if (name.startsWith('_stats')) return statsFold as Fold<never>;
   if (name.startsWith('_approx_count_distinct')) return distinctFold as Fold<never>;
-  if (name === '_first') return endFold('first') as Fold<never>;
-  if (name === '_last') return endFold('last') as Fold<never>;
-  const extremes = /^_(top|bottom)_(\d{1,3})$/.exec(name);
-  const most = Number(extremes?.[2]);
-  if (extremes === null || most < 1 || most > extremesMax) return undefined;
-  return extremesFold(extremes[1] as 'top' | 'bottom', most) as Fold<never>;
+  if (name.startsWith('_first')) return endFold('first') as Fold<never>;
+  if (name.startsWith('_last')) return endFold('last') as Fold<never>;
+  const extremes = /^_(top|bottom)_(.*)$/s.exec(name);
+  if (extremes === null || rankProblem(name) !== undefined) return undefined;
+  return extremesFold(extremes[1] as 'top' | 'bottom', Number(extremes[2])) as Fold<never>;
 }

@@ -14,10 +14,13 @@ export const endFold = (end: 'first' | 'last'): Fold<Bytes | undefined> => {
   };
 };
 
-/** `_top_N` and `_bottom_N`: the largest or smallest values, the most extreme first. */
+/** `_top_N` and `_bottom_N`: the largest or smallest values, the most extreme first, and equal ones once. */
 export const extremesFold = (kind: 'top' | 'bottom', most: number): Fold<readonly unknown[]> => {
   const order = kind === 'top' ? (a: unknown, b: unknown) => compareJson(b, a) : compareJson;
-  const best = (values: unknown[]): readonly unknown[] => values.sort(order).slice(0, most);
+  const best = (values: unknown[]): readonly unknown[] => {
+    const sorted = values.sort(order);
+    return sorted.filter((value, at) => at === 0 || order(sorted[at - 1], value) !== 0).slice(0, most);
+  };
   return {
     rows: (rows) => best(rows.map(({ value }) => JSON.parse(fromBytes(value)) as unknown)),
     merge: (states) => best(states.flat()),

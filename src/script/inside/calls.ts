@@ -77,6 +77,8 @@ export function makeAnswers(
     throw ['error', 'render_error', `undefined response from ${kind} function`];
   };
 
+  const bodyOf = (answer: FunctionResponse): string => (ownMember(answer, 'body') ?? '') as string;
+
   return {
     __proto__: null as never,
     validate_doc_update: (run, ddoc, list) => {
@@ -102,13 +104,19 @@ export function makeAnswers(
     },
     shows: (run, ddoc, list) => {
       responses.reset();
-      const returned = responses.rendered(apply(run, ddoc, list), list[1] as FunctionRequest);
-      const answer = response(returned || {}, 'show');
-      const chunks = responses.takeChunks();
-      const head = responses.head();
-      const headers = { ...head.headers, ...answer.headers };
-      const body = chunks === '' ? {} : { body: chunks + (ownMember(answer, 'body') ?? '') };
-      return stringify({ ...head, ...answer, ...body, headers });
+      const returned = response(apply(run, ddoc, list) || {}, 'show');
+      const sent = responses.takeChunks();
+      const rendered = responses.rendered(undefined, list[1] as FunctionRequest);
+      const provided = response(rendered || {}, 'show');
+      const last = responses.takeChunks();
+      // What is given to `start` are headers, in CouchDB; a list's form of it is understood too.
+      const { code, headers: startHeaders, ...plainHeaders } = responses.head();
+      const headers = { ...plainHeaders, ...startHeaders, ...returned.headers, ...provided.headers };
+      const answer = { ...returned, ...provided, headers };
+      if (code !== undefined) answer.code ??= code;
+      if (sent !== '' || last !== '' || rendered !== undefined)
+        answer.body = sent + bodyOf(returned) + last + bodyOf(provided);
+      return stringify(answer);
     },
     rewrites: (run, ddoc, list) => stringify(apply(run, ddoc, list)),
   };

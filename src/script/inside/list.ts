@@ -25,10 +25,12 @@ export function makeLister(
   let done = true;
   let started = false;
 
-  const flush = (): void => {
+  /** The head is the function's to change until something follows it. */
+  const flush = (isEnd: boolean): void => {
+    const text = responses.takeChunks();
+    if (text === '' && !isEnd) return;
     if (!started) push(stringify(['start', responses.head()]));
     started = true;
-    const text = responses.takeChunks();
     if (text !== '') push(stringify(['chunk', text]));
   };
 
@@ -37,7 +39,7 @@ export function makeLister(
       tick();
       if (next < rows.length) return rows[next++];
       if (done) return null;
-      flush();
+      flush(false);
       const batch = pull();
       rows = batch === undefined || batch === '' ? [] : (parse(batch) as unknown[]);
       next = 0;
@@ -55,7 +57,7 @@ export function makeLister(
         const returned = apply(run, caller.ddoc(), given);
         const tail = responses.rendered(returned, given[1] as FunctionRequest);
         if (tail !== undefined && tail !== null) responses.send(tail);
-        flush();
+        flush(true);
       } finally {
         done = true;
         rows = [];
