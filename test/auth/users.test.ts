@@ -212,7 +212,7 @@ describe('The users database', () => {
     await setOption(admin, 'chttpd_auth/users_db_public', 'true');
     const { body } = await kate.get('/_users/_all_docs?include_docs=true');
     const rows = body.rows as { id: string; doc: Record<string, unknown> | null }[];
-    const docs = rows.flatMap(({ doc }) => doc ?? []);
+    const docs = rows.map(({ doc }) => doc).filter((doc) => doc !== null);
     for (const doc of docs) {
       const own = doc['name'] === 'kate';
       assert.equal(doc['derived_key'] !== undefined, own, JSON.stringify(doc));
