@@ -141,6 +141,20 @@ export const intendedDifferences: readonly IntendedDifference[] = [
       reason: 'Functions are called by the methods that the interface names.',
     },
   ),
+  ...[400, 404].map((couchdb) => ({
+    endpoint: 'POST /_replicate',
+    member: 'status',
+    couchdb,
+    tuffet: 500,
+    reason: 'The written interface has 500 for a specification that cannot be read.',
+  })),
+  ...each(['POST /{db}/_find', 'POST /{db}/_explain'], {
+    member: 'status',
+    with: 'selector',
+    couchdb: 400,
+    tuffet: 404,
+    reason: '`$mod` with an argument that is no pair is `bad_arg`, which the interface answers with 404.',
+  }),
   {
     endpoint: 'POST /{db}/_purge',
     member: 'body.purged.{docid}',
@@ -148,13 +162,50 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     tuffet: 'an object with this list as `purged`',
     reason: 'The written interface has this form.',
   },
-  ...each(['GET /{db}/_changes', 'POST /{db}/_changes'], {
+  ...each(['GET /{db}/_changes'], {
     member: 'body.pending',
     with: 'filter',
     couchdb: 'counts what the filter leaves out',
     tuffet: 'changes that are still to come',
     reason: 'Clients wait for 0.',
   }),
+  {
+    endpoint: 'POST /{db}/_changes',
+    member: 'body.pending',
+    couchdb: 'counts what the filter leaves out',
+    tuffet: 'changes that are still to come',
+    reason: 'Clients wait for 0.',
+  },
+  {
+    endpoint: 'POST /{db}/_explain',
+    member: 'body.ranges',
+    couchdb: 'absent',
+    tuffet: 'present, where several ranges of an index are read',
+    reason: 'CouchDB reads one range.',
+  },
+  ...['start_key', 'end_key'].map((name) => ({
+    endpoint: 'POST /{db}/_explain',
+    member: `body.mrargs.${name}`,
+    couchdb: 'of the one range',
+    tuffet: 'of the first or last range',
+    reason: 'Several narrow ranges read fewer documents than a wide one.',
+  })),
+  {
+    endpoint: 'GET /_db_updates',
+    member: 'status',
+    with: 'since',
+    couchdb: 400,
+    tuffet: 200,
+    reason: 'A sequence of another server begins anew, so that clients that move here go on.',
+  },
+  ...['since', 'last-event-id'].map((name) => ({
+    endpoint: 'GET /{db}/_changes',
+    member: 'status',
+    with: name,
+    couchdb: 400,
+    tuffet: 200,
+    reason: 'A sequence of another server begins anew, so that clients that move here go on.',
+  })),
 ];
 
 function each(

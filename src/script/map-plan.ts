@@ -6,8 +6,8 @@ import { readMapSource, type MapSource, type Parse } from './map-source.js';
  *
  * - which members of the document it can look at. Where every mention of its parameter is of the form `doc.name`, the
  *   others need not be handed over: `function (doc) { emit(doc.type, doc.total) }` is given two members out of twenty.
- * - whether it could change the document. Functions that don't can share one; each of the others gets its own, so that no
- *   function sees what another did.
+ * - whether it could change the document. Functions that don't can share one that is not frozen; each of the others gets
+ *   its own, which is: what it assigns is lost, as in CouchDB.
  *
  * A function whose source is not understood gets the whole document, to itself.
  */
@@ -20,6 +20,8 @@ export interface MapGroup {
   which: readonly number[];
   /** The members that the functions look at; undefined for all. */
   members: ReadonlySet<Bytes> | undefined;
+  /** Whether they might try to change the documents, which have to be frozen for them. */
+  mayChange: boolean;
 }
 
 /** Characters of sources that are read for one plan: a thread plans while its functions' time runs. */
@@ -32,9 +34,13 @@ export function planMaps(parse: Parse, sources: readonly string[], hasModules: b
   const wary = hasModules || read.includes(undefined);
   const shared = [...read.keys()].filter((at) => read[at]?.readsOnly);
   const groups: MapGroup[] =
-    shared.length === 0 ? [] : [{ which: shared, members: wary ? undefined : union(shared, read) }];
-  for (const at of sources.keys())
-    if (!shared.includes(at)) groups.push({ which: [at], members: wary ? undefined : read[at]?.members });
+    shared.length === 0
+      ? []
+      : [{ which: shared, members: wary ? undefined : union(shared, read), mayChange: false }];
+  for (const at of sources.keys()) {
+    if (shared.includes(at)) continue;
+    groups.push({ which: [at], members: wary ? undefined : read[at]?.members, mayChange: true });
+  }
   return { groups };
 }
 

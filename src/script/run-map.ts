@@ -98,7 +98,7 @@ class MapRun {
     const text = sandbox.ask(id, 'map', [
       joinDocs(docs, group.members),
       JSON.stringify(group.which),
-      alone ? '1' : '',
+      [...(alone ? ['alone'] : []), ...(group.mayChange ? ['frozen'] : [])].join(),
     ]);
     for (const note of sandbox.takeNotes()) this.#takeNote(note, docs);
     return { which: group.which, docs: docs.length, text };

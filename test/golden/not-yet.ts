@@ -33,7 +33,6 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'explain-or-and-not-index-choice',
   ],
   'rows of one key and document in the same order both ways': ['view-several-emits-per-document'],
-  'documents that map functions cannot change': ['view-document-is-frozen-when-several-views-share-it'],
   'the same estimate of distinct keys': ['reduce-many-rows'],
 };
 

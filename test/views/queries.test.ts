@@ -118,3 +118,22 @@ test('a large view is answered whole, piece by piece, while the documents change
   const groups = await client.get(`${db}/_design/d/_view/v?group=true`);
   assert.equal((groups.body as { rows: unknown[] }).rows.length, 6_100);
 });
+
+test('map functions get frozen documents: what they assign is lost, at any depth and in every view', async () => {
+  const client = await startServer();
+  const db = await newDb(client);
+  await client.put(`${db}/a`, { n: 1, deep: [{ m: 1 }] });
+  const views = {
+    changes: {
+      map: 'function (doc) { doc.n = 9; doc.deep[0].m = 9; doc.x = 1; delete doc.deep; emit(doc.n, doc.deep); }',
+    },
+    reads: { map: 'function (doc) { emit(doc.n, doc.x === undefined); }' },
+    throws: { map: 'function (doc) { "use strict"; emit(1, 1); doc.n = 9; }' },
+  };
+  await client.put(`${db}/_design/d`, { views });
+  const rows = async (name: string) => (await client.get(`${db}/_design/d/_view/${name}`)).body.rows;
+  assert.deepEqual(await rows('changes'), [{ id: 'a', key: 1, value: [{ m: 1 }] }]);
+  assert.deepEqual(await rows('reads'), [{ id: 'a', key: 1, value: true }]);
+  assert.deepEqual(await rows('throws'), []);
+  assert.deepEqual((await client.get(`${db}/a`)).body.n, 1);
+});

@@ -8,9 +8,9 @@ export interface Mapper {
   /**
    * Runs the functions `which` on documents, all of them JSON. For each function there is a line with the number of rows
    * of each document and a comma behind each, lines with rows as `[key,value,key,value,…]`, and an empty line. `alone`: there is one document,
-   * and whatever fails is its own fault.
+   * and whatever fails is its own fault. `freeze`: the functions might try to change the documents.
    */
-  run: (docs: string, which: string, alone: boolean) => string;
+  run: (docs: string, which: string, alone: boolean, freeze: boolean) => string;
 }
 
 /** Takes note of an exception, or throws it on where it is not only the one document's affair. */
@@ -92,7 +92,7 @@ export function makeMapRunner(
   };
 }
 
-export function makeMapper({ parse }: Core, compile: Compile, runner: MapRunner): Mapper {
+export function makeMapper({ parse, deepFreeze }: Core, compile: Compile, runner: MapRunner): Mapper {
   let functions: UserFunction[] = [];
   return {
     load: (sources) => {
@@ -100,8 +100,9 @@ export function makeMapper({ parse }: Core, compile: Compile, runner: MapRunner)
       functions = [];
       for (let i = 0; i < list.length; i++) functions[i] = compile(list[i]);
     },
-    run: (docs, which, alone) => {
+    run: (docs, which, alone, freeze) => {
       const parsed = parse(docs) as unknown[];
+      if (freeze) deepFreeze(parsed);
       const list = parse(which) as number[];
       let text = '';
       for (let i = 0; i < list.length; i++) {

@@ -125,7 +125,13 @@ function makeOperations(scope: Scope): Operations {
       mapper.load(sources);
       return '';
     },
-    map: (docs, which, alone) => mapper.run(docs, which, alone !== ''),
+    map: (docs, which, how) =>
+      mapper.run(
+        docs,
+        which,
+        how === 'alone' || how === 'alone,frozen',
+        how === 'frozen' || how === 'alone,frozen',
+      ),
     reducer: (source) => {
       reducer.load(source);
       return '';
