@@ -19,8 +19,6 @@ export interface Core {
   ownMember: (value: unknown, name: string) => unknown;
   /** An array without a prototype, so that user code cannot change how it is filled or serialized. */
   newList: () => unknown[];
-  /** Freezes a value as JSON has it, with all that is in it. */
-  deepFreeze: (value: unknown) => void;
   /** Whether this exception says that there is no memory left. Sometimes there is none left to say it with. */
   isExhausted: (thrown: unknown) => boolean;
   /** An exception in words. */
@@ -36,7 +34,6 @@ export function makeCore(hasRoom: () => string | undefined): Core {
   const { parse, stringify } = JSON;
   const { isArray } = Array;
   const { apply, getPrototypeOf, setPrototypeOf, getOwnPropertyDescriptor } = Reflect;
-  const { freeze, keys } = Object;
   const evaluate = eval;
   const plainFunction = getPrototypeOf(() => {});
   const errorPrototype = Error.prototype;
@@ -58,19 +55,6 @@ export function makeCore(hasRoom: () => string | undefined): Core {
     stringify: (value) => stringify(value) ?? 'null',
     isArray,
     newList,
-    deepFreeze: (value) => {
-      const waiting = newList();
-      waiting[0] = value;
-      for (let count = 1; count > 0;) {
-        const each = waiting[--count] as Record<string, unknown>;
-        const names = keys(each);
-        for (let i = 0; i < names.length; i++) {
-          const member = each[names[i]!];
-          if (typeof member === 'object' && member !== null) waiting[count++] = member;
-        }
-        freeze(each);
-      }
-    },
     apply,
     evaluate,
     isFunction: (value): value is (...list: unknown[]) => unknown =>

@@ -92,8 +92,24 @@ export function makeMapRunner(
   };
 }
 
-export function makeMapper({ parse, deepFreeze }: Core, compile: Compile, runner: MapRunner): Mapper {
+export function makeMapper({ parse, newList }: Core, compile: Compile, runner: MapRunner): Mapper {
   let functions: UserFunction[] = [];
+  const { freeze: freezeObject, keys } = Object;
+
+  const deepFreeze = (value: unknown): void => {
+    const waiting = newList();
+    waiting[0] = value;
+    for (let count = 1; count > 0;) {
+      const each = waiting[--count] as Record<string, unknown>;
+      const names = keys(each);
+      for (let i = 0; i < names.length; i++) {
+        const member = each[names[i]!];
+        if (typeof member === 'object' && member !== null) waiting[count++] = member;
+      }
+      freezeObject(each);
+    }
+  };
+
   return {
     load: (sources) => {
       const list = parse(sources) as string[];
