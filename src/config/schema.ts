@@ -13,6 +13,7 @@ import {
   type Option,
   type TextOption,
 } from './options.js';
+import { compactionOptions } from './compaction-options.js';
 import { isAddress } from './text-checks.js';
 import { logOptions } from './log-options.js';
 import { replicatorOptions } from './replicator-options.js';
@@ -255,6 +256,7 @@ export const schema = {
     86_400_000,
     'Milliseconds after which a replication that failed is tried again; after each further failure, twice as long, up to eight hours.',
   ),
+  ...compactionOptions,
   ...trafficOptions,
   ...edgeOptions,
   ...replicatorOptions,

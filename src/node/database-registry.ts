@@ -25,6 +25,7 @@ import { OpenDatabases } from './open-databases.js';
 import { showFor, type ReadGate, type Show } from './read-gate.js';
 import type { SaveGate } from './save-gate.js';
 import { ReshardJobs } from './reshard-jobs.js';
+import { copyTask } from './copy-task.js';
 import { sweepReleased } from './sweep-blobs.js';
 import { TaskList } from './task-list.js';
 import { Volumes } from './volumes.js';
@@ -86,6 +87,7 @@ export class DatabaseRegistry implements EventTarget {
       config.number('tuffet/record_cache_bytes'),
       (replaced) => views.released(replaced),
       () => views.restart(),
+      (slot, folders, bytes) => this.tasks.show(copyTask(this, { volume: slot }, folders, bytes)),
       encodedCommands,
       runtime,
       openStore,
@@ -121,6 +123,11 @@ export class DatabaseRegistry implements EventTarget {
   /** What a user may see of the documents of a database; undefined where nothing is hidden. */
   showFor(database: Database, user: UserContext): Show | undefined {
     return showFor(this.readGates, database, user);
+  }
+
+  /** Of the databases that are open: what their superseded revisions take. */
+  get obsoleteBytes(): number {
+    return [...this.#open.all()].reduce((sum, database) => sum + database.total('obsolete_bytes'), 0);
   }
 
   volumes(): Volume[] {
@@ -198,9 +205,9 @@ export class DatabaseRegistry implements EventTarget {
     await this.#catalogue.set(database.name, database.record.instance, settings);
   }
 
-  /** Gives back the disk space that a database's volume no longer needs. */
-  async reclaim(database: Database): Promise<void> {
-    await this.#volumes.reclaim(database.record.slot);
+  /** Gives back the disk space that a volume no longer needs, where that is worth the copying. */
+  async reclaim(slot: number): Promise<void> {
+    await this.#volumes.reclaim(slot, this.config.number('tuffet/reclaim_percent'));
   }
 
   /** A database as its indexes know it. */
@@ -295,6 +302,6 @@ export class DatabaseRegistry implements EventTarget {
     await this.views.drop(instance);
     await this.#catalogue.journal.record({ type: 'erased', instance });
     await sweepReleased(this);
-    await this.#volumes.reclaim(slot);
+    await this.reclaim(slot);
   }
 }

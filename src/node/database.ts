@@ -138,8 +138,15 @@ export class Database {
 
   #complete<C extends Command>(command: C): C {
     const id = this.collection.log.nextId();
-    if (id === undefined) return this.isPartitioned ? { ...command, partitioned: true } : command;
-    return { ...command, ...(this.isPartitioned && { partitioned: true }), id };
+    // Otherwise writers could leave more behind than a compaction that runs beside them removes.
+    const isCompacting = this.compacting > 0 && command.type === 'edit';
+    if (id === undefined && !this.isPartitioned && !isCompacting) return command;
+    return {
+      ...command,
+      ...(this.isPartitioned && { partitioned: true }),
+      ...(isCompacting && { compacting: true }),
+      ...(id !== undefined && { id }),
+    };
   }
 
   /** Sets what every group knows of the validation functions. Tells whether all knew what was expected. */

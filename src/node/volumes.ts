@@ -7,15 +7,13 @@ import { Volume } from '../shard/volume.js';
 import type { Touched } from '../shard/write-view.js';
 import { CachedStore } from '../storage/cached-store.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
+import { isWorthCopying } from '../storage/reclaiming.js';
 import type { Store } from '../storage/store.js';
 import { syncFolder } from '../storage/sync-folder.js';
 import type { Catalogue } from './catalogue.js';
 
 /** New databases go into a new volume once the newest is this large. */
 const volumeBytesMax = 4 * 1024 ** 3;
-/** A volume is replaced by a compact copy when it could give back this much, and this share of its size. */
-const reclaimBytesMin = 8 * 1024 * 1024;
-const reclaimShareMin = 0.4;
 /** How often others are asked to let go of a volume before that is seen to. */
 const releasesMax = 4;
 
@@ -42,6 +40,8 @@ export class Volumes {
     private readonly onReplaced: (folder: string) => Promise<void>,
     /** Called where a volume has to be opened again, and others went on using it. */
     private readonly onStuck: () => Promise<void>,
+    /** Called when a volume is copied, with the folders that the copy stands in and its size; gives what to call at the end. */
+    private readonly onCopying: (slot: number, folders: string[], bytes: number) => () => void,
     private readonly encodedCommands: boolean,
     private readonly runtime: Runtime,
     /** Makes the stores of volumes where there is no folder. */
@@ -75,11 +75,11 @@ export class Volumes {
     await this.#beginning;
   }
 
-  /** Gives disk space back where that is worth the copying. Of several who ask for the same, one does it. */
-  reclaim(slot: number): Promise<boolean> {
+  /** Gives disk space back where that share of a file is free, in percent. Of several who ask for the same, one does it. */
+  reclaim(slot: number, percent: number): Promise<boolean> {
     const underWay = this.#reclaiming.get(slot);
     if (underWay !== undefined) return underWay;
-    const work = this.#reclaim(slot).finally(() => this.#reclaiming.delete(slot));
+    const work = this.#reclaim(slot, percent).finally(() => this.#reclaiming.delete(slot));
     this.#reclaiming.set(slot, work);
     return work;
   }
@@ -89,28 +89,28 @@ export class Volumes {
     return this.folder === undefined ? undefined : this.#folderOf(slot, this.catalogue.generations()[slot]!);
   }
 
-  async #reclaim(slot: number): Promise<boolean> {
+  async #reclaim(slot: number, percent: number): Promise<boolean> {
     const { folder } = this;
     const volume = this.get(slot);
-    const { file_bytes, used_bytes } = volume.store.size();
-    const free = file_bytes - used_bytes;
-    if (folder === undefined || free < reclaimBytesMin || free < reclaimShareMin * file_bytes) return false;
+    const before = volume.store.size();
+    if (folder === undefined || !isWorthCopying(before, percent)) return false;
     const old = this.#folderOf(slot, this.catalogue.generations()[slot]!);
     const generation = nextGeneration(folder, slot, this.catalogue.generations()[slot]!);
     const fresh = this.#folderOf(slot, generation);
     const copy = `${fresh}.copy`;
+    const endTask = this.onCopying(slot, [copy, fresh], before.used_bytes);
     const replaced = volume.replaceStore(
       async (store) => {
         await fs.promises.rm(copy, { recursive: true, force: true });
         await fs.promises.mkdir(copy, { recursive: true });
         await store.copyTo(copy);
         await fs.promises.rename(copy, fresh);
-        syncFolder(fresh);
+        await syncFolder(fresh);
         return this.#cached(fresh);
       },
       () => this.catalogue.journal.record({ type: 'set_generation', slot, generation }),
     );
-    await replaced.catch(async (error: unknown) => {
+    await replaced.finally(endTask).catch(async (error: unknown) => {
       // A full disk is the likeliest reason: what was copied must not go on taking room.
       if (this.catalogue.generations()[slot] !== generation)
         for (const folder of [copy, fresh]) await fs.promises.rm(folder, { recursive: true, force: true });

@@ -48,7 +48,7 @@ export async function backUp({ dataDir, to, keep, progress }: BackupOptions): Pr
     const manifest = await work.run();
     const folder = path.join(path.resolve(to), name);
     fs.renameSync(partial, folder);
-    syncFolder(folder);
+    await syncFolder(folder);
     return { folder, manifest, sharedBytes: work.sharedBytes, removed: prune(to, keep) };
   } catch (error) {
     fs.rmSync(partial, { recursive: true, force: true });

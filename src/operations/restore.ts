@@ -44,7 +44,7 @@ export async function restore({
     await verify(backup, manifest, copy, progress);
     fs.rmSync(target, { recursive: true, force: true });
     fs.renameSync(partial, target);
-    syncFolder(target);
+    await syncFolder(target);
   } catch (error) {
     fs.rmSync(partial, { recursive: true, force: true });
     throw error;

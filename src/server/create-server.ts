@@ -18,6 +18,7 @@ import { BackgroundIndexing } from '../views/background-indexing.js';
 import { BatchWrites } from '../documents/batch-writes.js';
 import { FileBlobStore } from '../blobs/file-blob-store.js';
 import { MemoryBlobStore } from '../blobs/memory-blob-store.js';
+import { AutoCompaction } from '../node/auto-compaction.js';
 import { checkStores } from '../node/check-stores.js';
 import { designDocGate } from '../design/check-design-doc.js';
 import { DatabaseRegistry } from '../node/database-registry.js';
@@ -235,6 +236,7 @@ async function openStores(
   guardReplications(registry, config);
   users.accounts.watch(registry);
   new BackgroundIndexing(registry);
+  new AutoCompaction(registry);
   await setUp(registry, config);
   new UserDatabases(registry, config, logger);
   sweepOrphans(registry).then(

@@ -2,7 +2,7 @@ import type { Bytes } from '../base/bytes.js';
 import type { Rev } from '../revisions/rev.js';
 import { newRevHash } from '../revisions/rev-hash.js';
 import { extend, merge } from '../revisions/merge.js';
-import { lostBodies, stem } from '../revisions/prune.js';
+import { forgetInnerBodies, lostBodies, stem } from '../revisions/prune.js';
 import { TreeGrowth } from '../revisions/tree-growth.js';
 import {
   find,
@@ -255,7 +255,8 @@ function store(
   seq = state.seq,
 ): void {
   inPartition(command.partitioned, keys, view, state, id, () => {
-    const tree = stem(grown.tree, command.revs_limit);
+    const stemmed = stem(grown.tree, command.revs_limit);
+    const tree = command.compacting ? forgetInnerBodies(stemmed, forgottenBodiesMax).tree : stemmed;
     const added = count(state, tree, grown.brought);
     for (const leaf of grown.superseded) {
       const length = writer.bodyLengthOf(old!, leaf);
@@ -286,6 +287,9 @@ function count(state: ShardState, tree: RevTree, brought: readonly NewBody[]): r
   }
   return added;
 }
+
+/** Bodies of a document that an edit forgets while its database is compacted; the rest are left to the compaction. */
+const forgottenBodiesMax = 100;
 
 /** The key of a body: instance, table, shard, number. */
 export const bodyKeyBytes = 5 + 1 + 2 + 6;

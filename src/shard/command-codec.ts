@@ -52,16 +52,18 @@ const splitSteps: readonly SplitStep[] = ['begin', 'copy', 'swap', 'abort', 'rem
 const splitTables: readonly CopiedTable[] = ['changes', 'purges'];
 const flag = { deleted: 1, path: 2, parent: 4 } as const;
 const digestBytes = 32;
-/** These stand in the byte of the type. */
+/** These stand in the byte of the type; the last one in edits only. */
 const partitionedBit = 0x40;
 const namedBit = 0x80;
+const compactingBit = 0x20;
 
 type Place = Pick<Command, 'instance' | 'shard' | 'partitioned' | 'id'>;
 
 export function encodeCommand(command: Command): Bytes {
   const { id } = command;
   const bits = (command.partitioned ? partitionedBit : 0) | (id === undefined ? 0 : namedBit);
-  const type = u8(typeNumbers[command.type] | bits);
+  const compacting = command.type === 'edit' && command.compacting ? compactingBit : 0;
+  const type = u8(typeNumbers[command.type] | bits | compacting);
   const place = u48(command.instance) + varint(command.shard);
   const head = u8(version) + type + place + (id === undefined ? '' : lengthPrefixed(id));
   switch (command.type) {
@@ -109,6 +111,8 @@ function readCommand(type: number, place: Place, reader: ByteReader): Command {
   switch (type) {
     case typeNumbers.edit:
       return readEdits(place, reader);
+    case typeNumbers.edit | compactingBit:
+      return { ...readEdits(place, reader), compacting: true };
     case typeNumbers.local:
       return { type: 'local', ...place, edits: readList(reader, readLocalEdit) } satisfies LocalCommand;
     case typeNumbers.purge:

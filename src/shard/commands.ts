@@ -55,6 +55,8 @@ export interface EditCommand extends ShardCommand {
    * any. Where it is not the group's, results are `retry`. See `validators.ts`.
    */
   validators?: Bytes | undefined;
+  /** Set while the database is compacted: bodies that the edits supersede are forgotten at once. */
+  compacting?: true;
   /** The bytes of small blobs that the edits bring, by digest. */
   small_blobs?: ReadonlyMap<string, Bytes>;
   /** The blobs that are there as files, and kept from being removed until the command is done. */

@@ -18,7 +18,7 @@ import {
 } from './lmdb-reading.js';
 import { LmdbWriter, probeKey } from './lmdb-writer.js';
 import type { Bytes, Commit, Entry, NumberedEntry, Range, Store, StoreSize, Write } from './store.js';
-import { syncFolder } from './sync-folder.js';
+import { syncNewFolder } from './sync-folder.js';
 
 /** All threads of a process share an environment: for it to be opened anew, all must have closed it. */
 export interface StoreSharing {
@@ -56,7 +56,7 @@ export class LmdbStore implements Store {
     const isNew = !fs.existsSync(folder);
     try {
       this.#db = this.#open();
-      if (isNew) syncFolder(path.resolve(folder));
+      if (isNew) syncNewFolder(path.resolve(folder));
     } catch (error) {
       // What was begun on a full disk must not be taken for a store that is damaged.
       if (isNew) fs.rmSync(folder, { recursive: true, force: true });

@@ -2,9 +2,16 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 /** Makes a new folder and its files last: a file is only there for good when the folders that name it are on disk too. */
-export function syncFolder(folder: string): void {
-  const files = fs.readdirSync(folder).map((file) => path.join(folder, file));
-  for (const name of [...files, folder, path.dirname(folder), path.dirname(path.dirname(folder))]) {
+export async function syncFolder(folder: string): Promise<void> {
+  for (const name of namesOf(folder, await fs.promises.readdir(folder))) {
+    const handle = await fs.promises.open(name, 'r');
+    await handle.sync().finally(() => handle.close());
+  }
+}
+
+/** The same for a store that was made just now, and holds nothing: that is where a constructor cannot wait. */
+export function syncNewFolder(folder: string): void {
+  for (const name of namesOf(folder, fs.readdirSync(folder))) {
     const handle = fs.openSync(name, 'r');
     try {
       fs.fsyncSync(handle);
@@ -12,4 +19,9 @@ export function syncFolder(folder: string): void {
       fs.closeSync(handle);
     }
   }
+}
+
+function namesOf(folder: string, files: string[]): string[] {
+  const parent = path.dirname(folder);
+  return [...files.map((file) => path.join(folder, file)), folder, parent, path.dirname(parent)];
 }

@@ -80,6 +80,7 @@ export class RandomCommands {
           revs_limit: random.pick([1, 3, 1_000]),
           edits: some((id) => this.#edit(id)),
           ...this.#checked(),
+          ...(random.below(4) === 0 ? { compacting: true } : {}),
           ...this.#brought(),
         };
     }

@@ -43,6 +43,7 @@ process.on('message', () => {
     answers: sorted.length,
     failures,
     medianMs: at(0.5),
+    p99Ms: at(0.99),
     longestMs: Math.max(at(1), waiting),
   };
   process.send!(figures);

@@ -7,6 +7,7 @@ export interface ProbeFigures {
   answers: number;
   failures: number;
   medianMs: number;
+  p99Ms: number;
   longestMs: number;
 }
 

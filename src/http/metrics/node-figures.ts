@@ -11,6 +11,7 @@ const taskTypes = [
   'search_indexer',
   'database_compaction',
   'view_compaction',
+  'volume_compaction',
   'replication',
   'shard_splitting',
 ];
@@ -53,6 +54,13 @@ export function nodeFigures(node: () => DatabaseRegistry, dataFolder: string | u
       'bytes of indexes that are in use',
       indexes(({ used_bytes }) => used_bytes),
     ),
+    labelled(
+      'gauge',
+      'tuffet_reclaimable_bytes',
+      'bytes that could be given back: of superseded revisions in open databases, and free in files',
+      'kind',
+      () => reclaimable(node()),
+    ),
     {
       name: 'tuffet_disk_free_bytes',
       type: 'gauge',
@@ -66,6 +74,16 @@ export function nodeFigures(node: () => DatabaseRegistry, dataFolder: string | u
       return counts;
     }),
   ];
+}
+
+function reclaimable(node: DatabaseRegistry): Map<string, number> {
+  const free = (size: StoreSize | undefined): number =>
+    size === undefined ? 0 : size.file_bytes - size.used_bytes;
+  return new Map([
+    ['superseded', node.obsoleteBytes],
+    ['documents', node.volumes().reduce((sum, { store }) => sum + free(store.size()), 0)],
+    ['indexes', free(node.views.size())],
+  ]);
 }
 
 /** Nothing for a server that keeps everything in memory, or where the system does not tell. */
