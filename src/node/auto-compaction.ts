@@ -34,8 +34,8 @@ export class AutoCompaction {
   readonly #changed = new Set<number>();
   #files: Timer;
   #look: Timer | undefined;
-  #running: Promise<void> | undefined;
-  #reclaiming: Promise<void> | undefined;
+  #isRunning = false;
+  #isReclaiming = false;
   #closed = false;
 
   constructor(private readonly registry: DatabaseRegistry) {
@@ -53,20 +53,27 @@ export class AutoCompaction {
 
   #committed(instance: number): void {
     this.#changed.add(instance);
-    this.#look ??= setTimeout(() => {
+    this.#look ??= this.registry.runtime.setIdleTimer(() => {
       this.#look = undefined;
-      this.#running ??= this.#compactDue().finally(() => (this.#running = undefined));
-    }, lookMs).unref();
+      void this.#compactDue();
+    }, lookMs);
   }
 
   /** One database after the other; those that change meanwhile are looked at again. */
   async #compactDue(): Promise<void> {
-    for (const instance of this.#changed) {
-      this.#changed.delete(instance);
-      const name = this.#isOn ? this.registry.nameOf(instance) : undefined;
-      const database = name === undefined ? undefined : this.registry.find(name);
-      if (database?.record.instance === instance) await this.#compactIfDue(database);
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    try {
+      for (const instance of this.#changed) {
+        this.#changed.delete(instance);
+        const name = this.#isOn ? this.registry.nameOf(instance) : undefined;
+        const database = name === undefined ? undefined : this.registry.find(name);
+        if (database?.record.instance === instance) await this.#compactIfDue(database);
+      }
+    } catch (error) {
+      this.#report(error);
     }
+    this.#isRunning = false;
   }
 
   async #compactIfDue(database: Database): Promise<void> {
@@ -113,16 +120,18 @@ export class AutoCompaction {
 
   #lookAtFiles(): void {
     this.#files = this.registry.runtime.setIdleTimer(() => this.#lookAtFiles(), lookAtFilesMs);
-    if (this.#isOn) this.#reclaiming ??= this.#reclaim().finally(() => (this.#reclaiming = undefined));
+    if (this.#isOn && !this.#isReclaiming) void this.#reclaim();
   }
 
   async #reclaim(): Promise<void> {
+    this.#isReclaiming = true;
     try {
       for (const { slot } of this.registry.volumes()) if (this.#isOn) await this.registry.reclaim(slot);
       if (this.#isOn) await this.registry.views.reclaim();
     } catch (error) {
       this.#report(error);
     }
+    this.#isReclaiming = false;
   }
 
   /** Work for a database that is gone, or a server that closes, is broken off. */

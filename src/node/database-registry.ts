@@ -125,11 +125,6 @@ export class DatabaseRegistry implements EventTarget {
     return showFor(this.readGates, database, user);
   }
 
-  /** Of the databases that are open: what their superseded revisions take. */
-  get obsoleteBytes(): number {
-    return [...this.#open.all()].reduce((sum, database) => sum + database.total('obsolete_bytes'), 0);
-  }
-
   volumes(): Volume[] {
     return this.#volumes.all();
   }
@@ -139,8 +134,8 @@ export class DatabaseRegistry implements EventTarget {
     return this.#volumes.all().some((volume) => volume.namesFile(blob));
   }
 
-  get openDatabases(): number {
-    return this.#open.size;
+  get openDatabases(): Pick<OpenDatabases, 'size' | 'all'> {
+    return this.#open;
   }
 
   get isClosing(): boolean {

@@ -27,7 +27,7 @@ export function nodeFigures(node: () => DatabaseRegistry, dataFolder: string | u
     return found === undefined ? 0 : size(found);
   };
   return [
-    single('gauge', 'couchdb_open_databases', 'number of open databases', () => node().openDatabases),
+    single('gauge', 'couchdb_open_databases', 'number of open databases', () => node().openDatabases.size),
     labelled(
       'gauge',
       'tuffet_volume_file_bytes',
@@ -79,8 +79,9 @@ export function nodeFigures(node: () => DatabaseRegistry, dataFolder: string | u
 function reclaimable(node: DatabaseRegistry): Map<string, number> {
   const free = (size: StoreSize | undefined): number =>
     size === undefined ? 0 : size.file_bytes - size.used_bytes;
+  const obsolete = [...node.openDatabases.all()].map((database) => database.total('obsolete_bytes'));
   return new Map([
-    ['superseded', node.obsoleteBytes],
+    ['superseded', obsolete.reduce((sum, bytes) => sum + bytes, 0)],
     ['documents', node.volumes().reduce((sum, { store }) => sum + free(store.size()), 0)],
     ['indexes', free(node.views.size())],
   ]);
