@@ -201,7 +201,7 @@ export class Metrics {
           type: 'histogram',
           desc: 'length of a request inside the server, in milliseconds',
         },
-        open_databases: counter(registry().openDatabases, 'number of open databases'),
+        open_databases: counter(registry().openDatabases.size, 'number of open databases'),
         auth_cache_hits: counter(credentials.hits, 'number of authentication cache hits'),
         auth_cache_misses: counter(credentials.misses, 'number of authentication cache misses'),
         database_reads: counter(this.documentReads, 'number of times a document was read from a database'),
