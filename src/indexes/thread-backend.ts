@@ -137,7 +137,7 @@ export class ThreadBackend implements IndexBackend {
     try {
       await fs.promises.mkdir(copy, { recursive: true });
       await this.store.copyTo(copy);
-      syncFolder(copy);
+      await syncFolder(copy);
       await fs.promises.rename(copy, next);
     } catch (error) {
       // A full disk is the likeliest reason: what was copied must not go on taking room.
