@@ -180,6 +180,7 @@ export const schema = {
     100_000 * millions,
     'Bytes of recently used nodes of indexes that are kept in memory. Read at start.',
   ),
+  ...compactionOptions,
   'tuffet/background_indexing': boolean(
     false,
     'Bring views and indexes of queries up to date after changes, without waiting to be asked; design documents with ' +
@@ -256,7 +257,6 @@ export const schema = {
     86_400_000,
     'Milliseconds after which a replication that failed is tried again; after each further failure, twice as long, up to eight hours.',
   ),
-  ...compactionOptions,
   ...trafficOptions,
   ...edgeOptions,
   ...replicatorOptions,
