@@ -54,7 +54,7 @@ export class DatabaseRegistry implements EventTarget {
   readonly readGates: ReadGate[] = [];
   readonly #catalogue: Catalogue;
   readonly #volumes: Volumes;
-  readonly #open = new OpenDatabases(openDatabasesMax);
+  readonly openDatabases = new OpenDatabases(openDatabasesMax);
   readonly #erasing = new Set<Promise<void>>();
   readonly #events = new DbEvents(this);
   readonly #watchers: Watcher[] = [];
@@ -104,15 +104,15 @@ export class DatabaseRegistry implements EventTarget {
   }
 
   find(name: string): Database | undefined {
-    const open = this.#open.get(name);
+    const open = this.openDatabases.get(name);
     if (open !== undefined) return open;
     const record = this.#catalogue.get(name);
-    return record && this.#open.open(record.instance, () => this.#makeDatabase(name, record));
+    return record && this.openDatabases.open(record.instance, () => this.#makeDatabase(name, record));
   }
 
   /** The name of a database that is open, or was a moment ago. */
   nameOf(instance: number): string | undefined {
-    return this.#open.nameOf(instance);
+    return this.openDatabases.nameOf(instance);
   }
 
   /** Tells of every change from now on. */
@@ -134,10 +134,6 @@ export class DatabaseRegistry implements EventTarget {
     return this.#volumes.all().some((volume) => volume.namesFile(blob));
   }
 
-  get openDatabases(): Pick<OpenDatabases, 'size' | 'all'> {
-    return this.#open;
-  }
-
   get isClosing(): boolean {
     return this.#closing;
   }
@@ -147,7 +143,7 @@ export class DatabaseRegistry implements EventTarget {
   }
 
   exists(name: string): boolean {
-    return this.#open.get(name) !== undefined || this.#catalogue.get(name) !== undefined;
+    return this.openDatabases.get(name) !== undefined || this.#catalogue.get(name) !== undefined;
   }
 
   names(query: NamesQuery): Iterable<string> {
@@ -188,12 +184,12 @@ export class DatabaseRegistry implements EventTarget {
   /** Ends the feeds of all databases. */
   endFeeds(reason: EndReason): void {
     this.#feedsEnded = true;
-    for (const { followers } of this.#open.all()) followers?.end(reason);
+    for (const { followers } of this.openDatabases.all()) followers?.end(reason);
   }
 
   /** What users may do has changed: feeds are looked at again. */
   recheckFeeds(): void {
-    for (const { followers } of this.#open.all()) followers?.recheck();
+    for (const { followers } of this.openDatabases.all()) followers?.recheck();
   }
 
   async setDatabase(database: Database, settings: ChangeableSettings): Promise<void> {
@@ -239,7 +235,7 @@ export class DatabaseRegistry implements EventTarget {
   /** The catalogue has something new on a name. */
   #changed(name: string): void {
     for (const watcher of this.#watchers) watcher.catalogued(name);
-    const database = this.#open.byName(name);
+    const database = this.openDatabases.byName(name);
     if (database === undefined) return;
     const record = this.#catalogue.get(name);
     if (record !== undefined && record.instance === database.record.instance) {
@@ -247,13 +243,13 @@ export class DatabaseRegistry implements EventTarget {
       database.followers?.recheck();
     } else {
       database.markGone();
-      this.#open.remove(database);
+      this.openDatabases.remove(database);
     }
   }
 
   #publish(touched: readonly Touched[]): void {
     for (const each of touched) {
-      const database = this.#open.byInstance(each.instance);
+      const database = this.openDatabases.byInstance(each.instance);
       const name = this.nameOf(each.instance);
       try {
         for (const watcher of this.#watchers) watcher.committed(each.instance);
@@ -275,7 +271,7 @@ export class DatabaseRegistry implements EventTarget {
     try {
       database.replaceCollection(this.#collectionOf(database.record));
     } catch {
-      this.#open.remove(database);
+      this.openDatabases.remove(database);
     }
   }
 
