@@ -22,6 +22,6 @@ export const compactionOptions = {
     40,
     5,
     95,
-    'A file of documents or indexes of which this share is free, in percent, and at least 8 MiB, is replaced by a compact copy.',
+    'A file of documents of which this share is free, in percent, and at least 8 MiB, is replaced by a compact copy.',
   ),
 };

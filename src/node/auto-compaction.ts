@@ -1,5 +1,6 @@
 import { RequestError } from '../base/errors.js';
 import type { Timer } from '../base/runtime.js';
+import { isWorthCopying } from '../storage/reclaiming.js';
 import { compactChanged, excessPurges, type CompactedPositions } from './compact.js';
 import type { DatabaseRegistry } from './database-registry.js';
 import type { Database } from './database.js';
@@ -11,6 +12,8 @@ const lookAtFilesMs = 5_000;
 const retryMs = 60_000;
 /** Databases that are remembered; one that is forgotten is looked through from its beginning when it is next due. */
 const knownMax = 10_000;
+/** The share of the file of indexes, in percent, that must be free for it to be replaced. */
+const indexesFreePercent = 40;
 /** Purges beyond the limit that are worth a compaction, as a share of the limit. */
 const purgesExcess = 0.1;
 
@@ -127,7 +130,10 @@ export class AutoCompaction {
     this.#isReclaiming = true;
     try {
       for (const { slot } of this.registry.volumes()) if (this.#isOn) await this.registry.reclaim(slot);
-      if (this.#isOn) await this.registry.views.reclaim();
+      // Where it is not worth it, nothing may wait for it.
+      const indexes = this.registry.views.size();
+      if (this.#isOn && indexes !== undefined && isWorthCopying(indexes, indexesFreePercent))
+        await this.registry.views.reclaim();
     } catch (error) {
       this.#report(error);
     }
