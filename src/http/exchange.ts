@@ -163,10 +163,19 @@ export class Exchange implements RequestInfo, Outlet {
   text(status: number, text: Bytes, headers?: OutgoingHttpHeaders): void {
     if (this.callback === undefined) {
       this.sendJson(status, contentTypeFor(this.header('accept')), `${text}\n`, headers);
-    } else {
-      const wrapped = `${jsonpOpening(this.callback)}${text}${jsonpClosing}`;
-      this.send(status, jsonpType, wrapped, { ...headers, ...noSniffing });
-    }
+    } else this.#jsonp(status, text, headers);
+  }
+
+  /** Answers with a document. Its tag is its revision, which clients read there; a compressed answer must have another. */
+  document(text: Bytes, headers: OutgoingHttpHeaders): void {
+    if (this.callback === undefined) {
+      this.send(200, contentTypeFor(this.header('accept')), `${text}\n`, headers);
+    } else this.#jsonp(200, text, headers);
+  }
+
+  #jsonp(status: number, text: Bytes, headers?: OutgoingHttpHeaders): void {
+    const wrapped = `${jsonpOpening(this.callback!)}${text}${jsonpClosing}`;
+    this.send(status, jsonpType, wrapped, { ...headers, ...noSniffing });
   }
 
   /** A short answer with JSON, all of it sent but not ended. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { RequestError } from '../base/errors.js';
+import { SystemRuntime } from '../base/runtime.js';
 import type { Database } from './database.js';
 import { ShardMap } from '../shard/shard-map.js';
 import { awaitSince, encodeSequence, parseSince, SequenceWriter } from './sequence.js';
@@ -16,6 +17,7 @@ function database(
     record: { q: states.length, uuid, instance: 1, slot: 0 },
     collection: { states: shards.splits.reduce(withoutSource, whole), shards },
     total: () => whole.reduce((sum, { seq }) => sum + seq, 0),
+    runtime: new SystemRuntime(),
   } as unknown as Database;
 }
 

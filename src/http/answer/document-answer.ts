@@ -69,7 +69,7 @@ export async function answerWithData(
     takesMultipart(exchange.header('accept') ?? '*/*', 'related');
   const shown = multipart ? inParts(options) : options;
   const wanted = wantedOf(database, doc, shown);
-  if (wanted === undefined) return exchange.text(200, plainText(doc, shown), headers);
+  if (wanted === undefined) return exchange.document(plainText(doc, shown), headers);
   const { registry } = exchange.services;
   if (multipart) {
     const writer = new MultipartWriter('related', exchange.runtime.randomHex(16));

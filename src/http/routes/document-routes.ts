@@ -124,7 +124,7 @@ function openLocal(database: Database, id: Bytes, revs: boolean): OpenedDoc {
 function answerDocument(exchange: Exchange, { id, rev, content, extra }: OpenedDoc): void {
   const etag = etagOf(rev);
   if (namesTag(exchange.header('if-none-match'), etag)) exchange.empty(304, { ETag: etag });
-  else exchange.text(200, docText(id, rev, content, extra), { ETag: etag });
+  else exchange.document(docText(id, rev, content, extra), { ETag: etag });
 }
 
 /** POST /{db}: a document whose id may be left to the server. */
