@@ -14,7 +14,7 @@ import type { DatabaseRoute } from './route.js';
 const deletion = { allow: 'DELETE', access: 'db_admin', methods: { DELETE: remove } } as const;
 
 /** Nothing is at other paths below `_index`, whatever is asked of it. */
-const otherMethods = ['CONNECT', 'COPY', 'DELETE', 'GET', 'OPTIONS', 'POST', 'PUT', 'TRACE'];
+const otherMethods = ['COPY', 'DELETE', 'GET', 'OPTIONS', 'POST', 'PUT', 'TRACE'];
 
 function otherHandlers(): DatabaseRoute['methods'] {
   return Object.fromEntries(otherMethods.map((method) => [method, missing]));
