@@ -17,6 +17,8 @@ const leftOut = new Set([
   'GET /_utils/*',
   'GET /favicon.ico',
   'POST /_reload_query_servers',
+  // A method that fetch does not send.
+  'TRACE /{db}/_index/*',
 ]);
 const leftOutBelow =
   /^\/_(?:node|reshard|cluster_setup|search_analyze)|\/_(?:search|nouveau)|\/_partition\/.*(?:\/\*|_info)$|_view\/\*$/;
@@ -96,9 +98,12 @@ test('two servers that answer alike give no findings, and nothing is left behind
     [],
   );
   const users = (await (await fetch(`${reference.url}/_users/_all_docs`, { headers })).json()) as {
-    rows: unknown[];
+    rows: { id: string }[];
   };
-  assert.equal(users.rows.length, 0);
+  assert.deepEqual(
+    users.rows.filter(({ id }) => !id.startsWith('_design/')),
+    [],
+  );
 });
 
 test('a difference is reported once for its kind, with the requests that it takes and no others', async () => {

@@ -1,6 +1,7 @@
 /** Whatever goes wrong while an error is answered costs one answer at most, and never the process. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { SystemRuntime } from '../../src/base/runtime.js';
 import type { TuffetServer } from '../../src/server/create-server.js';
 import { FunctionError, RequestError, refusalData, refusalOf } from '../../src/base/errors.js';
 import { HttpServer } from '../../src/http/connection/http-server.js';
@@ -154,6 +155,7 @@ function brokenServices(log: (message: string) => void): object {
     authenticator: { authenticate: broken },
     registry: { isClosing: false },
     serverName: 'test',
+    runtime: new SystemRuntime(),
   };
 }
 
