@@ -173,7 +173,7 @@ test('_info tells of the index, with every member that the interface lists', asy
     language: 'string',
     purge_seq: 'number',
     signature: 'string',
-    update_seq: 'string',
+    update_seq: 'number',
     updater_running: 'boolean',
     waiting_clients: 'number',
     waiting_commit: 'boolean',

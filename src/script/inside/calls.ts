@@ -114,8 +114,11 @@ export function makeAnswers(
       const headers = { ...plainHeaders, ...startHeaders, ...returned.headers, ...provided.headers };
       const answer = { ...returned, ...provided, headers };
       if (code !== undefined) answer.code ??= code;
-      if (sent !== '' || last !== '' || rendered !== undefined)
-        answer.body = sent + bodyOf(returned) + last + bodyOf(provided);
+      if (sent !== '' || last !== '' || rendered !== undefined) {
+        const body = sent + bodyOf(returned) + last + bodyOf(provided);
+        // An answer may have `json` or `base64` instead.
+        if (body !== '') answer.body = body;
+      }
       return stringify(answer);
     },
     rewrites: (run, ddoc, list) => stringify(apply(run, ddoc, list)),
