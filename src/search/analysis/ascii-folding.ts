@@ -36,12 +36,11 @@ const others: Readonly<Record<string, string>> = {
 
 /** Gives letters without their marks, as Lucene's ASCIIFoldingFilter does; what has no ASCII form stays. */
 export function foldToAscii(text: string): string {
-   
   return text.replace(/[^\x00-\x7f]/gu, (character) => others[character] ?? plain(character));
 }
 
 function plain(character: string): string {
   const base = character.normalize('NFKD').replace(/\p{M}/gu, '');
-   
+
   return /^[\x00-\x7f]+$/.test(base) ? base : character;
 }
