@@ -41,6 +41,5 @@ export function foldToAscii(text: string): string {
 
 function plain(character: string): string {
   const base = character.normalize('NFKD').replace(/\p{M}/gu, '');
-
   return /^[\x00-\x7f]+$/.test(base) ? base : character;
 }
