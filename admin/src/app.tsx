@@ -17,7 +17,7 @@ export function App() {
       setSession(await readSession());
       setError(undefined);
     } catch (problem) {
-      // A server that admits nobody without a login says so here.
+      // With require_valid_user the server answers 401 to anonymous requests, this one included.
       if ((problem as { status?: number }).status === 401) setSession({ userCtx: { name: null, roles: [] } });
       else setError(problem);
     }

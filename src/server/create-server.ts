@@ -197,7 +197,7 @@ function reportConfig(config: Config, logger: Logger, { unwritable }: { unwritab
   for (const hint of config.hints()) logger.notice({}, hint);
 }
 
-/** What can't be used stays as it was, and whoever asked for it is told why. */
+/** What can't be used stays as it was, and the client that asked for it is told why. */
 async function reload(config: Config, logger: Logger, reloadServer: () => void): Promise<void> {
   try {
     reportConfig(config, logger, await reloadConfig(config));

@@ -32,7 +32,7 @@ export async function designDocs(db: string, signal?: AbortSignal): Promise<Desi
   return rows.map(({ doc }) => doc);
 }
 
-/** Puts a view into a design document, which is made where there is none; everything else in it stays as it is. */
+/** Saves a view in a design document, which is created if it does not exist; its other members are kept. */
 export async function saveView(
   db: string,
   ddoc: string,

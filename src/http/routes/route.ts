@@ -13,7 +13,7 @@ export const accesses = {
   local: 'members of the database; of databases with users, their admins',
   local_listing: 'members of the database; of databases with users or replications, server admins',
   db_admin: 'admins of the database',
-  maintenance: 'admins of the database; others get 401, whoever they are',
+  maintenance: 'admins of the database; all others get 401, logged in or not',
 } as const;
 
 export type Access = keyof typeof accesses;

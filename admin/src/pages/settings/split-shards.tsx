@@ -25,7 +25,7 @@ export function SplitShards({ db, ranges, onSplit }: Props) {
   const completed = jobs.filter(({ job_state: state }) => state === 'completed').length;
   useInterval(() => underWay > 0 && state.reload(), refreshMs);
   useEffect(onSplit, [completed]);
-  // A range that was split is none any more.
+  // The chosen range no longer exists once it was split.
   const range = ranges.includes(chosen) ? chosen : '';
   return (
     <>
