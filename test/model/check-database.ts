@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ByteReader, readU16, readU48, type Bytes } from '../../src/base/bytes.js';
+import { ByteReader, lengthPrefixed, readU16, readU48, u16, type Bytes } from '../../src/base/bytes.js';
 import { decodeShardMap, ShardMap } from '../../src/shard/shard-map.js';
 import { leaves, type RevNode } from '../../src/revisions/tree.js';
 import { decodeChange } from '../../src/shard/change-record.js';
@@ -53,6 +53,7 @@ export function checkDatabase(store: Store, instance: number, q: number): Scan {
   const groupBlobs = new Map<Bytes, number>();
   const changes = new Map<Bytes, Bytes>();
   const purges = new Set<Bytes>();
+  const fragments = new Map<Bytes, Bytes>();
 
   for (const { key, value } of store.entries(keys.range)) {
     const rest = key.slice(tableAt + 1);
@@ -86,6 +87,9 @@ export function checkDatabase(store: Store, instance: number, q: number): Scan {
         break;
       case tables.blobs:
         groupBlobs.set(rest, new ByteReader(value).varint());
+        continue;
+      case tables.fragments:
+        fragments.set(rest, value);
         continue;
       case tables.state:
       case tables.commands:
@@ -127,6 +131,7 @@ export function checkDatabase(store: Store, instance: number, q: number): Scan {
   );
   assert.equal(changes.size, 0, 'change records without a document');
   checkPurges(states, purges, keys, shards);
+  checkFragments(fragments);
   for (const [shard, expected] of reckoned.entries()) {
     const { doc_count, doc_del_count, tombstones } = states[shard]!;
     const found = { doc_count, doc_del_count, tombstones };
@@ -228,6 +233,27 @@ function bodyOf(id: Bytes, doc: DocRecord, node: RevNode, bodies: Map<Bytes, Byt
     );
   }
   return beside;
+}
+
+/**
+ * Fragments of a command stay when their writer is killed half-way, until newer ones push them out. So the list names each
+ * of them: one it does not name would stay for ever.
+ */
+function checkFragments(fragments: Map<Bytes, Bytes>): void {
+  const list = new ByteReader(fragments.get('') ?? '');
+  fragments.delete('');
+  while (!list.done) {
+    const upload = list.take(list.varint());
+    const count = list.varint();
+    let bytes = list.varint();
+    for (let at = 0; at < count; at++) {
+      const key = lengthPrefixed(upload) + u16(at);
+      bytes -= fragments.get(key)?.length ?? 0;
+      fragments.delete(key);
+    }
+    assert.equal(bytes, 0, 'the bytes of fragments and what a scan finds');
+  }
+  assert.equal(fragments.size, 0, 'fragments that no list names');
 }
 
 function checkPurges(
