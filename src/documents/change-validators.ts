@@ -58,8 +58,6 @@ export async function agreeOnValidators(gates: readonly SaveGate[], database: Da
   const { ended } = database.validatorChanges;
   if (ended !== undefined) return await ended;
   await database.validatorChanges.run(async () => {
-    const digest = digestOf(gates, database) ?? '';
-    const { knownValidators } = database;
-    if (knownValidators !== digest) await database.setValidators(knownValidators, digest);
+    await database.alignValidators(digestOf(gates, database) ?? '');
   });
 }

@@ -4,6 +4,7 @@ import type { UserContext } from '../base/user-context.js';
 import type { Rev } from '../revisions/rev.js';
 import { attachmentsOf } from '../shard/content.js';
 import { attach, type Follower } from './attachments/attach.js';
+import { blobsOfGroups } from './attachments/blobs-of-groups.js';
 import { missingStub } from './attachments/attachment-input.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
@@ -70,7 +71,31 @@ export async function saveDoc(
   return saved!;
 }
 
-async function saveAttached(
+function saveAttached(
+  registry: DatabaseRegistry,
+  database: Database,
+  inputs: readonly NamedInput[],
+  options: SaveOptions,
+): Promise<Saved[]> {
+  const save = database.record.groups === undefined ? saveWithBlobs : saveInGroups;
+  return save(registry, database, inputs, options);
+}
+
+async function saveInGroups(
+  registry: DatabaseRegistry,
+  database: Database,
+  inputs: readonly NamedInput[],
+  options: SaveOptions,
+): Promise<Saved[]> {
+  const blobs = await blobsOfGroups(registry, database, inputs, options.blobs);
+  try {
+    return await saveWithBlobs(registry, database, inputs, { ...options, blobs });
+  } finally {
+    blobs.release();
+  }
+}
+
+async function saveWithBlobs(
   registry: DatabaseRegistry,
   database: Database,
   inputs: readonly NamedInput[],

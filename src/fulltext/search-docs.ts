@@ -1,6 +1,6 @@
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
-import { makeAnalyzer } from '../search/analysis/analyzer.js';
+import { makeAnalyzer, type Analyzer } from '../search/analysis/analyzer.js';
 import { parseQuery } from '../search/query/parse-query.js';
 import type { QueryNode } from '../search/query/query-node.js';
 import { readDoc, type IndexedDoc } from '../search/postings.js';
@@ -37,6 +37,8 @@ export class TextSearch {
   /** Whether more is needed of each match than its relevance. */
   readonly #needsDocs: boolean;
   #total = 0;
+  /** How many there are: one for each group of the database. */
+  readonly #indexes: number;
 
   constructor(
     private readonly source: SearchSource,
@@ -46,6 +48,7 @@ export class TextSearch {
     private readonly isWanted: () => boolean = () => true,
   ) {
     this.#started = source.database.runtime.monotonicMs();
+    this.#indexes = source.readers().length;
     this.#node = parseQuery(request.query);
     const { sort, limit, after, group, counts, ranges, drilldown } = request;
     this.#top = new TopHits(group === undefined ? limit : 0, sort, after);
@@ -60,23 +63,27 @@ export class TextSearch {
   /** The answer, as JSON. */
   async answer(): Promise<Bytes> {
     const analyzer = await makeAnalyzer(this.source.analyzer);
-    const first = this.#reader();
-    if (first !== undefined) {
-      const planner = new Planner(
-        () => this.#reader() ?? first,
-        analyzer,
-        () => this.#check(),
-        this.source.database.runtime,
-      );
-      await this.#collect(await planner.plan(this.#node));
-    }
+    for (let group = 0; group < this.#indexes; group++) await this.#searchGroup(group, analyzer);
     const { highlight } = this.request;
     const highlighter = highlight && new Highlighter(analyzer, this.#node, highlight);
     return this.#groups === undefined ? await this.#rows(highlighter) : await this.#grouped(highlighter);
   }
 
-  #reader(): SearchReader | undefined {
-    const reader = this.source.reader();
+  /** Each group of the database has an index with numbers of its own; how relevant a document is, is told by its group. */
+  async #searchGroup(group: number, analyzer: Analyzer): Promise<void> {
+    const first = this.#reader(group);
+    if (first === undefined) return;
+    const planner = new Planner(
+      () => this.#reader(group) ?? first,
+      analyzer,
+      () => this.#check(),
+      this.source.database.runtime,
+    );
+    await this.#collect(group, await planner.plan(this.#node));
+  }
+
+  #reader(group: number): SearchReader | undefined {
+    const reader = this.source.readers()[group];
     return reader && new SearchReader(reader, this.request.partition);
   }
 
@@ -86,14 +93,14 @@ export class TextSearch {
       throw new RequestError('timeout', 'The request could not be processed in a reasonable amount of time.');
   }
 
-  async #collect(plan: Plan): Promise<void> {
+  async #collect(group: number, plan: Plan): Promise<void> {
     let size = clamp(docsAtFirst / partsOf(plan));
     for (let from = 0; ;) {
-      const reader = this.#reader();
+      const reader = this.#reader(group);
       if (reader === undefined || from >= reader.end) return;
       const begun = this.source.database.runtime.monotonicMs();
       const range = { from, to: from + size };
-      this.#take(reader, evaluate(reader, plan, range), range);
+      this.#take(group, reader, evaluate(reader, plan, range), range);
       from = range.to;
       const tookMs = this.source.database.runtime.monotonicMs() - begun;
       size = clamp(tookMs < stepMs / 2 ? size * 2 : (size * stepMs) / tookMs);
@@ -103,34 +110,40 @@ export class TextSearch {
     }
   }
 
-  #take(reader: SearchReader, { docs, scores }: Found, range: DocRange): void {
+  #take(group: number, reader: SearchReader, { docs, scores }: Found, range: DocRange): void {
     if (!this.#needsDocs) {
       this.#total += docs.length;
-      this.#takeScored(docs, scores);
+      this.#takeScored(group, docs, scores);
       return;
     }
     for (const [i, indexed] of indexedDocs(reader, docs, range)) {
       if (!isDrilledTo(indexed, this.request.drilldown)) continue;
       this.#total++;
       this.#facets.add(indexed);
-      const hit = this.#hit(docs[i]!, scores[i]!, indexed);
+      const doc = this.#numberOf(group, docs[i]!);
+      const hit = this.#hit(doc, scores[i]!, indexed);
       if (this.#groups === undefined) this.#top.add(hit);
       else {
-        const order = orderOf(this.request.group!.sort, docs[i]!, scores[i]!, indexed);
+        const order = orderOf(this.request.group!.sort, doc, scores[i]!, indexed);
         this.#groups.add(hit, order, indexed);
       }
     }
   }
 
-  /** Documents come in the order of their numbers, so of those that are equally relevant the first are kept. */
-  #takeScored(docs: readonly number[], scores: readonly number[]): void {
+  /** Documents of one index come in the order of their numbers, so of those that are equally relevant the first are kept. */
+  #takeScored(group: number, docs: readonly number[], scores: readonly number[]): void {
     const isByRelevance = this.request.sort[0] === byRelevance;
     let bar = isByRelevance ? this.#top.bar : -Infinity;
     for (let i = 0; i < docs.length; i++) {
-      if (scores[i]! <= bar) continue;
-      this.#top.add(this.#hit(docs[i]!, scores[i]!, undefined));
+      if (scores[i]! < bar || (scores[i] === bar && this.#indexes === 1)) continue;
+      this.#top.add(this.#hit(this.#numberOf(group, docs[i]!), scores[i]!, undefined));
       if (isByRelevance) bar = this.#top.bar;
     }
+  }
+
+  /** The number of a document among those of all indexes. */
+  #numberOf(group: number, doc: number): number {
+    return doc * this.#indexes + group;
   }
 
   #hit(doc: number, score: number, indexed: IndexedDoc | undefined): Hit {
@@ -175,7 +188,7 @@ export class TextSearch {
 
   /** One that has left the index since it was found is not shown. */
   #text({ doc, order }: Hit, highlighter: Highlighter | undefined): Bytes | undefined {
-    const indexed = this.#reader()?.doc(doc);
+    const indexed = this.#reader(doc % this.#indexes)?.doc(Math.floor(doc / this.#indexes));
     if (indexed === undefined) return undefined;
     const { includeFields, includeDocs } = this.request;
     const stored = indexed.values.s ?? {};

@@ -5,7 +5,7 @@ import { searchesOf } from '../design/design-docs.js';
 import { unknownLanguage } from '../design/design-functions.js';
 import type { DesignViews, ViewDefinition } from '../indexes/definition.js';
 import type { ViewReader } from '../indexes/view-reader.js';
-import type { OnUpdate } from '../indexes/views.js';
+import type { OnUpdate } from '../indexes/update-tasks.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
 import { checkVisible, type Show } from '../node/read-gate.js';
@@ -25,8 +25,8 @@ export interface NamedSearch {
 export interface SearchSource {
   database: Database;
   analyzer: AnalyzerDefinition;
-  /** The index as it is at the moment; undefined where there is none yet. */
-  reader: () => ViewReader | undefined;
+  /** The indexes of the database's groups as they are at the moment; undefined where there is none yet. */
+  readers: () => readonly (ViewReader | undefined)[];
   /** What the one who asks may see of documents; undefined where nothing is hidden. */
   show: Show | undefined;
 }
@@ -49,17 +49,11 @@ export async function searchSource(
   checkVisible(show, designPrefix + toBytes(ddoc));
   if (design.language !== 'javascript') throw unknownLanguage(design.language);
   const indexed = registry.indexed(database);
-  if (!isStale)
-    await registry.views.freshReader(
-      indexed,
-      design,
-      index,
-      searchTask(registry, { database, ddoc, design }),
-    );
+  if (!isStale) await indexed.freshReader(design, index, searchTask(registry, { database, ddoc, design }));
   return {
     database,
     analyzer: index.map.kind === 'search' ? index.map.analyzer : { name: 'standard' },
-    reader: () => registry.views.reader(indexed, index),
+    readers: () => indexed.readers(index),
     show,
   };
 }
@@ -69,18 +63,9 @@ export function searchTask(
   registry: DatabaseRegistry,
   { database, ddoc, design }: Pick<NamedSearch, 'database' | 'ddoc' | 'design'>,
 ): OnUpdate {
-  return (total) => {
-    const task = registry.tasks.begin('search_indexer', database.name, registry.nodeName, total, {
+  return (total) =>
+    registry.tasks.begin('search_indexer', database.name, registry.nodeName, total, {
       design_document: `_design/${ddoc}`,
       index: [...design.views.keys()].join(),
     });
-    let shown = 0;
-    return {
-      progress: (done) => {
-        task.advance(done - shown);
-        shown = done;
-      },
-      end: () => task.end(),
-    };
-  };
 }

@@ -3,7 +3,7 @@ import { firstElements } from '../json/raw-value.js';
 import type { Store } from '../storage/store.js';
 import type { ViewDefinition } from './definition.js';
 import { IndexKeys } from './index-keys.js';
-import type { IndexState } from './index-state.js';
+import type { IndexState, Position } from './index-state.js';
 import {
   encodeIn,
   keyOrder,
@@ -16,7 +16,7 @@ import type { Fold } from './reduce/fold.js';
 import type { GroupPart } from './tree/group-walk.js';
 import type { NodeCache } from './tree/node-cache.js';
 import type { Piece } from './tree/piece.js';
-import type { Bound, Row } from './tree/row.js';
+import type { Bound, Compare, Row } from './tree/row.js';
 import { TreeReader } from './tree/tree-reader.js';
 import type { KeyBound, ViewRequest } from './view-request.js';
 
@@ -37,10 +37,44 @@ export interface FoundGroup {
 
 const rangesLookedAtMax = 100;
 
-/** A view's index as it is at one moment. */
-type Bounds = Pick<ViewRequest, 'start' | 'end' | 'descending' | 'inclusiveEnd'>;
+export interface RowsOptions {
+  descending: boolean;
+  skip: number;
+  limit: number;
+}
 
-export class ViewReader {
+export type Bounds = Pick<ViewRequest, 'start' | 'end' | 'descending' | 'inclusiveEnd'>;
+
+/** A view's index as it is at one moment. */
+export interface ViewReader {
+  readonly compare: Compare;
+  /** How far it has followed the shards, by their numbers. */
+  readonly positions: readonly Position[];
+  readonly bytes: number;
+  /** Rises with every change. */
+  readonly version: number;
+  /** Rows of the view. */
+  readonly total: number;
+  /** The same for one partition: nothing but its rows is seen. */
+  inPartition(partition: Bytes | undefined): ViewReader;
+  range(bounds: Bounds): ViewRange;
+  rangeOfKey(key: unknown, request: Pick<ViewRequest, 'keyDocids' | 'descending'>): ViewRange;
+  /** Rows of the view before the range, in the order of the query, and rows in the range. */
+  place(range: ViewRange, descending: boolean): { before: number; within: number };
+  rows(range: ViewRange, options: RowsOptions): Iterable<Row>;
+  pieces(range: ViewRange): readonly Piece[];
+  /** Rows whose keys are the same up to a level, group by group. */
+  groups(range: ViewRange, level: number, descending: boolean): Iterable<FoundGroup>;
+  /** The same in ascending order, with what the rows come to by a reduce that is built in. */
+  foldGroups<State>(range: ViewRange, level: number, fold: Fold<State>): Iterable<GroupPart<State>>;
+  /** What is left of a range behind the group of a key. */
+  behindGroup(range: ViewRange, row: Pick<Row, 'key'>, level: number, descending: boolean): ViewRange;
+  /** What the keys of a group have in common: those of one group, and no others, compare as equal by it. */
+  groupOf(key: Bytes, level: number): Bytes;
+}
+
+/** The index that one group of a database has of a view. */
+export class GroupViewReader implements ViewReader {
   readonly #order: KeyOrder;
   readonly #tree: TreeReader;
   readonly #parts: { store: Pick<Store, 'get'>; number: number; view: ViewDefinition; cache: NodeCache };
@@ -59,11 +93,26 @@ export class ViewReader {
     this.#tree = new TreeReader(store, new IndexKeys(number).tree, state.tree, this.#order.compare, cache);
   }
 
-  /** The same for one partition: nothing but its rows is seen. */
-  inPartition(partition: Bytes | undefined): ViewReader {
+  get compare(): Compare {
+    return this.#order.compare;
+  }
+
+  get positions(): readonly Position[] {
+    return this.state.positions;
+  }
+
+  get bytes(): number {
+    return this.state.tree.bytes;
+  }
+
+  get version(): number {
+    return this.state.tree.nextId;
+  }
+
+  inPartition(partition: Bytes | undefined): GroupViewReader {
     if (partition === undefined) return this;
     const { store, number, view, cache } = this.#parts;
-    return new ViewReader(store, number, view, this.state, cache, partitionKey(partition));
+    return new GroupViewReader(store, number, view, this.state, cache, partitionKey(partition));
   }
 
   get total(): number {
@@ -109,7 +158,6 @@ export class ViewReader {
       : { key, id: toBytes(bound.docid.toWellFormed()), after };
   }
 
-  /** Rows of the view before the range, in the order of the query, and rows in the range. */
   place({ low, high }: ViewRange, descending: boolean): { before: number; within: number } {
     const from = low === undefined ? 0 : this.#tree.rank(low);
     const to = high === undefined ? this.state.tree.count : this.#tree.rank(high);
@@ -118,21 +166,7 @@ export class ViewReader {
     return { before, within: Math.max(0, to - from) };
   }
 
-  /** How many rows are before the first range that has any; of many ranges, only some are looked at. */
-  beginning(ranges: readonly ViewRange[], descending: boolean): number {
-    let before = 0;
-    for (const range of ranges.slice(0, rangesLookedAtMax)) {
-      const place = this.place(range, descending);
-      before = place.before;
-      if (place.within > 0) break;
-    }
-    return before;
-  }
-
-  rows(
-    { low, high }: ViewRange,
-    options: { descending: boolean; skip: number; limit: number },
-  ): Iterable<Row> {
+  rows({ low, high }: ViewRange, options: RowsOptions): Iterable<Row> {
     return this.#tree.rows(low, high, options);
   }
 
@@ -140,17 +174,15 @@ export class ViewReader {
     return this.#tree.pieces(low, high);
   }
 
-  /** Rows whose keys are the same up to a level, group by group. */
   groups({ low, high }: ViewRange, level: number, descending: boolean): Iterable<FoundGroup> {
     const groupEnd = descending ? this.#groupStart(level) : this.#groupEnd(level);
     return this.#tree.groups(low, high, groupEnd, { descending });
   }
 
-  /** The same in ascending order, with what the rows come to by a reduce that is built in. */
   foldGroups<State>({ low, high }: ViewRange, level: number, fold: Fold<State>): Iterable<GroupPart<State>> {
     return this.#tree.foldGroups(low, high, {
       mark: level === Infinity ? wholeKeyMark : level < wholeKeyMark ? level : undefined,
-      groupOf: (key) => this.#groupOf(key, level) ?? key,
+      groupOf: (key) => this.groupOf(key, level),
       textOf: (keyText) => groupKeyText({ keyText }, level),
       rows: (rows) => fold.rows(rows),
       merge: (states) => fold.merge(states),
@@ -158,26 +190,29 @@ export class ViewReader {
     });
   }
 
-  /** What is left of a range behind the group of a key. */
+  groupOf(key: Bytes, level: number): Bytes {
+    return this.#prefixOf(key, level) ?? key;
+  }
+
   behindGroup(range: ViewRange, row: Pick<Row, 'key'>, level: number, descending: boolean): ViewRange {
     if (descending) return { low: range.low, high: this.#groupStart(level)(row) };
     return { low: this.#groupEnd(level)(row), high: range.high };
   }
 
   /** What the keys of a group begin with; undefined where the key is a group of its own. */
-  #groupOf(key: Bytes, level: number): Bytes | undefined {
+  #prefixOf(key: Bytes, level: number): Bytes | undefined {
     return level === Infinity ? undefined : keyPrefixIn(this.partition, key, level);
   }
 
   #groupEnd(level: number): (row: Pick<Row, 'key'>) => Bound {
     return ({ key }) => {
-      const prefix = this.#groupOf(key, level);
+      const prefix = this.#prefixOf(key, level);
       return prefix === undefined ? { key, after: true } : { key: `${prefix}\xff`, after: false };
     };
   }
 
   #groupStart(level: number): (row: Pick<Row, 'key'>) => Bound {
-    return ({ key }) => ({ key: this.#groupOf(key, level) ?? key, after: false });
+    return ({ key }) => ({ key: this.groupOf(key, level), after: false });
   }
 }
 
@@ -200,4 +235,15 @@ export function placeBehind(
 export function groupKeyText({ keyText }: Pick<Row, 'keyText'>, level: number): Bytes {
   if (level === Infinity || !keyText.startsWith('[')) return keyText;
   return firstElements(keyText, level);
+}
+
+/** How many rows are before the first range that has any; of many ranges, only some are looked at. */
+export function rowsBefore(reader: ViewReader, ranges: readonly ViewRange[], descending: boolean): number {
+  let before = 0;
+  for (const range of ranges.slice(0, rangesLookedAtMax)) {
+    const place = reader.place(range, descending);
+    before = place.before;
+    if (place.within > 0) break;
+  }
+  return before;
 }

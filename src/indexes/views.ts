@@ -7,19 +7,23 @@ import type { Store, StoreSize } from '../storage/store.js';
 import type { DesignViews, ViewDefinition } from './definition.js';
 import type { Documents, IndexBackend } from './index-backend.js';
 import { IndexKeys, numberOf } from './index-keys.js';
-import { spaceOf, type OnProgress } from './index-job.js';
+import { spaceOf } from './index-job.js';
 import { indexNumber } from './index-register.js';
 import { decodeIndexState, isCurrent } from './index-state.js';
 import { queryReduce, type QueryReduce } from './reduce/query-reduce.js';
 import { NodeCache } from './tree/node-cache.js';
-import { ViewReader } from './view-reader.js';
+import { UpdateTasks, type OnUpdate, type ShownUpdate } from './update-tasks.js';
+import { GroupViewReader } from './view-reader.js';
 
 /** How often an index is brought up to date for one query before that is given up. */
 const attemptsMax = 100;
 
-/** A database, as far as its indexes need to know it. */
+/** A group of a database, as far as its indexes need to know it. */
 export interface Indexed {
+  /** The number of the group. */
   instance: number;
+  /** The number of the database. */
+  database: number;
   q: number;
   /** The shards' counters as of the last commit. */
   states: readonly ShardState[];
@@ -33,7 +37,7 @@ interface Opened {
   number: number;
   stateKey: Bytes;
   state: Bytes;
-  reader: ViewReader;
+  reader: GroupViewReader;
 }
 
 interface Updating {
@@ -47,14 +51,12 @@ interface Updating {
 /** Why views of a design document could not be brought up to date, by their signatures. */
 export type Failures = ReadonlyMap<string, RequestError>;
 
-/** Begins an update and hears of its progress; gives what to call at its end. */
-export type OnUpdate = (total: number) => { progress: OnProgress; end: () => void };
-
 /** The indexes of all databases, for readers. */
 export class Views {
   readonly #cache: NodeCache;
   readonly #updating = new Map<string, Updating>();
-  #opened = new WeakMap<ViewDefinition, Opened>();
+  readonly #tasks = new UpdateTasks();
+  #opened = new WeakMap<ViewDefinition, Map<number, Opened>>();
   #reclaiming = 0;
   /** Numbers of damaged indexes that are being removed. */
   readonly #discarding = new Set<number>();
@@ -72,10 +74,10 @@ export class Views {
   }
 
   /** What the index of a view has, which may be nothing yet. */
-  reader({ instance }: Indexed, view: ViewDefinition): ViewReader | undefined {
+  reader({ instance }: Indexed, view: ViewDefinition): GroupViewReader | undefined {
     const { store } = this.backend;
-    const before = this.#opened.get(view);
-    if (before?.instance === instance && before.store === store) {
+    const before = this.#opened.get(view)?.get(instance);
+    if (before?.store === store) {
       const state = store.get(before.stateKey);
       if (state === before.state) return before.reader;
       if (state !== undefined) return this.#open({ ...before, state }, view);
@@ -87,11 +89,13 @@ export class Views {
     return state === undefined ? undefined : this.#open({ instance, store, number, stateKey, state }, view);
   }
 
-  #open(index: Omit<Opened, 'reader'>, view: ViewDefinition): ViewReader {
+  #open(index: Omit<Opened, 'reader'>, view: ViewDefinition): GroupViewReader {
     const { store, number, state } = index;
     try {
-      const reader = new ViewReader(store, number, view, decodeIndexState(state), this.#cache);
-      this.#opened.set(view, { ...index, reader });
+      const reader = new GroupViewReader(store, number, view, decodeIndexState(state), this.#cache);
+      const opened = this.#opened.get(view);
+      if (opened === undefined) this.#opened.set(view, new Map([[index.instance, { ...index, reader }]]));
+      else opened.set(index.instance, { ...index, reader });
       return reader;
     } catch (error) {
       this.#discard(number, 0);
@@ -133,7 +137,7 @@ export class Views {
     design: DesignViews,
     view: ViewDefinition,
     onUpdate: OnUpdate,
-  ): ViewReader | Promise<ViewReader> {
+  ): GroupViewReader | Promise<GroupViewReader> {
     const reader = this.reader(indexed, view);
     if (reader !== undefined && isCurrent(reader.state, indexed.states)) return reader;
     const stopped = this.#stopped.get(stoppedKey(indexed.instance, view.signature));
@@ -146,7 +150,7 @@ export class Views {
     design: DesignViews,
     view: ViewDefinition,
     onUpdate: OnUpdate,
-  ): Promise<ViewReader> {
+  ): Promise<GroupViewReader> {
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
       const failure = (await this.update(indexed, design, onUpdate)).get(view.signature);
       if (failure !== undefined) throw failure;
@@ -182,10 +186,11 @@ export class Views {
     });
     if (views.length === 0) return failures;
     const job = { instance, q, views, lib, localSeq, includeDesign };
-    let shown: ReturnType<OnUpdate> | undefined;
+    let shown: ShownUpdate | undefined;
+    const key = `${indexed.database}/${design.signature}`;
     try {
       const failed = await this.backend.update(job, documents(), (done, total) =>
-        (shown ??= onUpdate(total)).progress(done, total),
+        (shown ??= this.#tasks.begin(key, total, onUpdate)).progress(done, total),
       );
       for (const { signature, refusal, isStopped } of failed) {
         failures.set(signature, refusalOf(refusal));

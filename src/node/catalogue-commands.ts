@@ -9,7 +9,13 @@ export type CatalogueCommand = CreateCommand | DeleteCommand | SetCommand;
 export interface CreateCommand {
   type: 'create';
   name: string;
-  settings: DatabaseSettings;
+  settings: NewDatabase;
+}
+
+/** What is set for a new database. */
+export interface NewDatabase extends DatabaseSettings {
+  /** The shards of each of its groups; absent for one group that has them all. */
+  groups?: readonly (readonly number[])[];
 }
 
 export interface DeleteCommand {
@@ -27,8 +33,9 @@ export interface SetCommand {
 }
 
 export interface CatalogueResults {
-  create: { instance: number };
-  delete: { instance: number };
+  /** The numbers of the database's groups. */
+  create: { groups: readonly number[] };
+  delete: { groups: readonly number[] };
   set: undefined;
 }
 
@@ -51,8 +58,21 @@ export interface ChangeableSettings {
 /** A database as it is stored. `slot` belongs to the node and is only found in catalogues of format 1. */
 export interface StoredDatabase extends DatabaseSettings {
   instance: number;
+  /** Absent for one group that has all shards, and the number of the database. */
+  groups?: readonly StoredGroup[];
   slot?: number;
 }
+
+/** A group of a database. Its number is one of those that instances are given, and is never given again. */
+export interface StoredGroup {
+  group: number;
+  /** Those of the first shards that it has, with all that they were split into. */
+  shards: readonly number[];
+}
+
+/** The numbers of a database's groups. */
+const groupNumbers = ({ instance, groups }: StoredDatabase): number[] =>
+  groups?.map(({ group }) => group) ?? [instance];
 
 interface Meta {
   version: 1;
@@ -80,7 +100,8 @@ export function applyCatalogue(
   let result: CatalogueResults[CatalogueCommand['type']];
   switch (command.type) {
     case 'create':
-      result = create(command, next_instance++, overlay);
+      result = create(command, next_instance, overlay);
+      next_instance += result.groups.length;
       break;
     case 'delete':
       result = remove(command, overlay);
@@ -93,18 +114,25 @@ export function applyCatalogue(
   return { position, result };
 }
 
-function create({ name, settings }: CreateCommand, instance: number, overlay: Overlay): { instance: number } {
+function create(
+  { name, settings }: CreateCommand,
+  instance: number,
+  overlay: Overlay,
+): CatalogueResults['create'] {
   const key = nameKey(name);
   if (overlay.get(key) !== undefined) throw databaseExists();
-  overlay.put(key, encodeJson({ instance, ...settings }));
-  return { instance };
+  const { groups, ...others } = settings;
+  const record: StoredDatabase = { instance, ...others };
+  if (groups !== undefined) record.groups = groups.map((shards, at) => ({ group: instance + at, shards }));
+  overlay.put(key, encodeJson(record));
+  return { groups: groupNumbers(record) };
 }
 
 /** Removes the name at once; the contents are removed later by each node, in small batches. */
-function remove({ name }: DeleteCommand, overlay: Overlay): { instance: number } {
-  const { instance } = existing(name, overlay);
+function remove({ name }: DeleteCommand, overlay: Overlay): CatalogueResults['delete'] {
+  const record = existing(name, overlay);
   overlay.remove(nameKey(name));
-  return { instance };
+  return { groups: groupNumbers(record) };
 }
 
 function set({ name, instance, settings }: SetCommand, overlay: Overlay): undefined {

@@ -41,8 +41,9 @@ export interface NodeResults {
   set_resharding: undefined;
 }
 
-/** A database whose name is gone, and whose keys are still to be removed. */
+/** A group of a database whose name is gone, and whose keys are still to be removed. */
 export interface Erasure {
+  /** The number of the group. */
   instance: number;
   slot: number;
 }
@@ -71,9 +72,9 @@ export const readGenerations = (source: Pick<Store, 'get'>): number[] =>
 export const readErasure = (source: Pick<Store, 'get'>, instance: number): Erasure =>
   decodeJson<Erasure>(source.get(erasureKey(instance)))!;
 
-/** The volume that holds a database. Catalogues of format 1 have it in the record of the database. */
-export const readSlot = (source: Pick<Store, 'get'>, { instance, slot }: StoredDatabase): number =>
-  decodeJson<{ slot: number }>(source.get(slotKey(instance)))?.slot ?? slot ?? 0;
+/** The volume that holds a group. Catalogues of format 1 have it in the record of the database. */
+export const readSlot = (source: Pick<Store, 'get'>, group: number, { slot }: StoredDatabase): number =>
+  decodeJson<{ slot: number }>(source.get(slotKey(group)))?.slot ?? slot ?? 0;
 
 /** The part of the node's journal that concerns the catalogue, in the queue of its store. */
 export class CatalogueJournal implements Journal<NodeEntry, NodeResults> {
@@ -118,26 +119,27 @@ function applyEntry(entry: NodeEntry, overlay: Overlay): undefined {
 
 /** What a command of the catalogue means for this node: to be found before, and noted after it is applied. */
 export class Placement {
-  readonly #slot: number | undefined;
+  readonly #record: StoredDatabase | undefined;
 
   constructor(
     name: string,
     private readonly overlay: Overlay,
   ) {
-    const record = decodeJson<StoredDatabase>(overlay.get(nameKey(name)));
-    this.#slot = record && readSlot(overlay, record);
+    this.#record = decodeJson<StoredDatabase>(overlay.get(nameKey(name)));
   }
 
   /** A new database goes into the newest volume. */
-  created(instance: number): void {
+  created(groups: readonly number[]): void {
     const slot = Math.max(0, readGenerations(this.overlay).length - 1);
-    this.overlay.put(slotKey(instance), encodeJson({ slot }));
+    for (const group of groups) this.overlay.put(slotKey(group), encodeJson({ slot }));
   }
 
   /** The keys of a deleted one are to be erased. */
-  deleted(instance: number): void {
-    const erasure: Erasure = { instance, slot: this.#slot ?? 0 };
-    this.overlay.remove(slotKey(instance));
-    this.overlay.put(erasureKey(instance), encodeJson(erasure));
+  deleted(groups: readonly number[]): void {
+    for (const instance of groups) {
+      const erasure: Erasure = { instance, slot: readSlot(this.overlay, instance, this.#record!) };
+      this.overlay.remove(slotKey(instance));
+      this.overlay.put(erasureKey(instance), encodeJson(erasure));
+    }
   }
 }

@@ -26,8 +26,8 @@ export class CatalogueLog implements Log<CatalogueCommand, CatalogueResults> {
     return commits.submit(() => {
       const placement = new Placement(command.name, overlay);
       const { position, result } = applyCatalogue(command, overlay);
-      if (command.type === 'create') placement.created(result!.instance);
-      if (command.type === 'delete') placement.deleted(result!.instance);
+      if (command.type === 'create') placement.created(result!.groups);
+      if (command.type === 'delete') placement.deleted(result!.groups);
       this.#applied.push({ position, command });
       return { position, result: result as CatalogueResults[D['type']] };
     });

@@ -10,6 +10,7 @@ import {
   readMeta,
   type ChangeableSettings,
   type DatabaseSettings,
+  type NewDatabase,
   type StoredDatabase,
 } from './catalogue-commands.js';
 import {
@@ -29,9 +30,22 @@ import { CatalogueLog } from './catalogue-log.js';
 /** What the catalogue knows of a database. Members that were never set are absent. */
 export interface DatabaseRecord extends DatabaseSettings {
   instance: number;
-  /** The volume that holds it on this node. */
+  /** The volume that holds it, or the first of its groups, on this node. */
   slot: number;
+  /** Absent for one group that has all shards, and the number of the database. */
+  groups?: readonly PlacedGroup[];
 }
+
+/** A group of a database, and the volume that holds it on this node. */
+export interface PlacedGroup {
+  group: number;
+  slot: number;
+  /** Those of the first shards that it has, with all that they were split into; undefined for all. */
+  shards: readonly number[] | undefined;
+}
+
+export const groupsOf = ({ instance, slot, groups }: DatabaseRecord): readonly PlacedGroup[] =>
+  groups ?? [{ group: instance, slot, shards: undefined }];
 
 /** Which names a listing shows. */
 export interface NamesQuery extends Bounds {
@@ -72,7 +86,14 @@ export class Catalogue {
 
   get(name: string): DatabaseRecord | undefined {
     const record = decodeJson<StoredDatabase>(this.store.get(nameKey(name)));
-    return record && { ...record, slot: readSlot(this.store, record) };
+    if (record === undefined) return undefined;
+    const { groups, ...others } = record;
+    const placed = { ...others, slot: readSlot(this.store, record.instance, record) };
+    if (groups === undefined) return placed;
+    return {
+      ...placed,
+      groups: groups.map((each) => ({ ...each, slot: readSlot(this.store, each.group, record) })),
+    };
   }
 
   /** Names in byte order, read in one go. */
@@ -124,15 +145,15 @@ export class Catalogue {
   }
 
   /** The database goes into the newest volume of this node. */
-  async create(name: string, settings: DatabaseSettings): Promise<void> {
+  async create(name: string, settings: NewDatabase): Promise<void> {
     await this.log.append({ type: 'create', name, settings });
     this.onChange(name);
   }
 
-  async remove(name: string): Promise<Erasure> {
+  async remove(name: string): Promise<Erasure[]> {
     const { result } = await this.log.append({ type: 'delete', name });
     this.onChange(name);
-    return readErasure(this.store, result.instance);
+    return result.groups.map((group) => readErasure(this.store, group));
   }
 
   /** Refuses where the name has come to mean another database. */

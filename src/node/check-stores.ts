@@ -6,7 +6,7 @@ import { StartupError } from '../base/startup-error.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import { lmdbProblemWithin } from '../storage/lmdb-pages.js';
 import type { Store } from '../storage/store.js';
-import { Catalogue } from './catalogue.js';
+import { Catalogue, groupsOf } from './catalogue.js';
 import type { DataFolder } from './data-folder.js';
 import { upgradeCatalogue } from './upgrade-catalogue.js';
 import { needsUpgrade, upgradeVolume } from '../shard/upgrade-volume.js';
@@ -249,7 +249,9 @@ class VolumesCheck {
 
   #databasesIn(slot: number): string {
     const all = { inclusiveEnd: true, descending: false, skip: 0, limit: Infinity };
-    const names = [...this.catalogue.names(all)].filter((name) => this.catalogue.get(name)!.slot === slot);
+    const names = [...this.catalogue.names(all)].filter((name) =>
+      groupsOf(this.catalogue.get(name)!).some((group) => group.slot === slot),
+    );
     const few = names.slice(0, 5).join(', ');
     return `${names.length} databases${few === '' ? '' : ` (${few}${names.length > 5 ? ', …' : ''})`}`;
   }

@@ -4,6 +4,7 @@ import { compactedBodiesMax } from '../shard/apply-compact.js';
 import { decodeChange } from '../shard/change-record.js';
 import { decodeDocRecord } from '../shard/doc-record.js';
 import { allIds, type DocTable } from '../shard/group-reader.js';
+import { groupsOf } from './catalogue.js';
 import type { DatabaseRegistry } from './database-registry.js';
 import type { Database } from './database.js';
 import { sweepReleased } from './sweep-blobs.js';
@@ -31,7 +32,8 @@ export async function compact(registry: DatabaseRegistry, database: Database): P
   await compacting(registry, database, total, async (task) => {
     for (const table of ['live', 'deleted'] as const) await compactTable(database, table, task);
     await cleanUp(registry, database);
-    await registry.reclaim(database.record.slot);
+    for (const slot of new Set(groupsOf(database.record).map((group) => group.slot)))
+      await registry.reclaim(slot);
   });
 }
 

@@ -6,21 +6,22 @@ import type { UserContext } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
 import type { BlobStore } from '../blobs/blob-store.js';
 import { Collection } from '../shard/collection.js';
-import { DatabaseKeys } from '../shard/keys.js';
+import { MergedReader } from '../shard/merged-reader.js';
 import type { Volume } from '../shard/volume.js';
 import type { Touched } from '../shard/write-view.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import { MemoryStore } from '../storage/memory-store.js';
 import type { Documents } from '../indexes/index-backend.js';
+import { DatabaseIndexes } from '../indexes/database-indexes.js';
 import type { Indexed, Views } from '../indexes/views.js';
 import { AttachmentPins } from './attachment-pins.js';
 import { databaseExists, type ChangeableSettings } from './catalogue-commands.js';
-import type { Erasure } from './catalogue-journal.js';
-import { Catalogue, type DatabaseRecord, type NamesQuery } from './catalogue.js';
+import { Catalogue, groupsOf, type DatabaseRecord, type NamesQuery } from './catalogue.js';
 import type { DataFolder } from './data-folder.js';
-import { Database, type EndReason } from './database.js';
+import { Database, joinByShard, type EndReason, type Groups } from './database.js';
 import { DesignDocCache } from './design-doc-cache.js';
 import { DbEvents, eventsDatabase, type EventTarget } from './db-events.js';
+import { Erasures } from './erasures.js';
 import { OpenDatabases } from './open-databases.js';
 import { showFor, type ReadGate, type Show } from './read-gate.js';
 import type { SaveGate } from './save-gate.js';
@@ -32,8 +33,6 @@ import { Volumes } from './volumes.js';
 
 /** Databases kept open; the rest are opened again from the catalogue when they are asked for. */
 const openDatabasesMax = 1_000;
-/** Keys of a removed database erased in one commit: few, so that writers hardly notice. */
-const eraseKeysMax = 2_000;
 
 /** Who is told of changes, after they are on disk. */
 export interface Watcher {
@@ -55,7 +54,7 @@ export class DatabaseRegistry implements EventTarget {
   readonly #catalogue: Catalogue;
   readonly #volumes: Volumes;
   readonly openDatabases = new OpenDatabases(openDatabasesMax);
-  readonly #erasing = new Set<Promise<void>>();
+  readonly #erasures: Erasures;
   readonly #events = new DbEvents(this);
   readonly #watchers: Watcher[] = [];
   readonly #designDocs = new DesignDocCache();
@@ -75,6 +74,8 @@ export class DatabaseRegistry implements EventTarget {
     encodedCommands = false,
     readonly runtime: Runtime = new SystemRuntime(),
     openStore: (name: string) => Store = () => new MemoryStore(),
+    /** The groups that a new database has, unless it has fewer shards. More than one are meant for tests. */
+    private readonly groupsOfNew = 1,
   ) {
     this.tasks = new TaskList(runtime);
     this.pins = new AttachmentPins(blobs);
@@ -93,7 +94,8 @@ export class DatabaseRegistry implements EventTarget {
       openStore,
     );
     this.reshardJobs = new ReshardJobs(this, this.#catalogue);
-    for (const erasure of this.#catalogue.erasures()) this.#erase(erasure);
+    this.#erasures = new Erasures(this, this.#catalogue, this.#volumes, () => sweepReleased(this));
+    this.#erasures.begin(this.#catalogue.erasures());
   }
 
   /** The database of that name; refuses where there is none. */
@@ -107,7 +109,7 @@ export class DatabaseRegistry implements EventTarget {
     const open = this.openDatabases.get(name);
     if (open !== undefined) return open;
     const record = this.#catalogue.get(name);
-    return record && this.openDatabases.open(record.instance, () => this.#makeDatabase(name, record));
+    return record && this.openDatabases.open(record, () => this.#makeDatabase(name, record));
   }
 
   /** The name of a database that is open, or was a moment ago. */
@@ -156,15 +158,16 @@ export class DatabaseRegistry implements EventTarget {
   ): Promise<void> {
     if (this.exists(name)) throw databaseExists();
     await this.#volumes.prepareForNew();
-    await this.#catalogue.create(name, { ...settings, uuid: this.runtime.randomHex(4) });
+    const uuid = this.runtime.randomHex(4);
+    await this.#catalogue.create(name, { ...settings, uuid, ...this.#division(settings.q) });
     this.#events.note('created', name);
   }
 
   async deleteDatabase(name: string): Promise<void> {
     const database = this.database(name);
-    const erasure = await this.#catalogue.remove(name);
+    const erasures = await this.#catalogue.remove(name);
     database.markGone();
-    this.#erase(erasure);
+    this.#erasures.begin(erasures);
     this.#events.note('deleted', name);
   }
 
@@ -201,14 +204,18 @@ export class DatabaseRegistry implements EventTarget {
     await this.#volumes.reclaim(slot, this.config.number('tuffet/reclaim_percent'));
   }
 
-  /** A database as its indexes know it. */
-  indexed({ record, collection }: Database): Indexed {
-    const { instance, q, slot } = record;
-    const documents = (): Documents => ({
-      store: this.#volumes.get(slot).store,
-      folder: this.#volumes.folderOf(slot),
+  /** The indexes of a database. */
+  indexed({ record, groups }: Database): DatabaseIndexes {
+    const placed = groupsOf(record);
+    const indexed = groups.collections.map(({ group, states }, at): Indexed => {
+      const { slot } = placed[at]!;
+      const documents = (): Documents => ({
+        store: this.#volumes.get(slot).store,
+        folder: this.#volumes.folderOf(slot),
+      });
+      return { instance: group, database: record.instance, q: record.q, states, documents };
     });
-    return { instance, q, states: collection.states, documents };
+    return new DatabaseIndexes(this.views, indexed, (lists) => joinByShard(groups, lists));
   }
 
   async close(): Promise<void> {
@@ -218,18 +225,30 @@ export class DatabaseRegistry implements EventTarget {
     this.#closing = true;
     await this.reshardJobs.close();
     await this.views.close();
-    await Promise.allSettled(this.#erasing);
+    await this.#erasures.ended();
     await this.#volumes.close();
     await this.#catalogue.close();
     await this.blobs.close();
   }
 
   #makeDatabase(name: string, record: DatabaseRecord): Database {
-    return new Database(name, record, this.#collectionOf(record), this.#designDocs);
+    return new Database(name, record, this.#groupsOf(record), this.#designDocs);
   }
 
-  #collectionOf({ slot, instance, q }: DatabaseRecord): Collection {
-    return new Collection(this.#volumes.get(slot), instance, q);
+  #groupsOf({ slot, instance, q, groups, placement }: DatabaseRecord): Groups {
+    if (groups === undefined) return new Collection(this.#volumes.get(slot), instance, q);
+    const parts = groups.map(({ group, slot: home, shards }) => {
+      return { collection: new Collection(this.#volumes.get(home), group, q), shards: shards! };
+    });
+    return new MergedReader(parts, placement === 'partition');
+  }
+
+  /** Which shards of a new database go into which group. */
+  #division(q: number): { groups?: number[][] } {
+    const count = Math.min(q, this.groupsOfNew);
+    if (count <= 1) return {};
+    const shards = [...Array(q).keys()];
+    return { groups: shards.slice(0, count).map((at) => shards.filter((shard) => shard % count === at)) };
   }
 
   /** The catalogue has something new on a name. */
@@ -249,11 +268,12 @@ export class DatabaseRegistry implements EventTarget {
 
   #publish(touched: readonly Touched[]): void {
     for (const each of touched) {
-      const database = this.openDatabases.byInstance(each.instance);
-      const name = this.nameOf(each.instance);
+      const instance = this.openDatabases.instanceOf(each.instance);
+      const database = this.openDatabases.byInstance(instance);
+      const name = this.nameOf(instance);
       try {
-        for (const watcher of this.#watchers) watcher.committed(each.instance);
-        const changed = database === undefined || database.collection.publish(each);
+        for (const watcher of this.#watchers) watcher.committed(instance);
+        const changed = database === undefined || database.groups.publish(each);
         if (changed || each.isSplit) database?.followers?.wake();
         database?.committed();
         if (changed && name !== undefined) this.#events.note('updated', name);
@@ -261,38 +281,17 @@ export class DatabaseRegistry implements EventTarget {
         // What is written is written; only what is remembered of it in memory is in doubt, and is made anew.
         this.logger.error({ err: error, database: database?.name }, 'publishing a commit to readers failed');
         database?.followers?.end('server_closing');
-        if (database !== undefined) this.#renewCollection(database);
+        if (database !== undefined) this.#renewGroups(database);
       }
     }
   }
 
-  /** Where the store cannot be read just now either, the database is opened anew by the next request. */
-  #renewCollection(database: Database): void {
+  /** Where this fails too, the next request opens the database anew. */
+  #renewGroups(database: Database): void {
     try {
-      database.replaceCollection(this.#collectionOf(database.record));
+      database.replaceGroups(this.#groupsOf(database.record));
     } catch {
       this.openDatabases.remove(database);
     }
-  }
-
-  #erase(erasure: Erasure): void {
-    const work = this.#eraseAll(erasure).catch((error: unknown) => {
-      this.logger.error(
-        { err: error, instance: erasure.instance },
-        'removing a deleted database failed; it is tried again at the next start',
-      );
-    });
-    this.#erasing.add(work);
-    void work.finally(() => this.#erasing.delete(work));
-  }
-
-  async #eraseAll({ instance, slot }: Erasure): Promise<void> {
-    const keys = new DatabaseKeys(instance);
-    while (!this.#closing && (await this.#volumes.get(slot).erase(keys, eraseKeysMax)));
-    if (this.#closing) return;
-    await this.views.drop(instance);
-    await this.#catalogue.journal.record({ type: 'erased', instance });
-    await sweepReleased(this);
-    await this.reclaim(slot);
   }
 }

@@ -2,6 +2,8 @@ import type { Runtime } from '../base/runtime.js';
 import { notFound } from '../base/errors.js';
 import type { Bytes } from '../base/bytes.js';
 import type { Collection } from '../shard/collection.js';
+import type { LocalReader } from '../shard/group-reader.js';
+import type { MergedReader } from '../shard/merged-reader.js';
 import type { Command, ResultOf } from '../shard/commands.js';
 import type { ShardState } from '../shard/shard-state.js';
 import type { DesignViews } from '../indexes/definition.js';
@@ -33,10 +35,23 @@ export interface Followers {
 /** Why a feed is over before its listener wanted it to be. */
 export type EndReason = 'database_deleted' | 'server_closing';
 
+/** The groups of a database: one, or several that are read as one. */
+export type Groups = Collection | MergedReader;
+
+/** Of lists that each group has of the shards, by their numbers, what each says of its own. */
+export function joinByShard<T>(groups: Groups, lists: readonly (readonly T[])[]): T[] {
+  const { collections, shards } = groups;
+  const whole = lists.map((list) => shards.inherit(list));
+  return Array.from({ length: shards.size }, (_, shard) => {
+    const at = collections.indexOf(groups.groupOf(shard));
+    return whole[at]![shard]!;
+  });
+}
+
 /** An open database: what the catalogue says of it, and the way to its documents. */
 export class Database {
   #gone = false;
-  #collection: Collection;
+  #groups: Groups;
   /** Set as long as there are any. */
   followers: Followers | undefined;
   /** Compactions under way. */
@@ -58,25 +73,30 @@ export class Database {
   constructor(
     readonly name: string,
     public record: DatabaseRecord,
-    collection: Collection,
+    groups: Groups,
     /** Shared by the databases of a node. */
     readonly designDocs = new DesignDocCache(),
   ) {
-    this.#collection = collection;
+    this.#groups = groups;
   }
 
-  get collection(): Collection {
-    return this.#collection;
+  /** What reads its documents, be they in one group or in several. */
+  get collection(): LocalReader {
+    return this.#groups;
+  }
+
+  get groups(): Groups {
+    return this.#groups;
   }
 
   /** Begins anew with what is on disk. */
-  replaceCollection(collection: Collection): void {
-    collection.designChanges = this.#collection.designChanges + 1;
-    this.#collection = collection;
+  replaceGroups(groups: Groups): void {
+    groups.designChanges = this.#groups.designChanges + 1;
+    this.#groups = groups;
   }
 
   get runtime(): Runtime {
-    return this.#collection.runtime;
+    return this.#groups.runtime;
   }
 
   /** How many shards it has. */
@@ -119,11 +139,12 @@ export class Database {
   }
 
   async submit<C extends Command>(given: C): Promise<ResultOf<C>> {
-    const command = this.#complete(given);
+    const group = this.#groups.groupOf(given.shard);
+    const command = this.#complete(given, group);
     // Nothing may be written behind the erasure of a database that is gone.
     if (this.#gone) throw notFound('Database does not exist.');
     try {
-      const { result } = await this.collection.log.append(command);
+      const { result } = await group.log.append(command);
       return result;
     } catch (error) {
       // By the time this is said, the split is on disk and the shards are known.
@@ -136,13 +157,14 @@ export class Database {
     }
   }
 
-  #complete<C extends Command>(command: C): C {
-    const id = this.collection.log.nextId();
+  #complete<C extends Command>(command: C, { group, log }: Collection): C {
+    const id = log.nextId();
     // Otherwise writers could leave more behind than a compaction that runs beside them removes.
     const isCompacting = this.compacting > 0 && command.type === 'edit';
-    if (id === undefined && !this.isPartitioned && !isCompacting) return command;
+    if (id === undefined && command.instance === group && !this.isPartitioned && !isCompacting) return command;
     return {
       ...command,
+      instance: group,
       ...(this.isPartitioned && { partitioned: true }),
       ...(isCompacting && { compacting: true }),
       ...(id !== undefined && { id }),
@@ -151,13 +173,24 @@ export class Database {
 
   /** Sets what every group knows of the validation functions. Tells whether all knew what was expected. */
   async setValidators(expected: Bytes | undefined, value: Bytes): Promise<boolean> {
-    const { instance } = this.record;
-    return await this.submit({ type: 'validators', instance, shard: 0, expected, value });
+    const known = [];
+    for (const group of this.#groups.collections) known.push(await this.#tell(group, expected, value));
+    return known.every(Boolean);
   }
 
-  /** What the groups know of the validation functions. */
-  get knownValidators(): Bytes {
-    return this.collection.log.validators;
+  /** Tells the groups that know another digest of the validation functions. */
+  async alignValidators(digest: Bytes): Promise<void> {
+    for (const group of this.#groups.collections) {
+      const { validators } = group.log;
+      if (validators !== digest) await this.#tell(group, validators, digest);
+    }
+  }
+
+  async #tell(group: Collection, expected: Bytes | undefined, value: Bytes): Promise<boolean> {
+    if (this.#gone) throw notFound('Database does not exist.');
+    const command = { type: 'validators', instance: group.group, shard: 0, expected, value } as const;
+    const { result } = await group.log.append(this.#complete(command, group));
+    return result;
   }
 
   /** Whether it was deleted; its name may mean another by now. */

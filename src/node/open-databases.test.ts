@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import type { DatabaseRecord } from './catalogue.js';
 import type { Database } from './database.js';
 import { OpenDatabases } from './open-databases.js';
 
@@ -17,8 +18,10 @@ const databaseOf = (instance: number, followed = false): Database =>
     followers: followed ? {} : undefined,
   }) as Database;
 
+const recordOf = (instance: number): DatabaseRecord => ({ instance, slot: 0, q: 1 });
+
 const opened = (open: OpenDatabases, instance: number): Database =>
-  open.open(instance, () => databaseOf(instance));
+  open.open(recordOf(instance), () => databaseOf(instance));
 
 describe('open databases', () => {
   test('are kept by how recently they were used', () => {
@@ -34,7 +37,7 @@ describe('open databases', () => {
 
   test('that are followed stay', () => {
     const open = new OpenDatabases(2);
-    open.open(1, () => databaseOf(1, true));
+    open.open(recordOf(1), () => databaseOf(1, true));
     for (const instance of [2, 3, 4]) opened(open, instance);
     assert.ok(open.get('db1'));
   });
@@ -76,7 +79,7 @@ describe('open databases', () => {
     assert.equal(open.byName('db1'), undefined);
     assert.equal(open.nameOf(1), 'db1');
     const next = { ...databaseOf(2), name: 'db1' } as Database;
-    open.open(2, () => next);
+    open.open(recordOf(2), () => next);
     open.remove(before);
     assert.equal(open.get('db1'), next);
   });

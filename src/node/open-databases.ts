@@ -1,3 +1,4 @@
+import type { DatabaseRecord } from './catalogue.js';
 import type { Database } from './database.js';
 
 /** Names of databases that are open no longer, whose last commit may still be on its way. */
@@ -5,6 +6,7 @@ const namesMax = 1_000;
 
 interface Entry {
   readonly name: string;
+  readonly groups: readonly number[];
   readonly ref: WeakRef<Database>;
 }
 
@@ -21,7 +23,9 @@ export class OpenDatabases {
   /** All that exist, by instance, and the instance that each name means. */
   readonly #entries = new Map<number, Entry>();
   readonly #instances = new Map<string, number>();
-  readonly #names = new Map<number, string>();
+  readonly #names = new Map<number, Pick<Entry, 'name' | 'groups'>>();
+  /** The instances of databases with several groups, by group. */
+  readonly #owners = new Map<number, number>();
   readonly #collected = new FinalizationRegistry<number>((instance) => this.#drop(instance));
   #latest: Database | undefined;
 
@@ -40,8 +44,8 @@ export class OpenDatabases {
   }
 
   /** The database of an instance: the one that is in use already, or a new one. */
-  open(instance: number, make: () => Database): Database {
-    const database = this.byInstance(instance) ?? this.#add(instance, make());
+  open(record: DatabaseRecord, make: () => Database): Database {
+    const database = this.byInstance(record.instance) ?? this.#add(record, make());
     if (!database.isGone) this.#keep(database);
     return database;
   }
@@ -58,7 +62,12 @@ export class OpenDatabases {
 
   /** The name of a database that is in use, or was a moment ago. */
   nameOf(instance: number): string | undefined {
-    return this.#entries.get(instance)?.name ?? this.#names.get(instance);
+    return (this.#entries.get(instance) ?? this.#names.get(instance))?.name;
+  }
+
+  /** The database that a group is of. */
+  instanceOf(group: number): number {
+    return this.#owners.get(group) ?? group;
   }
 
   /** All that are in use. */
@@ -78,8 +87,11 @@ export class OpenDatabases {
     this.#collected.unregister(database);
   }
 
-  #add(instance: number, database: Database): Database {
-    this.#entries.set(instance, { name: database.name, ref: new WeakRef(database) });
+  #add(record: DatabaseRecord, database: Database): Database {
+    const { instance } = record;
+    const groups = record.groups?.map(({ group }) => group) ?? [];
+    for (const group of groups) this.#owners.set(group, instance);
+    this.#entries.set(instance, { name: database.name, groups, ref: new WeakRef(database) });
     this.#instances.set(database.name, instance);
     this.#collected.register(database, instance, database);
     return database;
@@ -113,7 +125,14 @@ export class OpenDatabases {
     if (entry === undefined) return;
     this.#entries.delete(instance);
     if (this.#instances.get(entry.name) === instance) this.#instances.delete(entry.name);
-    this.#names.set(instance, entry.name);
-    if (this.#names.size > namesMax) this.#names.delete(this.#names.keys().next().value!);
+    this.#names.set(instance, { name: entry.name, groups: entry.groups });
+    if (this.#names.size > namesMax) this.#forgetOldest();
+  }
+
+  #forgetOldest(): void {
+    const [instance, { groups }] = this.#names.entries().next().value!;
+    this.#names.delete(instance);
+    // It may have been opened anew since.
+    if (!this.#entries.has(instance)) for (const group of groups) this.#owners.delete(group);
   }
 }

@@ -59,7 +59,7 @@ export class ShardSplit {
 
   async #begin(): Promise<void> {
     this.check();
-    await this.#step('begin');
+    await this.#step('begin', { of: this.database.collection.shards.size });
   }
 
   /** After a crash in a later state, there is nothing left to be copied; after a stop, there may be. */

@@ -63,12 +63,15 @@ export class TaskList {
       ...more,
     };
     this.#tasks.add(task);
+    const progress = (done: number, of: number): void => {
+      task.changes_done = done;
+      task.total_changes = of;
+      task.progress = of === 0 ? 100 : Math.min(100, Math.floor((done / of) * 100));
+      task.updated_on = this.runtime.nowSeconds();
+    };
     return {
-      advance: (by) => {
-        task.changes_done += by;
-        task.progress = total === 0 ? 100 : Math.min(100, Math.floor((task.changes_done / total) * 100));
-        task.updated_on = this.runtime.nowSeconds();
-      },
+      advance: (by) => progress(task.changes_done + by, total),
+      progress,
       end: () => this.#tasks.delete(task),
     };
   }
@@ -76,5 +79,7 @@ export class TaskList {
 
 export interface RunningTask {
   advance(by: number): void;
+  /** What is done by now, and of how much. */
+  progress(done: number, total: number): void;
   end(): void;
 }

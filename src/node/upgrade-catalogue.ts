@@ -33,7 +33,7 @@ async function moveSlots(store: Store, start: string): Promise<string | undefine
     }
     const record = decodeJson<StoredDatabase>(value)!;
     if (record.slot === undefined) continue;
-    const slot = readSlot(store, record);
+    const slot = readSlot(store, record.instance, record);
     delete record.slot;
     writes.push({ key, value: encodeJson(record) });
     writes.push({ key: slotKey(record.instance), value: encodeJson({ slot }) });

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { StartupError } from '../base/startup-error.js';
 import { packageVersion } from '../base/version.js';
-import { Catalogue } from '../node/catalogue.js';
+import { Catalogue, groupsOf } from '../node/catalogue.js';
 import { instancesIn } from '../node/instances.js';
 import { blobsNamedIn } from '../shard/volume-blobs.js';
 import { lastTransaction } from '../storage/lmdb-file.js';
@@ -186,7 +186,9 @@ export class BackupWork {
   /** Databases whose name was gone when the catalogue was copied. */
   async #noteDeleted(): Promise<void> {
     await withCatalogue(this.target, async (catalogue) => {
-      const known = new Set(catalogue.databases().map(([, { instance }]) => instance));
+      const known = new Set(
+        catalogue.databases().flatMap(([, record]) => groupsOf(record).map(({ group }) => group)),
+      );
       for (const { instance } of catalogue.erasures()) known.add(instance);
       for (const [slot, folder] of this.#volumes.entries()) {
         const store = new LmdbStore(path.join(this.target, folder));

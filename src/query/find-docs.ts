@@ -189,7 +189,7 @@ export class DocSearch {
     const reader = this.#first ? this.#view.reader : this.#view.again();
     this.#first = false;
     if (reader === undefined) return noRows;
-    return new ViewIndexReader(reader, named && partitionKey(named), this.#seen(reader.state.positions));
+    return new ViewIndexReader(reader, named && partitionKey(named), this.#seen(reader.positions));
   }
 
   /**

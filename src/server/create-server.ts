@@ -220,10 +220,21 @@ async function openStores(
   if (folder !== undefined) await checkStores(folder, logger);
   const blobs =
     folder === undefined ? new MemoryBlobStore() : await FileBlobStore.open(folder.path('attachments'));
-  // The tests run with every command encoded and decoded, too.
+  // The tests run with every command encoded and decoded, and with several groups for each database, too.
   const encodedCommands = process.env['TUFFET_ENCODED_COMMANDS'] === '1';
+  const groupsOfNew = Number(process.env['TUFFET_GROUPS'] ?? 1) || 1;
   const views = scripting.openViews(folder);
-  const registry = new DatabaseRegistry(config, logger, folder, blobs, views, encodedCommands, runtime);
+  const registry = new DatabaseRegistry(
+    config,
+    logger,
+    folder,
+    blobs,
+    views,
+    encodedCommands,
+    runtime,
+    undefined,
+    groupsOfNew,
+  );
   registry.saveGates.push(
     designGate,
     partitionedDesignGate,

@@ -11,13 +11,13 @@ import type { WriteView } from './write-view.js';
 
 /** The shards whose counters a step changes. */
 export function shardsOfSplit(
-  { step, shard, q }: SplitCommand,
+  { step, shard, q, of }: SplitCommand,
   keys: DatabaseKeys,
   view: WriteView,
 ): number[] {
   const split = view.split(keys);
   if (step === 'begin') {
-    const target = split?.target ?? (view.shards(keys) ?? new ShardMap(q)).size;
+    const target = split?.target ?? Math.max(of, (view.shards(keys) ?? new ShardMap(q)).size);
     return isGone(keys, view, shard) ? [] : [shard, target, target + 1];
   }
   return split?.source === shard && split.phase === 'copying' ? [shard, ...targetsOf(split)] : [];
@@ -47,7 +47,7 @@ export function applySplit(command: SplitCommand, keys: DatabaseKeys, view: Writ
 const isGone = (keys: DatabaseKeys, view: WriteView, shard: number): boolean =>
   view.shards(keys)?.isGone(shard) ?? false;
 
-function begin({ shard, q, partitioned }: SplitCommand, keys: DatabaseKeys, view: WriteView): void {
+function begin({ shard, q, of, partitioned }: SplitCommand, keys: DatabaseKeys, view: WriteView): void {
   const underWay = view.split(keys);
   if (underWay?.source === shard && underWay.phase !== 'aborting') return;
   if (isGone(keys, view, shard)) return;
@@ -59,7 +59,7 @@ function begin({ shard, q, partitioned }: SplitCommand, keys: DatabaseKeys, view
   view.setSplit(keys, {
     phase: 'copying',
     source: shard,
-    target: shards.size,
+    target: Math.max(of, shards.size),
     middle: first + Math.floor((last - first + 1) / 2) - 1,
     ...(partitioned ? { partitioned } : {}),
     changes: { until: seq, at: 0 },
@@ -130,7 +130,12 @@ function swap({ shard, q }: SplitCommand, split: Split, keys: DatabaseKeys, view
   view.dropState(keys, shard);
   view.setShards(
     keys,
-    (view.shards(keys) ?? new ShardMap(q)).with({ source: shard, middle: split.middle, seq }),
+    (view.shards(keys) ?? new ShardMap(q)).with({
+      source: shard,
+      middle: split.middle,
+      seq,
+      target: split.target,
+    }),
   );
   view.setSplit(keys, { ...split, phase: 'cleaning' });
 }

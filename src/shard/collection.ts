@@ -67,6 +67,15 @@ export class Collection implements LocalReader {
     return this.#shards;
   }
 
+  /** Where a database has one group, it has all shards. */
+  groupOf(): Collection {
+    return this;
+  }
+
+  get collections(): readonly Collection[] {
+    return [this];
+  }
+
   /** The counters of the shards as of the last commit, by number. */
   get states(): readonly ShardState[] {
     return this.#states;

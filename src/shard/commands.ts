@@ -107,7 +107,7 @@ export interface SplitCommand extends ShardCommand {
   /** For `copy`: the numbers are all there are behind the one and up to the other. */
   after: number;
   upTo: number;
-  /** For `remove`: the shard whose records they are. */
+  /** For `remove`: the shard whose records they are. For `begin`: the first number that no shard of the database has had. */
   of: number;
 }
 

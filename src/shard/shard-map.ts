@@ -9,6 +9,11 @@ export interface SplitRecord {
   middle: number;
   /** The source's last sequence: its targets have gone on from there. */
   seq: number;
+  /**
+   * The number of the first target, where it is not the next one of this map: then shards of other groups of the database
+   * were split before.
+   */
+  target?: number;
 }
 
 /**
@@ -22,7 +27,9 @@ export interface SplitRecord {
 export class ShardMap {
   readonly #ranges: HashRange[];
   readonly #gone: boolean[];
-  readonly #parents: SplitRecord[] = [];
+  readonly #parents: (SplitRecord | undefined)[] = [];
+  /** The first target of each split. */
+  readonly #targets: number[] = [];
   /** The numbers of the shards there are, in the order of their ranges; undefined as long as none was split. */
   readonly #ordered: readonly number[] | undefined;
 
@@ -36,6 +43,8 @@ export class ShardMap {
     for (const split of splits) {
       const { first, last } = this.#ranges[split.source]!;
       this.#gone[split.source] = true;
+      while (this.size < (split.target ?? 0)) this.#leaveOut();
+      this.#targets.push(this.size);
       this.#ranges.push({ first, last: split.middle }, { first: split.middle + 1, last });
       this.#gone.push(false, false);
       this.#parents.push(split, split);
@@ -99,7 +108,7 @@ export class ShardMap {
   /** A list with an entry for each number of an earlier map, or of this one, made one of this map: a shard has what its source had. */
   inherit<T>(given: readonly T[]): T[] {
     const all = given.slice(0, this.size);
-    for (let shard = all.length; shard < this.size; shard++) all.push(all[this.#split(shard)!.source]!);
+    for (let shard = all.length; shard < this.size; shard++) all.push(all[this.#split(shard)?.source ?? 0]!);
     return all;
   }
 
@@ -113,14 +122,31 @@ export class ShardMap {
   settle<T>(given: readonly T[], join: (a: T, b: T) => T): T[] {
     const all = [...given];
     for (let at = this.splits.length - 1; at >= 0; at--) {
-      const first = this.q + 2 * at;
+      const first = this.#targets[at]!;
       all[this.splits[at]!.source] = join(all[first]!, all[first + 1]!);
     }
     return all;
   }
 
-  with(split: SplitRecord): ShardMap {
-    return new ShardMap(this.q, [...this.splits, split]);
+  with({ target, ...split }: SplitRecord): ShardMap {
+    const made = target === undefined || target === this.size ? split : { ...split, target };
+    return new ShardMap(this.q, [...this.splits, made]);
+  }
+
+  /** The map of a database, of the maps of its groups: each knows the splits of its own shards. */
+  static joined(maps: readonly ShardMap[]): ShardMap {
+    const splits = maps.flatMap((map) =>
+      map.splits.map((split, at) => ({ ...split, target: map.#targets[at]! })),
+    );
+    splits.sort((a, b) => a.target - b.target);
+    return new ShardMap(maps[0]!.q, splits);
+  }
+
+  /** A number that another group of the database has. */
+  #leaveOut(): void {
+    this.#ranges.push({ first: 0, last: -1 });
+    this.#gone.push(true);
+    this.#parents.push(undefined);
   }
 
   /** What made a shard; undefined for those that the database began with. */

@@ -2,7 +2,7 @@ import { RequestError } from '../base/errors.js';
 import { TimerWheel, type Due } from '../base/timer-wheel.js';
 import { viewLanguages, type DesignViews } from '../indexes/definition.js';
 import { searchTask } from '../fulltext/search-source.js';
-import { throwFirst, type OnUpdate } from '../indexes/views.js';
+import type { OnUpdate } from '../indexes/update-tasks.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
 import { designNames, designOf, searchesOf } from '../design/design-docs.js';
@@ -119,7 +119,7 @@ export class BackgroundIndexing {
       for (const work of worksOf(this.registry, database!, name)) {
         const { design } = work;
         if (!design.autoupdate || !viewLanguages.has(design.language)) continue;
-        if (this.registry.views.isFresh(this.registry.indexed(database!), design)) continue;
+        if (this.registry.indexed(database!).isFresh(design)) continue;
         const key = `${listed.instance}/${design.signature}`;
         const leftMs = (this.#failures.get(key)?.until ?? 0) - this.registry.runtime.monotonicMs();
         if (leftMs > 0) waitMs = Math.max(waitMs, leftMs);
@@ -138,7 +138,7 @@ export class BackgroundIndexing {
   ): Promise<void> {
     const { registry } = this;
     try {
-      throwFirst(await registry.views.update(registry.indexed(database), design, onUpdate));
+      await registry.indexed(database).update(design, onUpdate);
       this.#failures.delete(key);
     } catch (error) {
       // Work for a database that is gone, or a server that closes, is broken off.

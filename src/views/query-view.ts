@@ -8,6 +8,7 @@ import type { Row } from '../indexes/tree/row.js';
 import {
   groupKeyText,
   placeBehind,
+  rowsBefore,
   type FoundGroup,
   type ViewRange,
   type ViewReader,
@@ -60,7 +61,7 @@ export class ViewAnswer {
 
   #updateSeq(): Bytes {
     const { reader, database } = this.source;
-    const positions = reader?.state.positions ?? database.collection.states.map(() => ({ seq: 0 }));
+    const positions = reader?.positions ?? database.collection.states.map(() => ({ seq: 0 }));
     return `"${encodeSequence(database, positions)}"`;
   }
 
@@ -68,7 +69,7 @@ export class ViewAnswer {
     const { reader } = this.source;
     const { keys, skip, descending } = this.request;
     if (reader === undefined || keys?.length === 0) return 0;
-    return Math.min(reader.beginning(this.#ranges(reader), descending) + skip, reader.total);
+    return Math.min(rowsBefore(reader, this.#ranges(reader), descending) + skip, reader.total);
   }
 
   /** The rows; a promise stands only before those that a function has to reduce. */

@@ -12,16 +12,17 @@ export function viewInfo(
 ): Record<string, unknown> {
   const design = designOf(database, ddoc);
   const indexed = registry.indexed(database);
-  const readers = [...design.views.values()].flatMap((view) => registry.views.reader(indexed, view) ?? []);
-  const bytes = readers.reduce((sum, { state }) => sum + state.tree.bytes, 0);
+  const readers = [...design.views.values()].flatMap((view) => indexed.reader(view) ?? []);
+  const bytes = readers.reduce((sum, reader) => sum + reader.bytes, 0);
   // The indexes are filled together; the one that is furthest behind speaks for all.
-  const positions = indexed.states.map((_, shard) => {
-    const places = readers.map(({ state }) => state.positions[shard]!);
+  const { states } = database.collection;
+  const positions = states.map((_, shard) => {
+    const places = readers.map((reader) => reader.positions[shard]!);
     return places.length < design.views.size || places.length === 0
       ? { epoch: 0, seq: 0, purge_seq: 0 }
       : places.reduce((least, place) => (place.seq < least.seq ? place : least));
   });
-  const pending = indexed.states.reduce(
+  const pending = states.reduce(
     (sum, { seq }, shard) => sum + Math.max(0, seq - positions[shard]!.seq),
     0,
   );
@@ -30,8 +31,8 @@ export function viewInfo(
     view_index: {
       updates_pending: { minimum: pending, preferred: pending, total: pending },
       waiting_commit: false,
-      waiting_clients: registry.views.waiting(indexed, design),
-      updater_running: registry.views.isUpdating(indexed, design),
+      waiting_clients: indexed.waiting(design),
+      updater_running: indexed.isUpdating(design),
       update_seq: positions.reduce((sum, { seq }) => sum + seq, 0),
       sizes: { file: bytes, external: bytes, active: bytes },
       data_size: bytes,
@@ -51,5 +52,5 @@ export async function cleanUpViews(registry: DatabaseRegistry, database: Databas
     designOf(database, name),
     searchesOf(database, name),
   ]);
-  await registry.views.keepOnly(database.record.instance, designs);
+  await registry.indexed(database).keepOnly(designs);
 }

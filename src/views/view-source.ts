@@ -2,7 +2,7 @@ import { toBytes } from '../base/bytes.js';
 import type { UserContext } from '../base/user-context.js';
 import { viewLanguages, type DesignViews, type ViewDefinition } from '../indexes/definition.js';
 import type { ViewReader } from '../indexes/view-reader.js';
-import type { OnUpdate } from '../indexes/views.js';
+import type { OnUpdate } from '../indexes/update-tasks.js';
 import type { ViewRequest } from '../indexes/view-request.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
@@ -40,16 +40,16 @@ export function viewSource(
   const sourceOf = (reader: ViewReader | undefined): ViewSource => ({
     database,
     reader: reader?.inPartition(partition),
-    again: () => registry.views.reader(indexed, view)?.inPartition(partition),
-    reduce: view.reduce === undefined ? undefined : registry.views.reduce(indexed, view.reduce),
+    again: () => indexed.reader(view)?.inPartition(partition),
+    reduce: view.reduce === undefined ? undefined : indexed.reduce(view.reduce),
     show,
   });
   if (update !== 'true') {
-    const reader = registry.views.reader(indexed, view);
-    if (update === 'lazy') registry.views.updateLater(indexed, design, onUpdate);
+    const reader = indexed.reader(view);
+    if (update === 'lazy') indexed.updateLater(design, onUpdate);
     return sourceOf(reader);
   }
-  const reader = registry.views.freshReader(indexed, design, view, onUpdate);
+  const reader = indexed.freshReader(design, view, onUpdate);
   return reader instanceof Promise ? reader.then(sourceOf) : sourceOf(reader);
 }
 
@@ -58,17 +58,8 @@ export function taskOf(
   registry: DatabaseRegistry,
   { database, ddoc }: Pick<NamedView, 'database' | 'ddoc'>,
 ): OnUpdate {
-  return (total) => {
-    const task = registry.tasks.begin('indexer', database.name, registry.nodeName, total, {
+  return (total) =>
+    registry.tasks.begin('indexer', database.name, registry.nodeName, total, {
       design_document: `_design/${ddoc}`,
     });
-    let shown = 0;
-    return {
-      progress: (done) => {
-        task.advance(done - shown);
-        shown = done;
-      },
-      end: () => task.end(),
-    };
-  };
 }

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/server.js';
 import { memoryViews } from '../support/views.js';
 import { groupReaderSuite, type OpenDatabase } from './group-reader-suite.js';
 
-function openOn(newFolder: () => DataFolder | undefined): OpenDatabase {
+function openOn(newFolder: () => DataFolder | undefined, groups: number): OpenDatabase {
   return async (t: TestContext, settings) => {
     const logger = createLogger({ level: 'none', format: 'text' });
     const registry = new DatabaseRegistry(
@@ -17,6 +17,10 @@ function openOn(newFolder: () => DataFolder | undefined): OpenDatabase {
       newFolder(),
       new MemoryBlobStore(),
       memoryViews(logger),
+      false,
+      undefined,
+      undefined,
+      groups,
     );
     t.after(() => registry.close());
     await registry.createDatabase('db', settings);
@@ -26,8 +30,8 @@ function openOn(newFolder: () => DataFolder | undefined): OpenDatabase {
 
 const onDisk = (): DataFolder => DataFolder.open(temporaryFolder());
 
-groupReaderSuite('a group in LMDB', openOn(onDisk));
-groupReaderSuite(
-  'a group in memory',
-  openOn(() => undefined),
-);
+const inMemory = (): undefined => undefined;
+
+groupReaderSuite('a group in LMDB', openOn(onDisk, 1));
+groupReaderSuite('three groups in LMDB', openOn(onDisk, 3));
+groupReaderSuite('a group in memory', openOn(inMemory, 1));

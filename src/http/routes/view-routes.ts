@@ -142,7 +142,7 @@ export function viewTag(
   { includeDocs }: ViewRequest,
   { reader }: ViewSource,
 ): string {
-  const place = `${reader?.state.tree.nextId ?? 0}-${reader?.state.positions.reduce((sum, { seq }) => sum + seq, 0) ?? 0}`;
+  const place = `${reader?.version ?? 0}-${reader?.positions.reduce((sum, { seq }) => sum + seq, 0) ?? 0}`;
   return `"${view.signature.slice(0, 12)}-${place}${includeDocs ? `-${database.total('position')}` : ''}"`;
 }
 

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { Catalogue } from '../../node/catalogue.js';
+import { Catalogue, groupsOf } from '../../node/catalogue.js';
 import { DataFolder } from '../../node/data-folder.js';
 import { instancesIn } from '../../node/instances.js';
 import { needsUpgrade } from '../../shard/upgrade-volume.js';
@@ -101,16 +101,18 @@ class FolderCheck implements Findings {
       const named = new Set<number>();
       const known = new Set(catalogue.erasures().map(({ instance }) => instance));
       for (const [database, record] of catalogue.databases()) {
-        known.add(record.instance);
-        if (record.slot !== slot) continue;
-        named.add(record.instance);
-        this.events.at(`the database ${database} in ${name}`);
-        const check = new DatabaseCheck(database, record, store, this);
-        check.run();
-        this.#summary.databases++;
-        this.#summary.documents += check.documents;
-        blobs.database(record.instance, check.blobShards);
-        await this.#write(store, check.writes);
+        for (const { group, slot: home } of groupsOf(record)) {
+          known.add(group);
+          if (home !== slot) continue;
+          named.add(group);
+          this.events.at(`the database ${database} in ${name}`);
+          const check = new DatabaseCheck(database, { ...record, instance: group }, store, this);
+          check.run();
+          if (group === record.instance) this.#summary.databases++;
+          this.#summary.documents += check.documents;
+          blobs.database(group, check.blobShards);
+          await this.#write(store, check.writes);
+        }
       }
       for (const instance of [...instancesIn(store)].filter((each) => !known.has(each))) {
         this.addRepairable(

@@ -42,8 +42,9 @@ export function shareBytes(
     if (!firsts.has(home)) firsts.set(home, shard);
   }
   for (const [shard, found] of figures.entries()) {
-    const first = firsts.get(shards.blobHome(shard))!;
-    if (shard === first) continue;
+    const first = firsts.get(shards.blobHome(shard));
+    // A number that has no shard in this group has no first.
+    if (shard === first || first === undefined) continue;
     for (const field of byteFields) {
       const counted = shards.isGone(shard) ? 0 : readCounter(stateOf(shard), field);
       figures[first]![field] += found[field] - counted;

@@ -1,0 +1,276 @@
+import type { Bytes } from '../base/bytes.js';
+import { mergeSorted, skipMerged, type SkippedList } from '../base/merge-sorted.js';
+import type { Runtime } from '../base/runtime.js';
+import type { RevNode, RevTree } from '../revisions/tree.js';
+import type { NumberedEntry } from '../storage/store.js';
+import type { Collection } from './collection.js';
+import { isLocalId } from './doc-id.js';
+import type { DocRecord, WinnerView } from './doc-record.js';
+import type {
+  ChangesQuery,
+  DocEntry,
+  DocPlace,
+  DocsQuery,
+  DocTable,
+  LocalReader,
+  NumbersQuery,
+} from './group-reader.js';
+import type { KeyRange } from './key-range.js';
+import type { LocalRecord } from './local-record.js';
+import type { PartitionCounts } from './partition-counts.js';
+import type { PurgeRecord } from './purge-record.js';
+import { ShardMap } from './shard-map.js';
+import type { ShardState } from './shard-state.js';
+import { placedBy, type CopiedTable, type Split } from './split.js';
+import type { Touched } from './write-view.js';
+
+/** A group, and those of the database's first shards that it holds, with all that they were split into. */
+export interface GroupPart {
+  collection: Collection;
+  shards: readonly number[];
+}
+
+/**
+ * Reads several groups as one. What is found by the id of a document or the number of a shard is asked of the group that has
+ * it; what is in an order is merged, and what is counted is added up.
+ */
+export class MergedReader implements LocalReader {
+  readonly collections: readonly Collection[];
+  /** By the numbers of the first shards. */
+  readonly #owners: readonly Collection[];
+  #shards: ShardMap;
+  #states: ShardState[];
+  designChanges = 0;
+
+  constructor(
+    parts: readonly GroupPart[],
+    /** Whether documents are placed by their partitions. */
+    private readonly partitioned: boolean,
+  ) {
+    this.collections = parts.map(({ collection }) => collection);
+    const owners: Collection[] = [];
+    for (const { collection, shards } of parts) for (const shard of shards) owners[shard] = collection;
+    this.#owners = owners;
+    this.#shards = this.#readShards();
+    this.#states = this.#readStates();
+  }
+
+  get runtime(): Runtime {
+    return this.collections[0]!.runtime;
+  }
+
+  get shards(): ShardMap {
+    return this.#shards;
+  }
+
+  get states(): readonly ShardState[] {
+    return this.#states;
+  }
+
+  get fileBytes(): number {
+    return this.#sum((collection) => collection.fileBytes);
+  }
+
+  /** The group that has a shard. */
+  groupOf(shard: number): Collection {
+    return this.#owners[this.#shards.blobHome(shard)]!;
+  }
+
+  /** Takes over what a commit changed. Tells whether documents are among it. */
+  publish(touched: Touched): boolean {
+    const changed = this.collections.find(({ group }) => group === touched.instance)!.publish(touched);
+    if (touched.isSplit) this.#shards = this.#readShards();
+    this.#states = this.#readStates();
+    if (touched.designs) this.designChanges++;
+    return changed;
+  }
+
+  #readShards(): ShardMap {
+    return ShardMap.joined(this.collections.map(({ shards }) => shards));
+  }
+
+  #readStates(): ShardState[] {
+    return Array.from({ length: this.#shards.size }, (_, shard) => this.groupOf(shard).states[shard]!);
+  }
+
+  #groupOfId(id: Bytes): Collection {
+    return this.groupOf(this.#shards.shardOf(placedBy(id, this.partitioned && !isLocalId(id))));
+  }
+
+  #sum(count: (collection: Collection) => number): number {
+    return this.collections.reduce((sum, collection) => sum + count(collection), 0);
+  }
+
+  winner(id: Bytes): WinnerView | undefined {
+    return this.#groupOfId(id).winner(id);
+  }
+
+  doc(id: Bytes): DocRecord | undefined {
+    return this.#groupOfId(id).doc(id);
+  }
+
+  docUncached(id: Bytes): DocRecord | undefined {
+    return this.#groupOfId(id).docUncached(id);
+  }
+
+  treeOnce(id: Bytes): RevTree | undefined {
+    return this.#groupOfId(id).treeOnce(id);
+  }
+
+  liveRecord(place: DocPlace): Bytes | undefined {
+    return this.#groupOfId(place.id).liveRecord(place);
+  }
+
+  deletedRecord(id: Bytes): Bytes | undefined {
+    return this.#groupOfId(id).deletedRecord(id);
+  }
+
+  winnerBody(shard: number, winner: Pick<WinnerView, 'body' | 'bodyRef' | 'bodyLength'>): Bytes {
+    return this.groupOf(shard).winnerBody(shard, winner);
+  }
+
+  body(shard: number, doc: DocRecord, node: RevNode): Bytes | undefined {
+    return this.groupOf(shard).body(shard, doc, node);
+  }
+
+  bodyOnce(shard: number, doc: DocRecord, node: RevNode): Bytes | undefined {
+    return this.groupOf(shard).bodyOnce(shard, doc, node);
+  }
+
+  local(id: Bytes): LocalRecord | undefined {
+    return this.#groupOfId(id).local(id);
+  }
+
+  docs(table: DocTable, query: DocsQuery): DocEntry[] {
+    const { reverse = false, offset = 0, limit, bytesMax = Infinity } = query;
+    const compare = reverse ? byKeyDown : byKey;
+    const lists = this.collections.map((collection) => new GroupList(collection, table, query));
+    if (offset > 0) skipMerged(lists, offset, compare);
+    const found: DocEntry[] = [];
+    let bytes = 0;
+    const atOnce = Math.ceil(limit / lists.length);
+    if (limit <= 0) return found;
+    for (const entry of mergeSorted(
+      lists.map((list) => list.entries(atOnce)),
+      compare,
+    )) {
+      found.push(entry);
+      bytes += entry.key.length + entry.value.length;
+      if (found.length >= limit || bytes >= bytesMax) break;
+    }
+    return found;
+  }
+
+  countDocs(table: DocTable, range: KeyRange): number {
+    return this.#sum((collection) => collection.countDocs(table, range));
+  }
+
+  async ranked(): Promise<void> {
+    await Promise.all(this.collections.map((collection) => collection.ranked()));
+  }
+
+  get isRanked(): boolean {
+    return this.collections.every((collection) => collection.isRanked);
+  }
+
+  docsBefore(key: Bytes): number {
+    return this.#sum((collection) => collection.docsBefore(key));
+  }
+
+  changes(shard: number, query: ChangesQuery): NumberedEntry[] {
+    return this.groupOf(shard).changes(shard, query);
+  }
+
+  change(shard: number, seq: number): Bytes | undefined {
+    return this.groupOf(shard).change(shard, seq);
+  }
+
+  countChanges(shard: number, after: number): number {
+    return this.groupOf(shard).countChanges(shard, after);
+  }
+
+  async changesRanked(): Promise<void> {
+    await Promise.all(this.collections.map((collection) => collection.changesRanked()));
+  }
+
+  rankedChanges(shard: number, after: number): number {
+    return this.groupOf(shard).rankedChanges(shard, after);
+  }
+
+  purges(shard: number): PurgeRecord[] {
+    return this.groupOf(shard).purges(shard);
+  }
+
+  /** All documents of a partition are in one shard. */
+  partition(name: Bytes): PartitionCounts {
+    return this.groupOf(this.#shards.shardOf(name)).partition(name);
+  }
+
+  hasBlob(blob: string): boolean {
+    return this.collections.some((collection) => collection.hasBlob(blob));
+  }
+
+  shardHasBlob(shard: number, blob: string): boolean {
+    return this.groupOf(shard).shardHasBlob(shard, blob);
+  }
+
+  smallBlob(blob: string): Bytes | undefined {
+    for (const collection of this.collections) {
+      const found = collection.smallBlob(blob);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  splitNear(shard: number): Split | undefined {
+    return this.groupOf(shard).splitNear();
+  }
+
+  numbers(table: CopiedTable, shard: number, query: NumbersQuery): number[] {
+    return this.groupOf(shard).numbers(table, shard, query);
+  }
+}
+
+const byKey = (a: DocEntry, b: DocEntry): number => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
+const byKeyDown = (a: DocEntry, b: DocEntry): number => byKey(b, a);
+
+/** Fewer records of a group are not read at a time. */
+const recordsLeast = 8;
+
+/** The records of one group that a query is about. */
+class GroupList implements SkippedList<DocEntry> {
+  #start: Bytes;
+  #end: Bytes;
+
+  constructor(
+    private readonly collection: Collection,
+    private readonly table: DocTable,
+    private readonly query: DocsQuery,
+  ) {
+    this.#start = query.start;
+    this.#end = query.end;
+  }
+
+  at(place: number): DocEntry | undefined {
+    return this.#read({ offset: place, limit: 1, headBytes: 1 })[0];
+  }
+
+  pass(_count: number, { key }: DocEntry): void {
+    if (this.query.reverse) this.#end = key;
+    else this.#start = `${key}\0`;
+  }
+
+  *entries(atOnce: number): Generator<DocEntry> {
+    while (this.#start < this.#end) {
+      const found = this.#read({ offset: 0, limit: Math.max(recordsLeast, atOnce) });
+      yield* found;
+      if (found.length === 0) return;
+      this.pass(found.length, found.at(-1)!);
+    }
+  }
+
+  #read(more: Pick<DocsQuery, 'offset' | 'limit' | 'headBytes'>): DocEntry[] {
+    const { query } = this;
+    return this.collection.docs(this.table, { ...query, ...more, start: this.#start, end: this.#end });
+  }
+}
