@@ -2,6 +2,7 @@
 //
 //   plain      npm test
 //   encoded    every command encoded and decoded before it is applied, as between machines
+//   groups     databases of three groups, or of as many as they have shards
 //   browser    the admin page in a real browser (*.browser.test.ts)
 //   node22 …   behaviour on the other supported versions of Node.js, from npm's `node` package
 //
@@ -25,6 +26,7 @@ const endLength = 6_000;
 const configurations = [
   { name: 'plain', args: [] },
   { name: 'encoded', args: [...behaviour, ...writing], env: { TUFFET_ENCODED_COMMANDS: '1' } },
+  { name: 'groups', args: [...behaviour, ...writing], env: { TUFFET_GROUPS: '3' } },
   { name: 'browser', args: ['--browser'] },
   ...['22', '24', '26'].map((version) => ({ name: `node${version}`, args: behaviour, version })),
 ];

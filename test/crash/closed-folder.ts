@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { Catalogue } from '../../src/node/catalogue.js';
+import { Catalogue, groupsOf } from '../../src/node/catalogue.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import { DatabaseKeys } from '../../src/shard/keys.js';
 import { smallBlob } from '../../src/shard/blob-record.js';
@@ -25,14 +25,17 @@ export async function checkClosedFolder(folder: string): Promise<Map<string, Sca
     const scans = new Map<string, Scan>();
     const known = catalogue.erasures();
     for (const name of catalogue.names(allNames)) {
-      const { instance, slot, q } = catalogue.get(name)!;
-      scans.set(name, checkDatabase(volumes[slot]!, instance, q));
-      known.push({ instance, slot });
+      const record = catalogue.get(name)!;
+      scans.set(
+        name,
+        checkDatabase((slot) => volumes[slot]!, record),
+      );
+      for (const { group, slot } of groupsOf(record)) known.push({ instance: group, slot });
     }
     for (const [slot, volume] of volumes.entries()) {
       const mine = new Set(known.filter((each) => each.slot === slot).map(({ instance }) => instance));
       for (const instance of instancesIn(volume)) {
-        assert.ok(mine.has(instance), `instance ${instance} is of no database, and nobody will erase it`);
+        assert.ok(mine.has(instance), `the group ${instance} is of no database, and nothing will erase it`);
       }
     }
     for (const volume of volumes) checkFiles(volume);

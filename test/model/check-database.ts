@@ -10,9 +10,10 @@ import { decodeLocal } from '../../src/shard/local-record.js';
 import { decodePurge } from '../../src/shard/purge-record.js';
 import { needsUpgrade } from '../../src/shard/upgrade-volume.js';
 import { decodeState, goneState, type ShardState } from '../../src/shard/shard-state.js';
+import { groupsOf, type DatabaseRecord } from '../../src/node/catalogue.js';
 import type { Store } from '../../src/storage/store.js';
 
-/** What a full scan of a database finds. */
+/** What a full scan of a database, or of one of its groups, finds. */
 export interface Scan {
   docs: Map<Bytes, DocRecord>;
   /** By shard. */
@@ -28,14 +29,34 @@ type Reckoned = Pick<
 const bodyKeyBytes = 14;
 const tableAt = 5;
 
-/** Reads every key of a database and checks that its tables and its counters agree with each other. */
-export function checkDatabase(store: Store, instance: number, q: number): Scan {
-  const keys = new DatabaseKeys(instance);
+/**
+ * Reads every key of a database and checks that the tables and the counters of each group agree with each other, and that
+ * no group has anything of another's shards.
+ */
+export function checkDatabase(
+  storeOf: (slot: number) => Store,
+  record: Pick<DatabaseRecord, 'instance' | 'slot' | 'q' | 'groups'>,
+): Scan {
+  const docs = new Map<Bytes, DocRecord>();
+  const states: ShardState[] = [];
+  for (const { group, slot, shards } of groupsOf(record)) {
+    const scan = checkGroup(storeOf(slot), group, record.q, shards);
+    for (const [id, doc] of scan.docs) docs.set(id, doc);
+    for (const [shard, state] of scan.states.entries())
+      if (state.position > 0 || states[shard] === undefined) states[shard] = state;
+  }
+  return { docs, states };
+}
+
+function checkGroup(store: Store, group: number, q: number, first?: readonly number[]): Scan {
+  const keys = new DatabaseKeys(group);
   const shards = decodeShardMap(store.get(keys.shardMap)) ?? new ShardMap(q);
+  const isOwn = (shard: number): boolean => first?.includes(shards.blobHome(shard)) ?? true;
   assert.equal(store.get(keys.split), undefined, 'a split is under way');
   const states = Array.from({ length: shards.size }, (_, shard) => {
     const bytes = store.get(keys.state(shard));
     if (shards.isGone(shard)) assert.equal(bytes, undefined, `the shard ${shard} is gone and has counters`);
+    if (!isOwn(shard)) assert.equal(bytes, undefined, `the group ${group} has counters of the shard ${shard}`);
     return shards.isGone(shard) ? goneState() : decodeState(bytes);
   });
   const reckoned = states.map((): Reckoned => ({
@@ -97,6 +118,7 @@ export function checkDatabase(store: Store, instance: number, q: number): Scan {
       default:
         assert.fail(`a key of no known table: ${Buffer.from(key, 'latin1').toString('hex')}`);
     }
+    assert.ok(isOwn(shard), `the group ${group} has keys of the shard ${shard}`);
     reckoned[shard]!.stored_bytes += key.length + value.length;
   }
 

@@ -10,8 +10,8 @@ import { memoryViews } from '../support/views.js';
 
 const operations = 1_200;
 
-for (const round of [0, 1, 2]) {
-  test(`documents live as the model says, whatever happens to them (seed ${seed}, life ${round})`, async () => {
+for (const [round, groups] of [1, 1, 3].entries()) {
+  test(`documents live as the model says, whatever happens to them (seed ${seed}, life ${round}, groups: ${groups})`, async () => {
     const logger = createLogger({ level: 'none', format: 'text' });
     const registry = new DatabaseRegistry(
       new Config(),
@@ -19,6 +19,10 @@ for (const round of [0, 1, 2]) {
       undefined,
       new MemoryBlobStore(),
       memoryViews(logger),
+      false,
+      undefined,
+      undefined,
+      groups,
     );
     await registry.createDatabase('db', { q });
     const world = new World(registry, registry.database('db'), new Random(seed + round));

@@ -188,7 +188,7 @@ export class World {
 
   async checkAll(): Promise<void> {
     const { collection, record } = this.database;
-    const scan = checkDatabase(this.registry.volumes()[0]!.store, record.instance, q);
+    const scan = checkDatabase((slot) => this.registry.volumes()[slot]!.store, record);
     assert.deepEqual(scan.states, collection.states, 'what readers have been told is what is stored');
     const listed = [...this.models].filter(([, model]) => model.exists).map(([id]) => id);
     assert.deepEqual([...scan.docs.keys()].sort(), listed.sort());

@@ -124,7 +124,7 @@ export class Simulation {
         `${id}: source and target`,
       );
     const store = registry.volumes()[0]!.store;
-    for (const { record } of [database, copy]) checkDatabase(store, record.instance, record.q);
+    for (const { record } of [database, copy]) checkDatabase(() => store, record);
   }
 
   async #drive<T>(runtime: SimulatedRuntime, work: Promise<T>): Promise<T> {

@@ -187,7 +187,7 @@ test('_info tells of the index, with every member that the interface lists', asy
 test('the filling of an index shows among the active tasks', async () => {
   const client = await startServer({ dataDir: temporaryFolder() });
   const db = await newDb(client);
-  const map = 'function (doc) { for (var i = 0; i < 20000; i++); emit(doc.n, null) }';
+  const map = 'function (doc) { for (var i = 0; i < 4000; i++); emit(doc.n, null) }';
   await client.put(`${db}/_design/slow`, { views: { v: { map } } });
   await client.post(`${db}/_bulk_docs`, { docs: docsOf(4_000) });
   const answer = client.get(`${db}/_design/slow/_view/v?limit=0`);
