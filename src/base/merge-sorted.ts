@@ -45,7 +45,8 @@ export function skipMerged<T>(
     let first: { list: SkippedList<T>; item: T } | undefined;
     for (const list of lists) {
       const item = list.at(step - 1);
-      if (item !== undefined && (first === undefined || compare(item, first.item) < 0)) first = { list, item };
+      if (item !== undefined && (first === undefined || compare(item, first.item) < 0))
+        first = { list, item };
     }
     if (first === undefined && step === 1) break;
     if (first === undefined) {

@@ -161,7 +161,8 @@ export class Database {
     const id = log.nextId();
     // Otherwise writers could leave more behind than a compaction that runs beside them removes.
     const isCompacting = this.compacting > 0 && command.type === 'edit';
-    if (id === undefined && command.instance === group && !this.isPartitioned && !isCompacting) return command;
+    if (id === undefined && command.instance === group && !this.isPartitioned && !isCompacting)
+      return command;
     return {
       ...command,
       instance: group,

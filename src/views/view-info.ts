@@ -22,10 +22,7 @@ export function viewInfo(
       ? { epoch: 0, seq: 0, purge_seq: 0 }
       : places.reduce((least, place) => (place.seq < least.seq ? place : least));
   });
-  const pending = states.reduce(
-    (sum, { seq }, shard) => sum + Math.max(0, seq - positions[shard]!.seq),
-    0,
-  );
+  const pending = states.reduce((sum, { seq }, shard) => sum + Math.max(0, seq - positions[shard]!.seq), 0);
   return {
     name: ddoc,
     view_index: {

@@ -56,7 +56,8 @@ function checkGroup(store: Store, group: number, q: number, first?: readonly num
   const states = Array.from({ length: shards.size }, (_, shard) => {
     const bytes = store.get(keys.state(shard));
     if (shards.isGone(shard)) assert.equal(bytes, undefined, `the shard ${shard} is gone and has counters`);
-    if (!isOwn(shard)) assert.equal(bytes, undefined, `the group ${group} has counters of the shard ${shard}`);
+    if (!isOwn(shard))
+      assert.equal(bytes, undefined, `the group ${group} has counters of the shard ${shard}`);
     return shards.isGone(shard) ? goneState() : decodeState(bytes);
   });
   const reckoned = states.map((): Reckoned => ({
