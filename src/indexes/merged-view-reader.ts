@@ -71,7 +71,7 @@ export class MergedViewReader implements ViewReader {
 
   *rows(range: ViewRange, { descending, skip, limit }: RowsOptions): Generator<Row> {
     const sign = descending ? -1 : 1;
-    const compare = (a: Row, b: Row): number => sign * this.#compareRows(a, b);
+    const compare = (a: Row, b: Row): number => sign * this.#compareKeys(a, b) || a.n - b.n;
     const lists = this.readers.map((reader) => new RowList(reader, range, descending));
     if (skip > 0 && skipMerged(lists, skip, compare) < skip) return;
     let left = limit;
@@ -83,10 +83,10 @@ export class MergedViewReader implements ViewReader {
     }
   }
 
-  #compareRows(a: Row, b: Row): number {
+  #compareKeys(a: Row, b: Row): number {
     const byKey = this.compare(a.key, b.key);
     if (byKey !== 0) return byKey;
-    return a.id < b.id ? -1 : a.id > b.id ? 1 : a.n - b.n;
+    return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
   }
 
   pieces(range: ViewRange): readonly Piece[] {

@@ -17,6 +17,7 @@ import type { GroupPart } from './tree/group-walk.js';
 import type { NodeCache } from './tree/node-cache.js';
 import type { Piece } from './tree/piece.js';
 import type { Bound, Compare, Row } from './tree/row.js';
+import { rowsBackwards } from './tree/rows-backwards.js';
 import { TreeReader } from './tree/tree-reader.js';
 import type { KeyBound, ViewRequest } from './view-request.js';
 
@@ -167,7 +168,9 @@ export class GroupViewReader implements ViewReader {
   }
 
   rows({ low, high }: ViewRange, options: RowsOptions): Iterable<Row> {
-    return this.#tree.rows(low, high, options);
+    return options.descending
+      ? rowsBackwards(this.#tree, low, high, options)
+      : this.#tree.rows(low, high, options);
   }
 
   pieces({ low, high }: ViewRange): readonly Piece[] {
@@ -225,10 +228,10 @@ export function placeBehind(
 ): { range: ViewRange; skip: number } {
   const before = { key, id, after: false };
   const after = { key, id, after: true };
-  const { within } = reader.place({ low: before, high: after }, false);
+  const skip = Math.min(reader.place({ low: before, high: after }, false).within, n + 1);
   return descending
-    ? { range: { low: range.low, high: after }, skip: Math.max(0, within - n) }
-    : { range: { low: before, high: range.high }, skip: Math.min(within, n + 1) };
+    ? { range: { low: range.low, high: after }, skip }
+    : { range: { low: before, high: range.high }, skip };
 }
 
 /** The JSON text of what the keys of a group have in common. */
