@@ -180,16 +180,9 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     endpoint: 'POST /{db}/_explain',
     member: 'body.ranges',
     couchdb: 'absent',
-    tuffet: 'present, where several ranges of an index are read',
-    reason: 'CouchDB reads one range.',
+    tuffet: 'present, where other ranges of an index are read than the one in `mrargs`',
+    reason: 'CouchDB reads one range; several narrow ranges read fewer documents.',
   },
-  ...['start_key', 'end_key'].map((name) => ({
-    endpoint: 'POST /{db}/_explain',
-    member: `body.mrargs.${name}`,
-    couchdb: 'of the one range',
-    tuffet: 'of the first or last range',
-    reason: 'Several narrow ranges read fewer documents than a wide one.',
-  })),
   {
     endpoint: 'GET /_db_updates',
     member: 'status',

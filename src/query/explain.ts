@@ -7,9 +7,7 @@ import type { KeyRange } from './key-ranges.js';
 import { covers, planWith, type Plan } from './plan.js';
 import { indexJson, type QueryIndex } from './query-index.js';
 import { allFields, indexableFields } from './selector-fields.js';
-
-/** Stands for what is behind all keys. */
-const lastKey = '<MAX>';
+import { lastKey, singleRange, type SingleRange } from './single-range.js';
 
 export interface ExplainScope {
   readonly dbname: string;
@@ -77,11 +75,8 @@ function hints({ selector: { normal } }: FindRequest): Record<string, unknown> {
 }
 
 function planJson(plan: Plan, request: FindRequest): Record<string, unknown> {
-  const { index, ranges, descending, covering } = plan;
-  const [first] = ranges;
-  const last = ranges.at(-1);
-  const low = first === undefined ? null : startKey(index, first);
-  const high = last === undefined ? null : endKey(index, last);
+  const { index, descending, covering } = plan;
+  const single = singleRange(request.selector.normal, index);
   return {
     mrargs: {
       // Copies that are compared are read one by one.
@@ -89,24 +84,26 @@ function planJson(plan: Plan, request: FindRequest): Record<string, unknown> {
       view_type: 'map',
       reduce: false,
       partition: request.partition ?? null,
-      start_key: descending ? high : low,
-      end_key: descending ? low : high,
+      start_key: descending ? single.end : single.start,
+      end_key: descending ? single.start : single.end,
       direction: descending ? 'rev' : 'fwd',
       stable: request.stable || request.stale === 'ok',
       update: request.update && request.stale === false,
       conflicts: request.conflicts || 'undefined',
     },
     covering,
-    // CouchDB reads one range; where it takes several, they are told.
-    ...(ranges.length > 1
-      ? {
-          ranges: ranges.map((range) => ({
-            start_key: startKey(index, range),
-            end_key: endKey(index, range),
-          })),
-        }
-      : {}),
+    ...rangesJson(plan, single),
   };
+}
+
+/** The ranges that are read, if they are others than the one of `mrargs`. */
+function rangesJson({ index, ranges }: Plan, single: SingleRange): { ranges?: unknown[] } {
+  const shown = ranges.map((range) => ({ start_key: startKey(index, range), end_key: endKey(index, range) }));
+  const isSingle =
+    shown.length === 0
+      ? single.start === null && single.end === null
+      : JSON.stringify(shown) === JSON.stringify([{ start_key: single.start, end_key: single.end }]);
+  return isSingle ? {} : { ranges: shown };
 }
 
 function startKey({ type }: QueryIndex, { low }: KeyRange): unknown {

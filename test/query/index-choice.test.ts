@@ -13,6 +13,8 @@ await client.post(`${db}/_bulk_docs`, {
 interface Explained {
   index: { name: string; type: string };
   covering: boolean;
+  mrargs: { start_key: unknown; end_key: unknown };
+  ranges?: unknown[];
 }
 
 async function explain(selector: object, fields?: string[]): Promise<Explained> {
@@ -37,6 +39,28 @@ test('any index serves an $or without alternatives that finds nothing', async ()
   }
   const selector = { $or: [], _id: 'd1' };
   assert.equal((await client.post(`${db}/_find`, { selector })).body.docs.length, 1);
+});
+
+const rangesExplained: [object, unknown, unknown, unknown?][] = [
+  [{ company: 'c1' }, ['c1'], ['c1', '<MAX>']],
+  [{ company: { $gte: 'c1', $lt: 'c5' } }, ['c1'], ['c5', '<MAX>']],
+  [{ company: { $in: ['c1', 'c2'] } }, [], ['<MAX>'], 3],
+  [{ $or: [{ company: 'c1' }, { company: 'c9' }] }, [], ['<MAX>'], 2],
+  [{ company: { $gt: 'c1' }, manager: true }, ['c1', true], ['<MAX>'], 1],
+  [{ company: { $lt: 'c1' }, manager: true }, [], ['c1', true, '<MAX>'], 1],
+  [{ company: { $gt: 'c5', $lt: 'c1' } }, null, null],
+  [{ company: { $beginsWith: 'c' } }, ['c'], ['c\uffff', '<MAX>']],
+  [{ _id: { $in: ['a', 'b'] } }, null, '<MAX>', 2],
+  [{ _id: { $gt: 'a' } }, 'a', '<MAX>'],
+];
+
+test('mrargs of _explain has the one range that CouchDB would read, `ranges` what is read instead', async () => {
+  for (const [selector, start, end, ranges] of rangesExplained) {
+    const shown = await explain(selector);
+    const text = JSON.stringify(selector);
+    assert.deepEqual([shown.mrargs.start_key, shown.mrargs.end_key], [start, end], text);
+    assert.equal(shown.ranges?.length, ranges, text);
+  }
 });
 
 test('the rows that were read are counted, and one behind a full page', async () => {
