@@ -166,6 +166,14 @@ describe('functions of design documents', () => {
     await assert.rejects(call(['none', 'x']), missing);
     await assert.rejects(call(['shows', 'toString']), { error: 'not_found' });
   });
+
+  test('that are no functions do not compile', async () => {
+    for (const source of [{ nested: 'function(){}' }, '5', ' ']) {
+      await assert.rejects(called(host, { shows: { s: source } }, ['shows', 's'], []), {
+        error: 'compilation_error',
+      });
+    }
+  });
 });
 
 describe('provides', () => {
@@ -210,7 +218,15 @@ describe('provides', () => {
       reason:
         'Content-Type image/png not supported, try one of: application/foo, application/x-foo, application/json, text/x-json, text/html; charset=utf-8',
     });
-    const wrong = (await show({ query: { format: 'pdf' } })) as { error: string };
-    assert.equal(wrong.error, 'not_acceptable');
+    const offered =
+      'text/html; charset=utf-8, application/json, text/x-json, application/foo, application/x-foo';
+    assert.deepEqual(await show({ query: { format: 'csv' } }), {
+      error: 'not_acceptable',
+      reason: `Content-Type csv not supported, try one of: ${offered}`,
+    });
+    assert.deepEqual(await show({ headers: { Accept: 'text/html' }, query: { format: 'csv' } }), {
+      error: 'not_acceptable',
+      reason: `Content-Type text/html not supported, try one of: ${offered}`,
+    });
   });
 });

@@ -153,6 +153,7 @@ describe('map functions', () => {
       'nothing(1)': /ReferenceError/,
       'async function(doc){}': /[Aa]synchronous/,
       'function* (doc){}': /[Aa]synchronous/,
+      '  ': /^Expression does not eval to a function\. \( {2}\)$/,
     };
     for (const [source, reason] of Object.entries(refused)) {
       await assert.rejects(
@@ -164,7 +165,7 @@ describe('map functions', () => {
         source,
       );
     }
-    await assert.rejects(emitted(host, '  '), { error: 'not_found', reason: 'missing function' });
+    await assert.rejects(emitted(host, ''), { error: 'not_found', reason: 'missing function' });
   });
 
   test('find what CouchDB gives them, and neither clock nor network nor threads', async () => {

@@ -80,7 +80,7 @@ async function show(exchange: Exchange, database: Database): Promise<void> {
   const answer = await callFunction(exchange, database, found, `[${textOf(doc)},${request}]`).catch(
     (error: unknown) => {
       // Most shows don't expect that there is no document, and what they throw then says nothing.
-      const isOwn = error instanceof FunctionError;
+      const isOwn = error instanceof FunctionError && error.error !== 'compilation_error';
       const isThrown = isOwn || (error instanceof RequestError && error.error === 'render_error');
       throw isThrown && doc === undefined && id !== undefined
         ? new RequestError('not_found', 'document not found')

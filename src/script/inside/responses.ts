@@ -39,7 +39,7 @@ type Choose = (
 ) => { type: string | undefined; render: () => unknown };
 
 export function makeChoose({ apply }: Core, types: MediaTypes): Choose {
-  const { join, reverse } = Array.prototype;
+  const { join } = Array.prototype;
 
   const notAcceptable = (provided: Provided[], wanted: string): never => {
     const offered: string[] = [];
@@ -47,22 +47,34 @@ export function makeChoose({ apply }: Core, types: MediaTypes): Choose {
       const { name } = provided[i]!;
       offered[i] = (apply(join, types.of(name), [', ']) as string) || name;
     }
-    const list = apply(join, apply(reverse, offered, []), [', ']) as string;
+    const list = apply(join, offered, [', ']) as string;
     throw ['error', 'not_acceptable', `Content-Type ${wanted} not supported, try one of: ${list}`];
   };
 
-  return (provided, { headers, query }) => {
-    const format = query?.['format'];
-    const accept = headers?.['Accept'];
+  const reversed = (provided: Provided[]): Provided[] => {
+    const list: Provided[] = [];
+    for (let i = 0; i < provided.length; i++) list[i] = provided[provided.length - 1 - i]!;
+    return list;
+  };
+
+  const byAccept = (provided: Provided[], accept: string): { name: string; type: string } | undefined => {
     const names: string[] = [];
     for (let i = 0; i < provided.length; i++) names[i] = provided[i]!.name;
-    const first = { name: names[0]!, type: types.of(names[0]!)[0] };
-    const byAccept = accept === undefined ? first : types.best(names, accept);
-    const found = format === undefined ? byAccept : { name: format, type: types.of(format)[0] };
-    for (let i = 0; i < provided.length; i++) {
-      if (provided[i]!.name === found?.name) return { type: found.type, render: provided[i]!.render };
+    return types.best(names, accept);
+  };
+
+  return (provided, { headers, query }) => {
+    const format = query?.['format'] || undefined;
+    const accept = headers?.['Accept'] || undefined;
+    const name = format ?? provided[0]!.name;
+    const isByAccept = format === undefined && accept !== undefined;
+    const found = isByAccept ? byAccept(provided, accept) : { name, type: types.of(name)[0] };
+    // Where the header decides, CouchDB looks at what was provided last first.
+    const list = isByAccept ? reversed(provided) : provided;
+    for (let i = 0; i < list.length; i++) {
+      if (list[i]!.name === found?.name) return { type: found.type, render: list[i]!.render };
     }
-    return notAcceptable(provided, format ?? accept ?? names[0]!);
+    return notAcceptable(list, accept ?? name);
   };
 }
 
