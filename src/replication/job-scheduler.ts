@@ -5,10 +5,10 @@ import type { Config } from '../config/config.js';
 import type { Job, JobState, StartRun } from './job.js';
 import type { LocalDoc } from './peer.js';
 import { reasonOf } from './reason.js';
+import { retryWaitMs } from './retry-wait.js';
 
 /** One that ran for so long before it failed is taken for healthy: it is tried again as after a first failure. */
 const healthyMs = 120_000;
-const backoffMaxMs = 8 * 3_600_000;
 
 /** Who is told what becomes of a job. */
 export interface JobListener {
@@ -174,17 +174,12 @@ export class JobScheduler {
       this.#ready.add(job);
       this.#fill();
     };
-    this.#retries.set(job, this.runtime.setIdleTimer(again, this.#backoffMs(job.errorCount)));
+    this.#retries.set(job, this.runtime.setIdleTimer(again, retryWaitMs(this.config, job.errorCount)));
   }
 
   #endRun(job: Job): void {
     job.endRun();
     this.#running.delete(job);
-  }
-
-  #backoffMs(errors: number): number {
-    const first = this.config.number('tuffet/replication_backoff_ms');
-    return Math.min(backoffMaxMs, first * 2 ** Math.min(errors - 1, 30));
   }
 
   /** Checkpoints and ends the run of a job; it is no failure of the job. */

@@ -20,6 +20,7 @@ import { Slots } from './progress.js';
 import { reasonOf } from './reason.js';
 import { fullId, type ReplicationId } from './replication-id.js';
 import { isFinal } from './replicator-database.js';
+import { retryWaitMs } from './retry-wait.js';
 import { parseSpec, type ReplicationSpec } from './spec.js';
 
 /** A document whose replication is under way. */
@@ -51,7 +52,6 @@ export interface DocsHost {
 }
 
 const identifiedAtOnce = 20;
-const backoffMaxMs = 8 * 3_600_000;
 const superseded = new RequestError(
   'replication_failed',
   'The document of the replication was changed or deleted.',
@@ -196,10 +196,8 @@ export class ReplicatorDocs {
     entry.lastError = reason;
     entry.errorCount++;
     entry.changed = this.host.runtime.date();
-    const first = this.host.config.number('tuffet/replication_backoff_ms');
-    const waitMs = Math.min(backoffMaxMs, first * 2 ** Math.min(entry.errorCount - 1, 30));
     const again = (): void => this.#background(this.#begin(entry));
-    entry.retry = this.host.runtime.setIdleTimer(again, waitMs);
+    entry.retry = this.host.runtime.setIdleTimer(again, retryWaitMs(this.host.config, entry.errorCount));
     if (this.#writesPassing) await this.#write(entry, errorState(reason, this.#now));
   }
 

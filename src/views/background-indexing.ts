@@ -1,3 +1,5 @@
+import { backoffMs } from '../base/backoff.js';
+import { BoundedMap } from '../base/bounded-map.js';
 import { RequestError } from '../base/errors.js';
 import { TimerWheel, type Due } from '../base/timer-wheel.js';
 import { viewLanguages, type DesignViews } from '../indexes/definition.js';
@@ -13,8 +15,7 @@ const runningMax = 2;
 /** Databases that wait; what changes beyond them is indexed after its next change, or when it is queried. */
 const waitingMax = 100_000;
 /** After a failure, the next attempt waits this long at least; after each further one twice as long, up to the last. */
-const retryMs = 5_000;
-const retryMsMax = 600_000;
+const backoff = { firstMs: 5_000, longestMs: 600_000 };
 /** Design documents whose failures are remembered. */
 const failuresMax = 1_000;
 
@@ -37,7 +38,7 @@ export class BackgroundIndexing {
   readonly #ready = new Set<Listed>();
   readonly #wheel: TimerWheel;
   /** By database and signature. */
-  readonly #failures = new Map<string, Failure>();
+  readonly #failures = new BoundedMap<string, Failure>(failuresMax);
   #running = 0;
   #closed = false;
 
@@ -154,10 +155,8 @@ export class BackgroundIndexing {
   /** Gives how often it has failed. */
   #failed(key: string): number {
     const count = (this.#failures.get(key)?.count ?? 0) + 1;
-    this.#failures.delete(key);
-    if (this.#failures.size >= failuresMax) this.#failures.delete(this.#failures.keys().next().value!);
-    const waitMs = Math.min(retryMs * 2 ** (count - 1), retryMsMax);
-    this.#failures.set(key, { count, until: this.registry.runtime.monotonicMs() + waitMs });
+    const until = this.registry.runtime.monotonicMs() + backoffMs(count, backoff);
+    this.#failures.set(key, { count, until });
     return count;
   }
 

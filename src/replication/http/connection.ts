@@ -1,5 +1,6 @@
 import type { Runtime } from '../../base/runtime.js';
 import type { Dispatcher } from 'undici';
+import { backoffMs } from '../../base/backoff.js';
 import { RequestError } from '../../base/errors.js';
 import type { RemoteEndpoint } from '../endpoint.js';
 import { PeerFailure } from '../peer.js';
@@ -31,8 +32,7 @@ export interface ConnectionOptions {
 
 /** Answers that say nothing of the request itself. */
 const passing: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
-const firstWaitMs = 250;
-const longestWaitMs = 30_000;
+const backoff = { firstMs: 250, longestMs: 30_000 };
 const answerBytesMax = 256 * 1024 * 1024;
 
 /** Requests to one database of another server, with its credentials, tried again while that may help. */
@@ -85,7 +85,7 @@ export class Connection {
         problem = `failed: ${messageOf(error)}`;
       }
       if (tries >= this.options.retries) throw this.failure(call, problem);
-      await this.options.runtime.sleep(Math.max(leastMs, waitMs(tries)), this.options.signal);
+      await this.options.runtime.sleep(Math.max(leastMs, backoffMs(tries + 1, backoff)), this.options.signal);
     }
   }
 
@@ -94,7 +94,7 @@ export class Connection {
     if (error instanceof RequestError || error instanceof PeerFailure) throw error;
     this.options.signal.throwIfAborted();
     if (tries >= this.options.retries) throw this.failure(call, `broke off: ${messageOf(error)}`);
-    await this.options.runtime.sleep(waitMs(tries), this.options.signal);
+    await this.options.runtime.sleep(backoffMs(tries + 1, backoff), this.options.signal);
   }
 
   /** The value of a JSON answer, with its status. */
@@ -166,13 +166,11 @@ export class Connection {
   }
 }
 
-const waitMs = (tries: number): number => Math.min(longestWaitMs, firstWaitMs * 2 ** tries);
-
 const cookiesOf = ({ headers }: Answer): string[] => [headers['set-cookie'] ?? []].flat();
 
 function retryAfterMs({ headers }: Answer): number {
   const seconds = Number(headers['retry-after'] ?? 0);
-  return Number.isNaN(seconds) ? 0 : Math.min(longestWaitMs, seconds * 1000);
+  return Number.isNaN(seconds) ? 0 : Math.min(backoff.longestMs, seconds * 1000);
 }
 
 /** What an error says of itself and of what lies behind it. Never of credentials: addresses are made without them. */
