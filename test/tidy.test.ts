@@ -5,6 +5,8 @@ import { allDatabaseRoutes, allServerRoutes, documentRoutes } from '../src/http/
 import { differencesPage } from '../src/compare/differences-page.js';
 import { statuses } from '../src/http/answer/statuses.js';
 import { brokenReferences, difference, tableRows, unknownFunctions } from './tidy/docs.js';
+import { machineUsers, moduleStates } from './tidy/allowed-globals.js';
+import { machineUses, moduleState } from './tidy/globals.js';
 import { barrels, importCycles, layers, misplacedImports } from './tidy/layers.js';
 import {
   consoleCalls,
@@ -111,6 +113,25 @@ describe('the source', () => {
 
   test('only the command line writes to the console', () => {
     assert.deepEqual(consoleCalls(source.filter(({ path }) => !path.startsWith('src/main/'))), nothing);
+  });
+
+  test('clocks, timers and random numbers come from the runtime', () => {
+    const uses = machineUses(product);
+    const isAllowed = (use: string): boolean =>
+      Object.keys(machineUsers).some((path) => use.startsWith(path));
+    assert.deepEqual(
+      uses.filter((use) => !isAllowed(use)),
+      nothing,
+    );
+    const unneeded = Object.keys(machineUsers).filter((path) => !uses.some((use) => use.startsWith(path)));
+    assert.deepEqual(unneeded, nothing, 'no longer needed');
+  });
+
+  test('no module has state of its own, but for what is listed with a reason', () => {
+    assert.deepEqual(difference(Object.keys(moduleStates), moduleState(product)), {
+      missing: [],
+      unknown: [],
+    });
   });
 
   test('nothing tells of the place where it was written', () => {
@@ -270,6 +291,49 @@ describe('the rules', () => {
     assert.equal(unexplainedTodos(lines('// TODO\n// FIXME: later\n// TODO: waits for the views')).length, 2);
     assert.equal(consoleCalls(lines('console.log(1);')).length, 1);
     assert.equal(workplaceTraces(lines('see /work/shared\nhomework/network')).length, 1);
+  });
+
+  test('see clocks, timers and random numbers', () => {
+    const uses = (text: string): string[] => machineUses([made('a', text)]);
+    assert.deepEqual(uses('const t = Date.now() + performance.now();'), [
+      'a: Date.now',
+      'a: performance.now',
+    ]);
+    assert.deepEqual(uses('f(new Date()); f(new Date(5)); f(globalThis.Math.random());'), [
+      'a: new Date()',
+      'a: Math.random',
+    ]);
+    assert.deepEqual(uses('setTimeout(f, 1); socket.setTimeout(1); run(setImmediate);'), [
+      'a: setTimeout',
+      'a: setImmediate',
+    ]);
+    const imports = "import { hash, randomUUID as id } from 'node:crypto';";
+    assert.deepEqual(uses(`${imports}\nimport { setTimeout as wait } from 'node:timers/promises';`), [
+      'a: randomUUID',
+      'a: node:timers/promises',
+    ]);
+    assert.deepEqual(uses('interface Timers { setTimeout(): void }\nconst now = runtime.now();'), nothing);
+  });
+
+  test('see state of modules', () => {
+    const states = (text: string): string[] => moduleState([made('a', text)]);
+    assert.deepEqual(states('let n = 0;\nfunction f() { n++; }'), ['a: n']);
+    assert.deepEqual(states('const m = new Map();\nconst f = () => m.set(1, 2);'), ['a: m']);
+    assert.deepEqual(states('const o = { p: [] };\nclass C { f() { o.p.push(1); } }'), ['a: o']);
+    assert.deepEqual(states('const b = Buffer.alloc(8);\nfunction f() { b[0] = 1; }'), ['a: b']);
+    assert.deepEqual(states('const cache = new Cache();'), ['a: cache']);
+    assert.deepEqual(states('class C { static n = 0; static readonly m = 1; }'), ['a: C.n']);
+    assert.deepEqual(states('const r = /a/g;\nconst q = /a/i;\nconst f = (t) => r.test(t) && q.test(t);'), [
+      'a: r',
+    ]);
+  });
+
+  test('see no state in constants, and in variables of functions', () => {
+    const states = (text: string): string[] => moduleState([made('a', text)]);
+    assert.deepEqual(states('const m = new Map();\nfor (const x of list) m.set(x, 1);'), nothing);
+    assert.deepEqual(states('const m = new Map();\nfunction f(m) { m.set(1, 2); }'), nothing);
+    assert.deepEqual(states('const m = 1;\nfunction f() { const { m } = g(); m.push(1); }'), nothing);
+    assert.deepEqual(states("const p = new RegExp(text, 'v');\nconst f = (t) => p.test(t);"), nothing);
   });
 
   test('see tables and references', () => {

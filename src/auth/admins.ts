@@ -1,6 +1,6 @@
 import { badRequest } from '../base/errors.js';
 import type { ChangeOptions, Config } from '../config/config.js';
-import { hashPassword, parseHash } from './passwords.js';
+import { parseHash, type PasswordHasher } from './passwords.js';
 
 export function hasAdmin(config: Config): boolean {
   return Object.values(config.section('admins')).some((value) => value !== '');
@@ -9,6 +9,7 @@ export function hasAdmin(config: Config): boolean {
 /** Makes a server admin or changes the password of one. Gives the old hash, or the empty text for a new admin. */
 export async function setAdmin(
   config: Config,
+  hasher: PasswordHasher,
   name: string,
   password: string,
   change: ChangeOptions = {},
@@ -16,25 +17,31 @@ export async function setAdmin(
   if (password === '') throw badRequest('The password must not be empty.');
   // What has the form of a hash is kept as it is, as CouchDB does; all else is a password.
   const ready = parseHash(password) !== undefined;
-  return config.set('admins', name, ready ? password : await hash(config, password), change);
+  return config.set('admins', name, ready ? password : await hash(config, hasher, password), change);
 }
 
 /**
  * Replaces admin passwords in clear text by their hashes: in hand-written files in place, in what the command line and
  * the environment gave in memory. To be called before the first request. Gives the files that could not be changed.
  */
-export async function hashPlainAdmins(config: Config): Promise<{ unwritable: string[] }> {
+export async function hashPlainAdmins(
+  config: Config,
+  hasher: PasswordHasher,
+): Promise<{ unwritable: string[] }> {
   return config.rewriteSection('admins', async (value) =>
-    value === '' || parseHash(value) !== undefined ? undefined : hash(config, value),
+    value === '' || parseHash(value) !== undefined ? undefined : hash(config, hasher, value),
   );
 }
 
 /** Reloads the configuration files and hashes passwords that were added to them in plain text. */
-export async function reloadConfig(config: Config): Promise<{ unwritable: string[] }> {
+export async function reloadConfig(
+  config: Config,
+  hasher: PasswordHasher,
+): Promise<{ unwritable: string[] }> {
   config.reload();
-  return hashPlainAdmins(config);
+  return hashPlainAdmins(config, hasher);
 }
 
-function hash(config: Config, password: string): Promise<string> {
-  return hashPassword(password, config.number('chttpd_auth/iterations'));
+function hash(config: Config, hasher: PasswordHasher, password: string): Promise<string> {
+  return hasher.hash(password, config.number('chttpd_auth/iterations'));
 }

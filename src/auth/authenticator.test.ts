@@ -4,12 +4,16 @@ import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { createLogger } from '../base/logger.js';
+import { SystemRuntime } from '../base/runtime.js';
 import { Config } from '../config/config.js';
 import { Accounts } from './accounts.js';
 import { hashPlainAdmins, hasAdmin, reloadConfig, setAdmin } from './admins.js';
 import type { RequestInfo } from './request-info.js';
 import { Authenticator, anonymousIdentity, type Identity } from './authenticator.js';
+import { PasswordHasher } from './passwords.js';
 
+const runtime = new SystemRuntime();
+const hasher = new PasswordHasher(runtime);
 const basic = (credentials: string) => `Basic ${Buffer.from(credentials).toString('base64')}`;
 const asking = (authorization: string | undefined, sender = 'here'): RequestInfo => ({
   header: (name) => (name === 'authorization' ? authorization : undefined),
@@ -21,7 +25,7 @@ const admin = (name: string): Identity => ({ user: { name, roles: ['_admin'] }, 
 
 function authenticatorOf(config: Config): Authenticator {
   const withoutUsers = { find: () => undefined };
-  return new Authenticator(config, new Accounts(config, () => withoutUsers), logger);
+  return new Authenticator(config, new Accounts(config, () => withoutUsers), logger, runtime, hasher);
 }
 
 const quick = { chttpd_auth: { iterations: '100' } };
@@ -29,7 +33,7 @@ const wrong = { error: 'unauthorized', reason: 'Name or password is incorrect.' 
 
 async function withAdmin(): Promise<{ config: Config; authenticator: Authenticator }> {
   const config = new Config({ overrides: { ...quick, admins: { ann: 'se:crét' } } });
-  await hashPlainAdmins(config);
+  await hashPlainAdmins(config, hasher);
   return { config, authenticator: authenticatorOf(config) };
 }
 
@@ -64,7 +68,7 @@ test('a changed or deleted admin is not let in by what was known before', async 
   const { config, authenticator } = await withAdmin();
   await authenticator.authenticate(asking(basic('ann:se:crét')));
   const running = authenticator.authenticate(asking(basic('ann:se:crét')));
-  assert.match(await setAdmin(config, 'ann', 'new'), /^-pbkdf2-/);
+  assert.match(await setAdmin(config, hasher, 'ann', 'new'), /^-pbkdf2-/);
   await running;
   await assert.rejects(async () => authenticator.authenticate(asking(basic('ann:se:crét'))), wrong);
   assert.deepEqual(await authenticator.authenticate(asking(basic('ann:new'))), admin('ann'));
@@ -75,7 +79,7 @@ test('a changed or deleted admin is not let in by what was known before', async 
 test('the number of remembered logins is bounded', async () => {
   const { config, authenticator } = await withAdmin();
   config.set('chttpd_auth', 'auth_cache_size', '1');
-  await setAdmin(config, 'bob', 'b');
+  await setAdmin(config, hasher, 'bob', 'b');
   await authenticator.authenticate(asking(basic('ann:se:crét')));
   await authenticator.authenticate(asking(basic('bob:b')));
   assert.ok(authenticator.authenticate(asking(basic('ann:se:crét'))) instanceof Promise);
@@ -95,11 +99,11 @@ test('server admins are not locked out by bounds of iterations', async () => {
 test('a ready hash is stored as it is, and a password that was called one is hashed', async () => {
   const { config } = await withAdmin();
   const ready = '-pbkdf2-1bd11b8339ec6f7de87f6f261929a704e2898643,0123456789abcdef0123456789abcdef,1000';
-  await setAdmin(config, 'bob', ready);
+  await setAdmin(config, hasher, 'bob', ready);
   assert.equal(config.get('admins', 'bob'), ready);
-  await setAdmin(config, 'eve', 'plain');
+  await setAdmin(config, hasher, 'eve', 'plain');
   assert.match(config.get('admins', 'eve')!, /^-pbkdf2-/);
-  await assert.rejects(setAdmin(config, 'eve', ''), { error: 'bad_request' });
+  await assert.rejects(setAdmin(config, hasher, 'eve', ''), { error: 'bad_request' });
 });
 
 test('passwords in files are replaced in place by their hashes, at start and at a reload', async () => {
@@ -108,7 +112,7 @@ test('passwords in files are replaced in place by their hashes, at start and at 
   fs.writeFileSync(file, '; mine\n[admins]\nann = p#ss;x ; hers\n\n[x]\nann = p#ss;x\n', { mode: 0o640 });
   const config = new Config({ dataDir, overrides: quick });
   assert.equal(hasAdmin(config), true);
-  assert.deepEqual(await hashPlainAdmins(config), { unwritable: [] });
+  assert.deepEqual(await hashPlainAdmins(config, hasher), { unwritable: [] });
   const hashed = config.get('admins', 'ann')!;
   assert.equal(fs.readFileSync(file, 'utf8'), `; mine\n[admins]\nann = ${hashed}\n\n[x]\nann = p#ss;x\n`);
   assert.equal(fs.statSync(file).mode & 0o777, 0o640);
@@ -116,7 +120,7 @@ test('passwords in files are replaced in place by their hashes, at start and at 
   assert.equal((await authenticator.authenticate(asking(basic('ann:p#ss;x')))).user.name, 'ann');
 
   fs.appendFileSync(file, '[admins]\nbob = later\n');
-  await reloadConfig(config);
+  await reloadConfig(config, hasher);
   assert.equal((await authenticator.authenticate(asking(basic('bob:later')))).user.name, 'bob');
   assert.doesNotMatch(fs.readFileSync(file, 'utf8'), /later/);
 });

@@ -1,5 +1,6 @@
 import { badRequest } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
+import type { Runtime } from '../base/runtime.js';
 import { anonymous, type UserContext } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
 import type { Account, Accounts } from './accounts.js';
@@ -9,6 +10,7 @@ import { readHandlers, type HandlerName } from './handlers.js';
 import { JsonWebTokens } from './json-web-tokens.js';
 import { Lockout } from './lockout.js';
 import { Logins, type Credentials } from './logins.js';
+import type { PasswordHasher } from './passwords.js';
 import { ProxyHeaders } from './proxy-headers.js';
 import { SessionCookies, sessionValue } from './session-cookies.js';
 
@@ -55,7 +57,7 @@ export class Authenticator {
   readonly #proxy: ProxyHeaders;
   readonly #tokens: JsonWebTokens;
   readonly #passwords: CredentialCache<Known>;
-  readonly #signed = new CredentialCache<Known>(() => tokensMax);
+  readonly #signed: CredentialCache<Known>;
   readonly #renewals = new WeakMap<
     Identity,
     { header: string | undefined; secure: boolean; until: number }
@@ -69,13 +71,16 @@ export class Authenticator {
     private readonly config: Config,
     private readonly accounts: Accounts,
     private readonly logger: Logger,
-    private readonly now: () => number = Date.now,
+    private readonly runtime: Runtime,
+    hasher: PasswordHasher,
   ) {
+    const now = (): number => runtime.now();
     this.sessions = new SessionCookies(config, accounts, now);
-    this.#logins = new Logins(config, accounts, new Lockout(config, logger, now), now);
+    this.#logins = new Logins(config, accounts, new Lockout(config, logger, runtime), hasher, now);
     this.#proxy = new ProxyHeaders(config);
     this.#tokens = new JsonWebTokens(config, now);
-    this.#passwords = new CredentialCache(() => config.number('chttpd_auth/auth_cache_size'));
+    this.#passwords = new CredentialCache(() => config.number('chttpd_auth/auth_cache_size'), runtime);
+    this.#signed = new CredentialCache(() => tokensMax, runtime);
     this.#readHandlers();
     this.#stopListening = [
       ...['chttpd_auth', 'jwt_auth', 'jwt_keys'].map((section) =>
@@ -101,17 +106,18 @@ export class Authenticator {
 
   /** Whether a session cookie is to be renewed with this answer. */
   isDue({ renewFrom }: Identity): boolean {
-    return renewFrom !== undefined && this.now() >= renewFrom;
+    return renewFrom !== undefined && this.runtime.now() >= renewFrom;
   }
 
   /** The header that keeps a session going. Who does not take it gets the same for a while: it costs a look-up. */
   renewal(identity: Identity, secure: boolean): string | undefined {
     const known = this.#renewals.get(identity);
-    if (known !== undefined && known.secure === secure && this.now() < known.until) return known.header;
+    if (known !== undefined && known.secure === secure && this.runtime.now() < known.until)
+      return known.header;
     const account = identity.user.name === null ? undefined : this.accounts.find(identity.user.name);
     const value = account && this.sessions.seal(account);
     const header = value && this.sessions.header(value, secure);
-    this.#renewals.set(identity, { header, secure, until: this.now() + renewalMs });
+    this.#renewals.set(identity, { header, secure, until: this.runtime.now() + renewalMs });
     return header;
   }
 
@@ -151,7 +157,7 @@ export class Authenticator {
     const { timeoutMs } = this.sessions;
     const renewFrom = issued + timeoutMs * renewAfter;
     const identity: Identity = { user: account.user, handler: 'cookie', renewFrom };
-    this.#signed.put(digest, { identity, until: issued + timeoutMs, account: this.#seen(account) });
+    this.#signed.set(digest, { identity, until: issued + timeoutMs, account: this.#seen(account) });
     return identity;
   }
 
@@ -170,7 +176,7 @@ export class Authenticator {
       // The account may have changed while the password was verified: it is compared when it is used next.
       if (isCurrent()) {
         const seen = { fingerprint: account.fingerprint, generation: -1 };
-        this.#passwords.put(digest, { identity, until: Infinity, account: seen });
+        this.#passwords.set(digest, { identity, until: Infinity, account: seen });
       }
       return identity;
     });
@@ -185,8 +191,8 @@ export class Authenticator {
     return this.#once(digest, async (isCurrent) => {
       const { user, until } = await this.#tokens.user(header.slice('Bearer '.length).trim());
       const identity: Identity = { user, handler: 'jwt' };
-      const kept = Math.min(until, this.now() + tokenMs);
-      if (isCurrent()) this.#signed.put(digest, { identity, until: kept, account: undefined });
+      const kept = Math.min(until, this.runtime.now() + tokenMs);
+      if (isCurrent()) this.#signed.set(digest, { identity, until: kept, account: undefined });
       return identity;
     });
   }
@@ -201,7 +207,7 @@ export class Authenticator {
     this.cacheCounts.hits++;
     const { account } = known;
     const current = account === undefined || account.generation === this.accounts.generation;
-    if (known.until > this.now() && (current || this.#refresh(known))) return known.identity;
+    if (known.until > this.runtime.now() && (current || this.#refresh(known))) return known.identity;
     cache.delete(digest);
     return undefined;
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLogger } from '../base/logger.js';
+import { SystemRuntime } from '../base/runtime.js';
 import { Config } from '../config/config.js';
 import { Lockout } from './lockout.js';
 
@@ -10,7 +11,8 @@ const locked = { error: 'forbidden' };
 function lockoutOf(options: Record<string, string>) {
   const config = new Config({ overrides: { chttpd_auth_lockout: options } });
   const clock = { ms: 1_000_000 };
-  return { config, clock, lockout: new Lockout(config, logger, () => clock.ms) };
+  const runtime = Object.assign(new SystemRuntime(), { now: () => clock.ms });
+  return { config, clock, lockout: new Lockout(config, logger, runtime) };
 }
 
 function fail(lockout: Lockout, times: number, sender = 'here', name = 'ann'): void {

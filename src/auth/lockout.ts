@@ -1,6 +1,7 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { RequestError } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
+import type { Runtime } from '../base/runtime.js';
 import type { Config } from '../config/config.js';
 
 interface Failures {
@@ -17,13 +18,15 @@ interface Failures {
 export class Lockout {
   /** By digest, since names are as long as a client likes; the oldest first. */
   readonly #failures = new Map<string, Failures>();
-  readonly #key = randomBytes(16).toString('base64');
+  readonly #key: string;
 
   constructor(
     private readonly config: Config,
     private readonly logger: Logger,
-    private readonly now: () => number,
-  ) {}
+    private readonly runtime: Runtime,
+  ) {
+    this.#key = runtime.randomBytes(16).toString('base64');
+  }
 
   /** Refuses who has failed too often. */
   check(sender: string, name: string, fingerprint?: string): void {
@@ -41,7 +44,8 @@ export class Lockout {
     const digest = this.#digest(sender, name, fingerprint);
     const threshold = this.config.number('chttpd_auth_lockout/threshold');
     const before = this.#current(digest);
-    const until = before?.until ?? this.now() + this.config.number('chttpd_auth_lockout/max_lifetime');
+    const until =
+      before?.until ?? this.runtime.now() + this.config.number('chttpd_auth_lockout/max_lifetime');
     const count = (before?.count ?? 0) + 1;
     this.#failures.delete(digest);
     this.#failures.set(digest, { count, until });
@@ -59,7 +63,7 @@ export class Lockout {
 
   #current(digest: string): Failures | undefined {
     const failures = this.#failures.get(digest);
-    if (failures === undefined || failures.until > this.now()) return failures;
+    if (failures === undefined || failures.until > this.runtime.now()) return failures;
     this.#failures.delete(digest);
     return undefined;
   }

@@ -2,7 +2,7 @@ import { RequestError, Unavailable } from '../base/errors.js';
 import type { Config } from '../config/config.js';
 import type { Account, Accounts } from './accounts.js';
 import type { Lockout } from './lockout.js';
-import { digestOf, verifyPassword, type PasswordHash } from './passwords.js';
+import { digestOf, type PasswordHash, type PasswordHasher } from './passwords.js';
 import { isServerAdmin } from './rights.js';
 import { readTotp, verifyToken } from './totp.js';
 
@@ -29,6 +29,7 @@ export class Logins {
     private readonly config: Config,
     private readonly accounts: Accounts,
     private readonly lockout: Lockout,
+    private readonly hasher: PasswordHasher,
     private readonly now: () => number,
   ) {}
 
@@ -64,8 +65,8 @@ export class Logins {
     // An unknown name takes as long as a known one, so that the time of an answer doesn't give names away.
     const quick = stored?.pbkdf2Digest === null;
     const [matches] = await Promise.all([
-      verifyPassword(password, stored ?? this.#decoy()),
-      quick ? verifyPassword(password, this.#decoy()) : undefined,
+      this.hasher.verify(password, stored ?? this.#decoy()),
+      quick ? this.hasher.verify(password, this.#decoy()) : undefined,
     ]);
     if (account !== undefined && stored && matches && this.#isSecondFactor(account, token)) return account;
     // A program that goes on sending a password alone must not lock out the user who has a token.

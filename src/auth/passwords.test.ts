@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { hashPassword, parseHash, verifyPassword } from './passwords.js';
+import { SystemRuntime } from '../base/runtime.js';
+import { parseHash, PasswordHasher } from './passwords.js';
+
+const hasher = new PasswordHasher(new SystemRuntime());
 
 const salt = '0123456789abcdef0123456789abcdef';
 const known = [
@@ -15,17 +18,17 @@ const known = [
 test('hashes that CouchDB made fit their password and no other', async () => {
   for (const stored of known) {
     const hash = parseHash(stored)!;
-    assert.equal(await verifyPassword('swordfish', hash), true, stored);
-    assert.equal(await verifyPassword('swordfisH', hash), false, stored);
-    assert.equal(await verifyPassword('', hash), false, stored);
+    assert.equal(await hasher.verify('swordfish', hash), true, stored);
+    assert.equal(await hasher.verify('swordfisH', hash), false, stored);
+    assert.equal(await hasher.verify('', hash), false, stored);
   }
 });
 
 test('a new hash has the written form, a salt of its own, and fits', async () => {
-  const [one, two] = [await hashPassword('pä:ss', 10), await hashPassword('pä:ss', 10)];
+  const [one, two] = [await hasher.hash('pä:ss', 10), await hasher.hash('pä:ss', 10)];
   assert.match(one, /^-pbkdf2-[0-9a-f]{40},[0-9a-f]{32},10$/);
   assert.notEqual(one, two);
-  assert.equal(await verifyPassword('pä:ss', parseHash(one)!), true);
+  assert.equal(await hasher.verify('pä:ss', parseHash(one)!), true);
 });
 
 test('what is no hash is not taken for one', () => {

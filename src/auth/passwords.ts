@@ -8,8 +8,10 @@
  * `user-hash.ts` has those of user documents. Hashes are hexadecimal; the salt is used as the text that it is. PBKDF2
  * runs on the thread pool, never on the thread that serves requests.
  */
-import { createHash, pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, pbkdf2, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
+import type { Runtime } from '../base/runtime.js';
+import { Semaphore } from '../base/semaphore.js';
 
 const deriveOnPool = promisify(pbkdf2);
 
@@ -68,55 +70,54 @@ export function sha1Hash(hex: string, salt: string): PasswordHash | undefined {
   return { pbkdf2Digest: null, hash: Buffer.from(hex, 'hex'), salt, iterations: 1 };
 }
 
-/** A new salt and what a password gives with it. */
-export async function derivePassword(
-  password: string,
-  digestName: string,
-  iterations: number,
-): Promise<{ hex: string; salt: string }> {
-  const { name, bytes } = digestOf(digestName)!;
-  const salt = randomBytes(16).toString('hex');
-  const hash = await derive(password, salt, iterations, bytes, name);
-  return { hex: hash.toString('hex'), salt };
-}
-
-export async function hashPassword(password: string, iterations: number): Promise<string> {
-  const { hex, salt } = await derivePassword(password, 'sha', iterations);
-  return `-pbkdf2-${hex},${salt},${iterations}`;
-}
-
-export async function verifyPassword(password: string, stored: PasswordHash): Promise<boolean> {
-  const { pbkdf2Digest, hash, salt, iterations } = stored;
-  const computed =
-    pbkdf2Digest === null
-      ? createHash('sha1')
-          .update(password + salt)
-          .digest()
-      : await derive(password, salt, iterations, hash.length, pbkdf2Digest);
-  return timingSafeEqual(computed, hash);
-}
-
 /** Hashes computed at once: the pool has four threads, and the disk needs some of them. */
 const derivingMax = 2;
-let deriving = 0;
-const waiting: (() => void)[] = [];
 
-/** How many wait is bounded by those who ask: logins and documents of a request have limits of their own. */
-async function derive(
-  password: string,
-  salt: string,
-  iterations: number,
-  bytes: number,
-  digest: string,
-): Promise<Buffer> {
-  if (deriving < derivingMax) deriving++;
-  // Pass the slot to the next waiter.
-  else await new Promise<void>((resolve) => waiting.push(resolve));
-  try {
-    return await deriveOnPool(password, salt, iterations, bytes, digest);
-  } finally {
-    const next = waiting.shift();
-    if (next === undefined) deriving--;
-    else next();
+/**
+ * Hashes passwords and compares them with hashes. How many wait is bounded by the callers: logins and documents of a
+ * request have limits of their own.
+ */
+export class PasswordHasher {
+  readonly #deriving = new Semaphore(derivingMax);
+
+  constructor(private readonly runtime: Runtime) {}
+
+  /** A new salt and what a password gives with it. */
+  async derive(
+    password: string,
+    digestName: string,
+    iterations: number,
+  ): Promise<{ hex: string; salt: string }> {
+    const { name, bytes } = digestOf(digestName)!;
+    const salt = this.runtime.randomHex(16);
+    const hash = await this.#derive(password, salt, iterations, bytes, name);
+    return { hex: hash.toString('hex'), salt };
+  }
+
+  /** A password as the configuration keeps it. */
+  async hash(password: string, iterations: number): Promise<string> {
+    const { hex, salt } = await this.derive(password, 'sha', iterations);
+    return `-pbkdf2-${hex},${salt},${iterations}`;
+  }
+
+  async verify(password: string, stored: PasswordHash): Promise<boolean> {
+    const { pbkdf2Digest, hash, salt, iterations } = stored;
+    const computed =
+      pbkdf2Digest === null
+        ? createHash('sha1')
+            .update(password + salt)
+            .digest()
+        : await this.#derive(password, salt, iterations, hash.length, pbkdf2Digest);
+    return timingSafeEqual(computed, hash);
+  }
+
+  #derive(
+    password: string,
+    salt: string,
+    iterations: number,
+    bytes: number,
+    digest: string,
+  ): Promise<Buffer> {
+    return this.#deriving.run(() => deriveOnPool(password, salt, iterations, bytes, digest));
   }
 }

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { createLogger } from '../base/logger.js';
+import { SystemRuntime } from '../base/runtime.js';
 import { Config } from '../config/config.js';
 import { Accounts } from './accounts.js';
 import { Authenticator } from './authenticator.js';
+import { PasswordHasher } from './passwords.js';
 import { sessionValue } from './session-cookies.js';
 
 const logger = createLogger({ level: 'none', format: 'text' });
@@ -16,8 +18,9 @@ function scene(options: Record<string, string> = {}) {
   const chttpd_auth = { secret: 'hush', timeout: '600', ...options };
   const config = new Config({ overrides: { admins: { ann: hash, bob: hash }, chttpd_auth } });
   const clock = { ms: start };
+  const runtime = Object.assign(new SystemRuntime(), { now: () => clock.ms });
   const accounts = new Accounts(config, () => ({ find: () => undefined }));
-  const authenticator = new Authenticator(config, accounts, logger, () => clock.ms);
+  const authenticator = new Authenticator(config, accounts, logger, runtime, new PasswordHasher(runtime));
   const seal = (name: string): string => authenticator.sessions.seal(accounts.find(name)!)!;
   const who = (cookie: string) =>
     authenticator.authenticate({

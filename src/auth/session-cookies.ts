@@ -1,5 +1,6 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { badRequest } from '../base/errors.js';
+import type { Runtime } from '../base/runtime.js';
 import type { Config } from '../config/config.js';
 import type { Account, Accounts } from './accounts.js';
 import { digestOf } from './passwords.js';
@@ -15,9 +16,8 @@ import { digestOf } from './passwords.js';
 const cookieName = 'AuthSession';
 
 /** Generates the secret that signs cookies unless one is configured. It is stored, so that sessions survive a restart. */
-export function ensureSecret(config: Config): void {
-  if (config.text('chttpd_auth/secret') === '')
-    config.adopt('chttpd_auth', 'secret', randomBytes(32).toString('hex'));
+export function ensureSecret(config: Config, runtime: Runtime): void {
+  if (config.text('chttpd_auth/secret') === '') config.adopt('chttpd_auth', 'secret', runtime.randomHex(32));
 }
 
 export interface Session {

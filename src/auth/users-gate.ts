@@ -10,7 +10,7 @@ import type { Config } from '../config/config.js';
 import { membersOf, objectOf } from '../json/members.js';
 import { encodeContent, splitContent } from '../shard/content.js';
 import { cannotHash, checkPassword, readPasswordRules } from './password-rules.js';
-import { derivePassword, digestOf } from './passwords.js';
+import { digestOf, type PasswordHasher } from './passwords.js';
 import { dbAdminRefusal, isDbAdmin } from './rights.js';
 import { checkUserDeletion, checkUserDoc, type UserDoc } from './user-rules.js';
 import { holdsUsers, publicFields, userIdOf } from './users-database.js';
@@ -21,7 +21,10 @@ export class UsersGate implements SaveGate, ReadGate {
   readonly #holds = new Map<string, boolean>();
   readonly #stopListening: () => void;
 
-  constructor(private readonly config: Config) {
+  constructor(
+    private readonly config: Config,
+    private readonly hasher: PasswordHasher,
+  ) {
     this.#stopListening = config.onChange('chttpd_auth', undefined, () => this.#holds.clear());
   }
 
@@ -111,7 +114,7 @@ export class UsersGate implements SaveGate, ReadGate {
     if (scheme !== 'pbkdf2' || digestOf(prf) === undefined) throw cannotHash();
     checkPassword(password, readPasswordRules(this.config.text('chttpd_auth/password_regexp')));
     const iterations = this.config.number('chttpd_auth/iterations');
-    const { hex, salt } = await derivePassword(password, prf, iterations);
+    const { hex, salt } = await this.hasher.derive(password, prf, iterations);
     return [
       '"password_scheme":"pbkdf2"',
       `"pbkdf2_prf":"${prf}"`,

@@ -2,6 +2,7 @@ import dgram from 'node:dgram';
 import fs from 'node:fs';
 import os from 'node:os';
 import { pino } from 'pino';
+import type { Runtime } from './runtime.js';
 import { StartupError } from './startup-error.js';
 
 /** Facilities of syslog, in the order of their numbers. */
@@ -60,16 +61,21 @@ export interface LogWriterOptions {
   syslog: { host: string; port: number; appId: string; facility: (typeof facilities)[number] };
 }
 
-export function openLogWriter(options: LogWriterOptions): LogWriter {
+export function openLogWriter(runtime: Runtime, options: LogWriterOptions): LogWriter {
   switch (options.kind) {
     case 'stderr':
-      return { ...standardError(), head: readableHead, headsJson: false };
+      return { ...standardError(runtime), head: readableHead, headsJson: false };
     case 'journald':
-      return { ...standardError(), head: ({ code }) => `<${code}>`, headsJson: true, headsLines: true };
+      return {
+        ...standardError(runtime),
+        head: ({ code }) => `<${code}>`,
+        headsJson: true,
+        headsLines: true,
+      };
     case 'file':
-      return { ...logFile(options.file), head: readableHead, headsJson: false };
+      return { ...logFile(runtime, options.file), head: readableHead, headsJson: false };
     case 'syslog':
-      return syslogWriter(options.syslog);
+      return syslogWriter(runtime, options.syslog);
   }
 }
 
@@ -81,15 +87,15 @@ const flushMs = 100;
 const buffers = { sync: false, minLength: 8 * 1024, maxLength: 4 * 1024 * 1024 };
 
 /** Lines are written together: at once when there are many, and otherwise after a moment. */
-function standardError(): Output {
+function standardError(runtime: Runtime): Output {
   const output = pino.destination({ fd: 2, ...buffers });
   // Where lines cannot be written, because the disk is full perhaps, they wait, and then are dropped.
   output.on('error', () => undefined);
-  const timer = setInterval(() => output.flush(), flushMs).unref();
+  const flushing = runtime.setIdleRepeating(() => output.flush(), flushMs);
   return {
     write: (line) => void output.write(line),
     close: () => {
-      clearInterval(timer);
+      flushing.cancel();
       tryTo(() => output.flushSync());
     },
   };
@@ -98,7 +104,7 @@ function standardError(): Output {
 const reopenMs = 2_000;
 
 /** A file that may be moved away by logrotate: then a new one of the same name is begun. */
-function logFile(file: string): Output {
+function logFile(runtime: Runtime, file: string): Output {
   let inode: number;
   try {
     inode = makeFile(file);
@@ -107,20 +113,20 @@ function logFile(file: string): Output {
   }
   const output = pino.destination({ dest: file, append: true, ...buffers });
   output.on('error', () => undefined);
-  const flushing = setInterval(() => output.flush(), flushMs).unref();
-  const watching = setInterval(() => {
+  const flushing = runtime.setIdleRepeating(() => output.flush(), flushMs);
+  const watching = runtime.setIdleRepeating(() => {
     if (fs.statSync(file, { throwIfNoEntry: false })?.ino === inode) return;
     // Where it can't be made, lines go on to the old file, and it is tried again.
     tryTo(() => {
       inode = makeFile(file);
       output.reopen();
     });
-  }, reopenMs).unref();
+  }, reopenMs);
   return {
     write: (line) => void output.write(line),
     close: () => {
-      clearInterval(flushing);
-      clearInterval(watching);
+      flushing.cancel();
+      watching.cancel();
       tryTo(() => output.flushSync());
       output.end();
     },
@@ -140,11 +146,14 @@ function makeFile(file: string): number {
 /** Messages that wait for the address of the host; further ones are dropped. */
 const waitingMax = 1_000;
 
-function syslogWriter({ host, port, appId, facility }: LogWriterOptions['syslog']): LogWriter {
+function syslogWriter(
+  runtime: Runtime,
+  { host, port, appId, facility }: LogWriterOptions['syslog'],
+): LogWriter {
   const base = facilities.indexOf(facility) * 8;
   const origin = `${os.hostname() || '-'} ${appId} ${process.pid} - -`;
   return {
-    ...(host === '' ? standardError() : datagrams(host, port)),
+    ...(host === '' ? standardError(runtime) : datagrams(host, port)),
     head: ({ code }, time) => `<${base + code}>1 ${time} ${origin} `,
     headsJson: true,
   };

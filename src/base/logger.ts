@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { SystemRuntime, type Runtime } from './runtime.js';
 import { readableHead, type LogWriter, type Severity } from './log-writer.js';
 
 /** CouchDB's names of the levels, as pino calls them. */
@@ -54,6 +55,7 @@ export interface LoggerOptions {
   format?: 'text' | 'json';
   /** Takes whole lines; standard error unless given. */
   destination?: { write(line: string): void } & Partial<LogWriter>;
+  runtime?: Runtime;
 }
 
 /** A logger whose writes never wait: see `log-writer.ts`. */
@@ -61,8 +63,10 @@ export function createLogger({
   level = 'notice',
   format = 'text',
   destination = { write: (line) => void process.stderr.write(line) },
+  runtime = new SystemRuntime(),
 }: LoggerOptions = {}): Logger {
   const lines = new LineWriter(destination, format);
+  const isoNow = isoClock(runtime);
   const log = pino(
     {
       level: pinoLevel(level),
@@ -141,19 +145,20 @@ function requestText({ id, method, path, status, user, ms, complete }: RequestFa
   return `${text} id=${id} method=${method} path=${readableValue(path)} status=${status} user=${who} ms=${ms}`;
 }
 
-let isoSecond = 0;
-let isoPrefix = '';
-
-/** The time as ISO 8601; the part down to the second is made once a second. */
-function isoNow(): string {
-  const now = Date.now();
-  const second = Math.floor(now / 1000);
-  if (second !== isoSecond) {
-    isoSecond = second;
-    isoPrefix = new Date(second * 1000).toISOString().slice(0, 20);
-  }
-  const ms = now - second * 1000;
-  return `${isoPrefix}${ms < 10 ? '00' : ms < 100 ? '0' : ''}${ms}Z`;
+/** Gives the time as ISO 8601; the part down to the second is made once a second. */
+function isoClock(runtime: Runtime): () => string {
+  let atSecond = 0;
+  let prefix = '';
+  return () => {
+    const now = runtime.now();
+    const second = Math.floor(now / 1000);
+    if (second !== atSecond) {
+      atSecond = second;
+      prefix = new Date(second * 1000).toISOString().slice(0, 20);
+    }
+    const ms = now - second * 1000;
+    return `${prefix}${ms < 10 ? '00' : ms < 100 ? '0' : ''}${ms}Z`;
+  };
 }
 
 function pinoLevel(name: string): string {

@@ -53,12 +53,12 @@ export abstract class Runtime {
 
   /** Calls `work` again and again. */
   setRepeating(work: () => void, ms: number): Timer {
-    const again = (): void => {
-      timer = this.setTimer(again, ms);
-      work();
-    };
-    let timer = this.setTimer(again, ms);
-    return { cancel: () => timer.cancel() };
+    return repeating((again) => this.setTimer(again, ms), work);
+  }
+
+  /** The same, for a timer that does not keep the process alive. */
+  setIdleRepeating(work: () => void, ms: number): Timer {
+    return repeating((again) => this.setIdleTimer(again, ms), work);
   }
 
   /** Resolves after that time; rejects when the signal is raised before. */
@@ -96,6 +96,15 @@ export abstract class Runtime {
   slice(ms?: number): TimeSlice {
     return new TimeSlice(this, ms);
   }
+}
+
+function repeating(setTimer: (again: () => void) => Timer, work: () => void): Timer {
+  const again = (): void => {
+    timer = setTimer(again);
+    work();
+  };
+  let timer = setTimer(again);
+  return { cancel: () => timer.cancel() };
 }
 
 /** The real clock, timers and random numbers of the process. */

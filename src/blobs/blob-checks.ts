@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
+import { BoundedMap } from '../base/bounded-map.js';
 import { BlobDamage } from './blob-store.js';
 
 /** Blobs known to be sound; others are hashed again when they are read. */
@@ -17,8 +18,8 @@ export interface BlobCheck {
  * when it is first read as a whole, and again when it looks as if it had been written since.
  */
 export class BlobChecks {
-  /** What a file looked like when it was hashed, by digest, the oldest first. */
-  readonly #sound = new Map<string, string>();
+  /** What a file looked like when it was hashed, by digest. */
+  readonly #sound = new BoundedMap<string, string>(soundMax);
 
   /** The check that a file needs; undefined for one that is known to be sound. */
   of(digest: string, stats: Stats, onDamage: () => void): BlobCheck | undefined {
@@ -29,17 +30,10 @@ export class BlobChecks {
       update: (chunk) => void hash.update(chunk),
       end: () => {
         this.#sound.delete(digest);
-        if (hash.digest('hex') === digest) return this.#remember(digest, look);
+        if (hash.digest('hex') === digest) return this.#sound.set(digest, look);
         onDamage();
         throw new BlobDamage('its bytes do not match its digest');
       },
     };
-  }
-
-  #remember(digest: string, look: string): void {
-    this.#sound.set(digest, look);
-    if (this.#sound.size <= soundMax) return;
-    const [oldest] = this.#sound.keys();
-    this.#sound.delete(oldest!);
   }
 }

@@ -1,5 +1,7 @@
 import { link, mkdir, open, readdir, rename, rm, stat, unlink, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import { SystemRuntime, type Runtime } from '../base/runtime.js';
+import { BoundedMap } from '../base/bounded-map.js';
 import { BlobGuards } from './blob-guards.js';
 import { requireDigest, type BlobReader, type BlobStore, type BlobWriter } from './blob-store.js';
 import { BlobThreads } from './blob-threads.js';
@@ -8,7 +10,7 @@ import { FileBlobReader, readAhead, readBytes } from './file-blob-reader.js';
 import { FileBlobWriter, type BlobPlaces } from './file-blob-writer.js';
 import { FolderSync, openFolder } from './folder-sync.js';
 import { OpenFiles } from './open-files.js';
-import { sweepTemporaries, temporaryName } from './temporary-files.js';
+import { TemporaryFiles } from './temporary-files.js';
 import { WriteBuffers } from './write-buffers.js';
 
 /** Files being written that are open at once; others take turns. */
@@ -34,30 +36,35 @@ export class FileBlobStore implements BlobStore {
   readonly #threads = new BlobThreads();
   readonly #places: BlobPlaces;
   readonly #checks = new BlobChecks();
-  /** Digests, the oldest first. */
-  readonly #durable = new Set<string>();
+  /** By digest. */
+  readonly #durable = new BoundedMap<string, true>(durableMax);
   /** By the two digits they are named after: known to be there, and durably so. */
   readonly #folders = new Map<string, Promise<void>>();
   #isRootDurable = false;
 
-  private constructor(root: string, filesMax: number) {
+  private constructor(root: string, filesMax: number, temporaries: TemporaryFiles) {
     this.#root = root;
     this.#places = {
       files: new OpenFiles(filesMax),
       threads: this.#threads,
       buffers: new WriteBuffers(),
-      temporaryPath: () => path.join(root, temporaryFolder, temporaryName()),
+      temporaryPath: () => temporaries.newPath(),
       claim: (digest) => this.#claim(digest),
       place: (handle, file, digest) => this.#place(handle, file, digest),
     };
   }
 
   /** Makes the folder if need be, and removes what uploads of dead processes left in it. */
-  static async open(root: string, filesMax = openFilesMax): Promise<FileBlobStore> {
-    const store = new FileBlobStore(root, filesMax);
-    await mkdir(path.join(root, temporaryFolder), { recursive: true, mode: 0o700 });
-    await sweepTemporaries(path.join(root, temporaryFolder));
-    return store;
+  static async open(
+    root: string,
+    filesMax = openFilesMax,
+    runtime: Runtime = new SystemRuntime(),
+  ): Promise<FileBlobStore> {
+    const folder = path.join(root, temporaryFolder);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const temporaries = new TemporaryFiles(folder, runtime);
+    await temporaries.sweep();
+    return new FileBlobStore(root, filesMax, temporaries);
   }
 
   begin(): BlobWriter {
@@ -135,7 +142,7 @@ export class FileBlobStore implements BlobStore {
   async #claim(digest: string): Promise<{ release: () => void; exists: boolean }> {
     const release = await this.#guards.hold(digest);
     try {
-      return { release, exists: this.#durable.has(digest) && (await this.has(digest)) };
+      return { release, exists: this.#durable.get(digest) === true && (await this.has(digest)) };
     } catch (error) {
       release();
       throw error;
@@ -164,14 +171,7 @@ export class FileBlobStore implements BlobStore {
     } finally {
       opened.close();
     }
-    this.#remember(digest);
-  }
-
-  #remember(digest: string): void {
-    this.#durable.add(digest);
-    if (this.#durable.size <= durableMax) return;
-    const [oldest] = this.#durable;
-    this.#durable.delete(oldest!);
+    this.#durable.set(digest, true);
   }
 
   #makeFolder(name: string): Promise<void> {

@@ -1,31 +1,42 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import type { Runtime } from '../base/runtime.js';
 
 /** Tells this process from an earlier one that had the same process id, as every first process of a container has. */
-const run = randomBytes(6).toString('hex');
+const ownPrefix = `${process.pid}-${randomBytes(6).toString('hex')}-`;
 const namePattern = /^(\d+)-([0-9a-f]{12})-\d+$/;
-let count = 0;
 
 /** No upload takes as long: past this age a name is not believed, since process ids are used again. */
 const temporaryAgeMaxMs = 7 * 24 * 60 * 60_000;
 
-export const temporaryName = (): string => `${process.pid}-${run}-${count++}`;
+/** The files of a folder that uploads are written to. */
+export class TemporaryFiles {
+  constructor(
+    private readonly folder: string,
+    private readonly runtime: Runtime,
+  ) {}
 
-/** Removes the files that no living process is writing. Gives back how many. */
-export async function sweepTemporaries(folder: string): Promise<number> {
-  let swept = 0;
-  for (const name of await readdir(folder)) {
-    const file = path.join(folder, name);
-    if (isOurs(name) || (isOfTheLiving(name) && !(await isAged(file)))) continue;
-    await rm(file, { force: true });
-    swept++;
+  newPath(): string {
+    return path.join(this.folder, ownPrefix + this.runtime.randomBytes(6).readUIntBE(0, 6));
   }
-  return swept;
-}
 
-function isOurs(name: string): boolean {
-  return name.startsWith(`${process.pid}-${run}-`);
+  /** Removes the files that no living process is writing. Gives back how many. */
+  async sweep(): Promise<number> {
+    let swept = 0;
+    for (const name of await readdir(this.folder)) {
+      const file = path.join(this.folder, name);
+      if (name.startsWith(ownPrefix) || (isOfTheLiving(name) && !(await this.#isAged(file)))) continue;
+      await rm(file, { force: true });
+      swept++;
+    }
+    return swept;
+  }
+
+  async #isAged(file: string): Promise<boolean> {
+    const stats = await stat(file).catch(() => undefined);
+    return stats !== undefined && this.runtime.now() - stats.mtimeMs > temporaryAgeMaxMs;
+  }
 }
 
 function isOfTheLiving(name: string): boolean {
@@ -37,9 +48,4 @@ function isOfTheLiving(name: string): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-}
-
-async function isAged(file: string): Promise<boolean> {
-  const stats = await stat(file).catch(() => undefined);
-  return stats !== undefined && Date.now() - stats.mtimeMs > temporaryAgeMaxMs;
 }

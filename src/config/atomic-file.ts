@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 
@@ -8,7 +7,9 @@ import path from 'node:path';
  */
 export function writeFileAtomically(file: string, text: string, mode: number): void {
   const folder = path.dirname(file);
-  const temporary = path.join(folder, `.${path.basename(file)}.${randomBytes(6).toString('hex')}`);
+  const temporary = path.join(folder, `.${path.basename(file)}.${process.pid}`);
+  // A crash may have left it, in a container to a process of the same number.
+  fs.rmSync(temporary, { force: true });
   try {
     const descriptor = fs.openSync(temporary, 'wx', mode);
     try {

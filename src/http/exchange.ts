@@ -116,12 +116,12 @@ export class Exchange implements RequestInfo, Outlet {
   }
 
   async body(bytesMax = bodyInMemoryBytesMax): Promise<Buffer> {
-    const started = performance.now();
+    const started = this.runtime.monotonicMs();
     const most = Math.min(this.bodyBytesMax, bodyInMemoryBytesMax, bytesMax);
     try {
       return await readBody(this.request, most, () => this.bodyShare);
     } finally {
-      this.#bodyMs += performance.now() - started;
+      this.#bodyMs += this.runtime.monotonicMs() - started;
     }
   }
 

@@ -1,5 +1,6 @@
 import type { Runtime } from '../base/runtime.js';
 import type { Authenticator } from '../auth/authenticator.js';
+import type { PasswordHasher } from '../auth/passwords.js';
 import type { Logger } from '../base/logger.js';
 import type { TimerWheel } from '../base/timer-wheel.js';
 import type { BatchWrites } from '../documents/batch-writes.js';
@@ -20,6 +21,7 @@ export interface Services {
   /** Changes when the node is restarted. */
   registry: DatabaseRegistry;
   authenticator: Authenticator;
+  hasher: PasswordHasher;
   batches: BatchWrites;
   replicator: Replicator;
   /** Runs functions of design documents. */

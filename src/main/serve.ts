@@ -1,7 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { randomBytes } from 'node:crypto';
 import { hasAdmin, setAdmin } from '../auth/admins.js';
+import { PasswordHasher } from '../auth/passwords.js';
+import { SystemRuntime } from '../base/runtime.js';
 import { packageVersion } from '../base/version.js';
 import { Config } from '../config/config.js';
 import type { TuffetServer } from '../server/create-server.js';
@@ -56,11 +57,12 @@ const isInUse = ({ dataDir }: ServerOptions): boolean =>
 
 /** The first start on a new folder: the password is shown once, and kept as a hash in the data folder. */
 async function makeAdmin(options: ServerOptions): Promise<void> {
-  const password = randomBytes(12).toString('base64url');
+  const runtime = new SystemRuntime();
+  const password = runtime.randomBytes(12).toString('base64url');
   if (options.dataDir === undefined) options.admins = { [madeAdmin]: password };
   else {
     fs.mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
-    await setAdmin(new Config(configOptions(options)), madeAdmin, password);
+    await setAdmin(new Config(configOptions(options)), new PasswordHasher(runtime), madeAdmin, password);
   }
   process.stdout.write(`No server admin is known, so one is made: name ${madeAdmin}, password ${password}
 `);

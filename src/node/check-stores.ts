@@ -1,7 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Logger } from '../base/logger.js';
+import type { Runtime } from '../base/runtime.js';
+import type { TimeSlice } from '../base/turns.js';
 import { StartupError } from '../base/startup-error.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import { lmdbProblemWithin } from '../storage/lmdb-pages.js';
@@ -23,17 +24,17 @@ const restore = 'Nothing was changed. Restore the data folder from a backup';
  * together. Refuses to start otherwise, and changes nothing then. A start removes volumes and attachments that nothing
  * names any more; so what is missing, empty, damaged or of another server must never count as "names nothing".
  */
-export async function checkStores(folder: DataFolder, logger: Logger): Promise<void> {
-  const deadline = performance.now() + pagesMs;
-  checkCatalogueFile(folder, deadline);
+export async function checkStores(folder: DataFolder, logger: Logger, runtime: Runtime): Promise<void> {
+  const slice = runtime.slice(pagesMs);
+  checkCatalogueFile(folder, slice);
   const store = openStore(folder.path('catalogue'));
   const catalogue = new Catalogue(store, () => {});
   try {
     checkCatalogue(folder, catalogue);
-    const check = new VolumesCheck(folder, catalogue, logger, deadline);
+    const check = new VolumesCheck(folder, catalogue, logger, slice);
     check.files();
     const leftovers = await check.leftovers();
-    const id = catalogue.id ?? randomBytes(16).toString('hex');
+    const id = catalogue.id ?? runtime.randomHex(16);
     const stamps = await check.contents(id);
     await trying(logger, async () => {
       if (catalogue.id === undefined) await catalogue.journal.record({ type: 'set_id', id });
@@ -47,15 +48,14 @@ export async function checkStores(folder: DataFolder, logger: Logger): Promise<v
   } finally {
     await catalogue.close();
   }
-  removeDamagedIndexes(folder, logger);
+  removeDamagedIndexes(folder, logger, runtime.slice(indexPagesMs));
 }
 
 /** Indexes are made of documents: damaged ones are removed, and built anew when they are asked for. */
-function removeDamagedIndexes(folder: DataFolder, logger: Logger): void {
-  const deadline = performance.now() + indexPagesMs;
+function removeDamagedIndexes(folder: DataFolder, logger: Logger, slice: TimeSlice): void {
   for (const name of namesIn(folder.path('indexes'))) {
     const file = folder.path('indexes', name, 'data.mdb');
-    const problem = lmdbProblemWithin(file, deadline);
+    const problem = lmdbProblemWithin(file, slice);
     if (problem === undefined || problem.startsWith('cannot be read')) continue;
     logger.warn({ file }, `the store of the indexes ${problem}: the indexes of all views are built anew`);
     fs.rmSync(folder.path('indexes', name), { recursive: true, force: true });
@@ -74,9 +74,9 @@ async function trying(logger: Logger, write: () => Promise<void>): Promise<void>
   }
 }
 
-function checkCatalogueFile(folder: DataFolder, deadline: number): void {
+function checkCatalogueFile(folder: DataFolder, slice: TimeSlice): void {
   const file = folder.path('catalogue', 'data.mdb');
-  const problem = lmdbProblemWithin(file, deadline);
+  const problem = lmdbProblemWithin(file, slice);
   if (problem === undefined) return;
   if ((problem === 'is missing' || problem === 'is empty') && !holdsData(folder)) return;
   throw new StartupError(
@@ -143,7 +143,7 @@ class VolumesCheck {
     private readonly folder: DataFolder,
     private readonly catalogue: Catalogue,
     private readonly logger: Logger,
-    private readonly deadline: number,
+    private readonly slice: TimeSlice,
   ) {
     this.#generations = catalogue.generations();
   }
@@ -151,7 +151,7 @@ class VolumesCheck {
   files(): void {
     const problems = this.#generations.flatMap((generation, slot) => {
       const file = path.join(this.#path(`${slot}.${generation}`), 'data.mdb');
-      const problem = lmdbProblemWithin(file, this.deadline);
+      const problem = lmdbProblemWithin(file, this.slice);
       return problem === undefined
         ? []
         : [`The volume ${file} ${problem}. It holds ${this.#databasesIn(slot)}.`];
@@ -223,7 +223,7 @@ class VolumesCheck {
     // The catalogue has named a later one, which is there.
     if (current !== undefined && generation < current) return true;
     const file = path.join(this.#path(name), 'data.mdb');
-    const problem = lmdbProblemWithin(file, this.deadline);
+    const problem = lmdbProblemWithin(file, this.slice);
     if (problem === 'is missing' || problem === 'is empty') return true;
     if (problem !== undefined) {
       this.logger.warn({ file }, `a volume that the catalogue does not name ${problem}; it is left alone`);

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
+import { SystemRuntime, type Runtime } from '../base/runtime.js';
 import { StartupError } from '../base/startup-error.js';
 import { storageRefusal } from '../base/storage-errors.js';
 
@@ -41,13 +41,13 @@ export class DataFolder {
     writeIdentity(this.folder, this.identity);
   }
 
-  static open(folder: string): DataFolder {
+  static open(folder: string, runtime: Runtime = new SystemRuntime()): DataFolder {
     const full = path.resolve(folder);
     checkFormat(full);
     makeFolder(full);
     lock(full);
     try {
-      return new DataFolder(full, identity(full));
+      return new DataFolder(full, identity(full, runtime));
     } catch (error) {
       unlock(full);
       throw error;
@@ -141,7 +141,7 @@ function makeFolder(folder: string): void {
   }
 }
 
-function identity(folder: string): Identity {
+function identity(folder: string, runtime: Runtime): Identity {
   const known = readIdentity(folder);
   if (known !== undefined) {
     if (typeof known.uuid !== 'string') throw damagedIdentity(folder);
@@ -154,7 +154,7 @@ function identity(folder: string): Identity {
         'GET / showed, or any 32 hexadecimal digits.',
     );
   }
-  const made = { format: folderFormat, uuid: randomBytes(16).toString('hex') };
+  const made = { format: folderFormat, uuid: runtime.randomHex(16) };
   writeIdentity(folder, made);
   return made;
 }

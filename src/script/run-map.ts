@@ -3,6 +3,7 @@ import { idOf } from './doc-id.js';
 import { planMaps, type MapGroup } from './map-plan.js';
 import { exceededDocsMax, type ExceededDoc, type MapPart, type MapTask, type Program } from './messages.js';
 import { joinDocs } from './project.js';
+import type { MapMemory } from './map-memory.js';
 import { chunks, MissingProgram, prepare, ResultMeter, type SandboxPlace } from './run-task.js';
 import { Exhausted } from './sandbox.js';
 
@@ -17,13 +18,6 @@ export function runMap(place: SandboxPlace, task: MapTask, notes: string[]): Pro
   return new MapRun(place, task, notes).run();
 }
 
-/**
- * Documents for which functions of this thread needed too much memory, by database and program, then by function. To try one
- * costs seconds, so there is an end to it: a function that has had enough of them is not run any more.
- */
-const exceededBefore = new Map<string, Map<number, Set<string>>>();
-const exceededProgramsMax = 100;
-
 class MapRun {
   readonly #parts: MapPart[] = [];
   readonly #exceeded: ExceededDoc[] = [];
@@ -37,18 +31,15 @@ class MapRun {
   ) {
     this.#meter = new ResultMeter(place.resultBytesMax);
     const key = `${task.space} ${task.program.id}`;
-    this.#before = exceededBefore.get(key) ?? new Map<number, Set<string>>();
-    exceededBefore.delete(key);
-    if (exceededBefore.size >= exceededProgramsMax)
-      exceededBefore.delete(exceededBefore.keys().next().value!);
-    exceededBefore.set(key, this.#before);
+    this.#before = place.maps.exceeded.get(key) ?? new Map<number, Set<string>>();
+    place.maps.exceeded.set(key, this.#before);
     // Why functions that are not run any more give no rows must be known to the one who takes them.
     for (const [map, ids] of this.#before)
       if (ids.size >= exceededDocsMax) for (const id of ids) this.#exceeded.push({ map, id });
   }
 
   async run(): Promise<MapOutcome> {
-    const groups = await planOf(this.task.program);
+    const groups = await planOf(this.task.program, this.place.maps);
     for (const chunk of chunks(this.task.docs)) {
       for (const group of groups) await this.#runChunk(group, chunk);
     }
@@ -138,18 +129,13 @@ const without = (group: MapGroup, { which }: MapGroup): MapGroup => ({
   which: group.which.filter((map) => !which.includes(map)),
 });
 
-/** How the functions of a program are run, by its id: a matter of their texts alone. */
-const plans = new Map<string, readonly MapGroup[]>();
-const plansMax = 100;
-
-async function planOf({ id, texts }: Program): Promise<readonly MapGroup[]> {
+async function planOf({ id, texts }: Program, { plans }: MapMemory): Promise<readonly MapGroup[]> {
   const known = plans.get(id);
   if (known !== undefined) return known;
   if (texts === undefined) throw new MissingProgram();
   // The parser takes longer to load than all the rest of a thread, and most threads never map.
   const { parse } = await import('acorn');
   const { groups } = planMaps(parse, JSON.parse(fromBytes(texts[0]!)) as string[], texts[1] !== '');
-  if (plans.size >= plansMax) plans.clear();
   plans.set(id, groups);
   return groups;
 }

@@ -1,4 +1,5 @@
 import { toBytes, type Bytes } from '../base/bytes.js';
+import type { MapMemory } from './map-memory.js';
 import type { Operation } from './inside/program.js';
 import {
   exhaustedReason,
@@ -15,6 +16,8 @@ export class MissingProgram extends Error {}
 
 /** Where tasks find the sandbox of their database. */
 export interface SandboxPlace {
+  /** What the thread knows of map functions. */
+  maps: MapMemory;
   sandbox: Sandbox;
   /** What functions may give back in one task. */
   resultBytesMax: number;

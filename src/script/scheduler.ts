@@ -1,4 +1,6 @@
+import { BoundedMap } from '../base/bounded-map.js';
 import { Unavailable } from '../base/errors.js';
+import type { Timer } from '../base/runtime.js';
 import type { Task } from './messages.js';
 import {
   ScriptThread,
@@ -38,7 +40,7 @@ interface Idle {
   thread: ScriptThread;
   /** Whose functions it has ready. */
   space: string;
-  timer: NodeJS.Timeout;
+  timer: Timer;
 }
 
 const closingReason = 'The server is closing.';
@@ -65,8 +67,9 @@ export class Scheduler {
   #waitingBytes = 0;
   readonly #running = new Map<ScriptThread, Running>();
   #idle: Idle[] = [];
-  readonly #suspects = new Map<string, number>();
-  #retry: NodeJS.Timeout | undefined;
+  /** Until when each is one. */
+  readonly #suspects = new BoundedMap<string, number>(suspectsMax);
+  #retry: Timer | undefined;
   /** Threads that are to end when they are done. */
   readonly #outdated = new WeakSet<ScriptThread>();
   #closed = false;
@@ -88,7 +91,7 @@ export class Scheduler {
         const reason = full ? 'Too many calls of functions are waiting.' : closingReason;
         return reject(new Unavailable(reason));
       }
-      queue.push({ task, peer, bytes, since: performance.now(), resolve, reject });
+      queue.push({ task, peer, bytes, since: this.#now(), resolve, reject });
       this.#waiting.set(name, queue);
       this.#waitingCount++;
       this.#waitingBytes += bytes;
@@ -99,7 +102,7 @@ export class Scheduler {
   /** Lets all threads end, those at work when they are done; later tasks get new ones. */
   renew(): void {
     for (const { thread, timer } of this.#idle.splice(0)) {
-      clearTimeout(timer);
+      timer.cancel();
       void thread.stop();
     }
     for (const thread of this.#running.keys()) this.#outdated.add(thread);
@@ -107,12 +110,16 @@ export class Scheduler {
 
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#retry);
+    this.#retry?.cancel();
     for (const name of [...this.#waiting.keys()]) this.#refuseWaiting(name, Infinity);
-    for (const { timer } of this.#idle) clearTimeout(timer);
+    for (const { timer } of this.#idle) timer.cancel();
     const threads = [...this.#running.keys(), ...this.#idle.map(({ thread }) => thread)];
     this.#idle = [];
     await Promise.all(threads.map((thread) => thread.stop()));
+  }
+
+  #now(): number {
+    return this.options.runtime.monotonicMs();
   }
 
   #dispatch(): void {
@@ -128,11 +135,10 @@ export class Scheduler {
       return this.#dispatch();
     }
     if (this.#waitingCount > 0 && this.#retry === undefined) {
-      this.#retry = setTimeout(() => {
+      this.#retry = this.options.runtime.setIdleTimer(() => {
         this.#retry = undefined;
         this.#dispatch();
       }, busyMs);
-      this.#retry.unref();
     }
   }
 
@@ -146,7 +152,7 @@ export class Scheduler {
       return false;
     if (this.#running.size < this.threads) return true;
     if (own > 0 || suspect || this.#running.size >= 2 * this.threads) return false;
-    const now = performance.now();
+    const now = this.#now();
     return this.#countRunning(({ since }) => now - since < busyMs) === 0;
   }
 
@@ -158,7 +164,7 @@ export class Scheduler {
 
   #start({ task, peer, resolve, reject }: Waiting): void {
     const thread = this.#takeThread(task.space);
-    this.#running.set(thread, { queue: queueOf(task), since: performance.now() });
+    this.#running.set(thread, { queue: queueOf(task), since: this.#now() });
     thread
       .run(task, peer)
       .then(resolve, (error: Error) => {
@@ -177,7 +183,7 @@ export class Scheduler {
     this.#idle = this.#idle.filter(({ thread }) => thread.isUsable);
     const at = this.#idle.findIndex((idle) => idle.space === space);
     const idle = this.#idle.splice(Math.max(at, 0), 1)[0];
-    clearTimeout(idle?.timer);
+    idle?.timer.cancel();
     return idle?.thread ?? new ScriptThread(this.options);
   }
 
@@ -188,27 +194,24 @@ export class Scheduler {
     const idle: Idle = {
       thread,
       space,
-      timer: setTimeout(() => {
+      timer: this.options.runtime.setIdleTimer(() => {
         this.#idle = this.#idle.filter((each) => each !== idle);
         void thread.stop();
       }, idleMs),
     };
-    idle.timer.unref();
     this.#idle.push(idle);
   }
 
   /** A function of this space had to be stopped. What has waited behind it as long as it ran fails with it. */
   #suspect(name: string): void {
-    this.#suspects.delete(name);
-    if (this.#suspects.size >= suspectsMax) this.#suspects.delete(this.#suspects.keys().next().value!);
-    this.#suspects.set(name, performance.now() + suspicionMs);
-    this.#refuseWaiting(name, performance.now() - this.options.timeoutMs());
+    this.#suspects.set(name, this.#now() + suspicionMs);
+    this.#refuseWaiting(name, this.#now() - this.options.timeoutMs());
   }
 
   #isSuspect(name: string): boolean {
     const until = this.#suspects.get(name);
     if (until === undefined) return false;
-    if (until > performance.now()) return true;
+    if (until > this.#now()) return true;
     this.#suspects.delete(name);
     return false;
   }

@@ -245,8 +245,9 @@ export class ScriptHost {
   }
 
   async #start(): Promise<Scheduler> {
-    const { threads, memory_bytes, timeoutMs, lowPriority = false } = this.options;
-    return new Scheduler(threads, { wasm: await compileEngine(), memory_bytes, timeoutMs, lowPriority });
+    const { runtime, threads, memory_bytes, timeoutMs, lowPriority = false } = this.options;
+    const wasm = await compileEngine();
+    return new Scheduler(threads, { runtime, wasm, memory_bytes, timeoutMs, lowPriority });
   }
 
   #refusalOf(space: string, { timedOut, cause }: ThreadEnded): RequestError {

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { Bytes } from '../base/bytes.js';
+import type { Runtime, Timer } from '../base/runtime.js';
 import { clockMs, shared, type Continue, type Reply, type Task } from './messages.js';
 import { lowerPriority } from './priority.js';
 import type { ScriptWorkerData } from './script-worker.js';
@@ -26,6 +27,7 @@ export interface ListPeer {
 }
 
 export interface ThreadOptions {
+  runtime: Runtime;
   wasm: WebAssembly.Module;
   memory_bytes: number;
   lowPriority: boolean;
@@ -37,7 +39,7 @@ interface Work {
   peer: ListPeer | undefined;
   resolve: (reply: FinalReply) => void;
   reject: (error: Error) => void;
-  timer: NodeJS.Timeout;
+  timer: Timer;
 }
 
 /** Longer than any function needs that does nothing odd, on a machine that is busy. */
@@ -93,7 +95,7 @@ export class ScriptThread {
       Atomics.store(this.#state, shared.waiting, 1);
       // A process with nothing else to do may end when the thread is idle, not sooner.
       this.#worker.ref();
-      const timer = setTimeout(() => this.#watch(), Math.min(slowMs, this.options.timeoutMs()));
+      const timer = this.#watchAfter(Math.min(slowMs, this.options.timeoutMs()));
       this.#work = { task, peer, resolve, reject, timer };
       this.#worker.postMessage(this.#briefly(task));
     });
@@ -135,6 +137,10 @@ export class ScriptThread {
     Atomics.notify(this.#state, shared.said);
   }
 
+  #watchAfter(ms: number): Timer {
+    return this.options.runtime.setTimer(() => this.#watch(), ms);
+  }
+
   #watch(): void {
     const work = this.#work;
     if (work === undefined) return;
@@ -143,7 +149,7 @@ export class ScriptThread {
     const elapsed = waiting ? 0 : (clockMs() - Atomics.load(this.#state, shared.since)) | 0;
     if (elapsed < timeout) {
       if (elapsed >= slowMs) this.#giveWay();
-      work.timer = setTimeout(() => this.#watch(), (elapsed < slowMs ? slowMs : timeout) - elapsed);
+      work.timer = this.#watchAfter((elapsed < slowMs ? slowMs : timeout) - elapsed);
       return;
     }
     this.#end(true);
@@ -158,7 +164,7 @@ export class ScriptThread {
   }
 
   #finish(): void {
-    clearTimeout(this.#work?.timer);
+    this.#work?.timer.cancel();
     this.#work = undefined;
     this.#worker.unref();
   }

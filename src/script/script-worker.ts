@@ -1,6 +1,8 @@
 import { readlinkSync } from 'node:fs';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { BoundedMap } from '../base/bounded-map.js';
 import { clockMs, shared, type Continue, type Reply, type Task } from './messages.js';
+import { MapMemory } from './map-memory.js';
 import { lowerPriority } from './priority.js';
 import { runMap } from './run-map.js';
 import { MissingProgram, runCalls, runCheck, runList, runReduce, type SandboxPlace } from './run-task.js';
@@ -19,7 +21,8 @@ const port = parentPort!;
 
 /** Databases whose sandboxes a thread keeps, the longest unused first. */
 const sandboxesMax = 3;
-const sandboxes = new Map<string, Sandbox>();
+const sandboxes = new BoundedMap<string, Sandbox>(sandboxesMax);
+const maps = new MapMemory();
 /** Four times what one call could ever give back. */
 const resultBytesMax = 4 * memory_bytes;
 
@@ -57,6 +60,7 @@ function ask(question: Reply): Continue {
 async function placeOf(space: string): Promise<SandboxPlace> {
   const make = (): Promise<Sandbox> => Sandbox.create(wasm, memory_bytes, hooks);
   const place = {
+    maps,
     sandbox: sandboxes.get(space) ?? (await make()),
     resultBytesMax,
     renew: async () => {
@@ -71,10 +75,8 @@ async function placeOf(space: string): Promise<SandboxPlace> {
 
 /** Keeps a sandbox for the next task, unless it has grown large. */
 function keep(space: string, sandbox: Sandbox): void {
-  sandboxes.delete(space);
-  if (sandbox.isBloated) return;
-  if (sandboxes.size >= sandboxesMax) sandboxes.delete(sandboxes.keys().next().value!);
-  sandboxes.set(space, sandbox);
+  if (sandbox.isBloated) sandboxes.delete(space);
+  else sandboxes.set(space, sandbox);
 }
 
 async function run(task: Task): Promise<Reply> {
@@ -132,7 +134,7 @@ port.on('message', (task: Task) => {
     (reply) => port.postMessage(reply),
     (error: unknown) => {
       // The host takes it for a broken thread, which it is.
-      setImmediate(() => {
+      process.nextTick(() => {
         throw error;
       });
     },

@@ -8,6 +8,7 @@ import { checkHandlers } from '../auth/handlers.js';
 import { ensureSecret } from '../auth/session-cookies.js';
 import { setUp } from '../auth/system-databases.js';
 import { UserDatabases } from '../auth/user-databases.js';
+import { PasswordHasher } from '../auth/passwords.js';
 import { UsersGate } from '../auth/users-gate.js';
 import { RequestError } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
@@ -61,13 +62,14 @@ export async function createServer(options: ServerOptions): Promise<TuffetServer
   if (options.dataDir === undefined && !options.inMemory) {
     throw new StartupError('A server needs a data folder (dataDir) or inMemory.');
   }
+  const runtime = new SystemRuntime();
   const config = new Config(configOptions(options));
   if (!hasAdmin(config)) throw new StartupError('A server needs at least one server admin.');
-  const folder = options.inMemory ? undefined : DataFolder.open(options.dataDir!);
+  const folder = options.inMemory ? undefined : DataFolder.open(options.dataDir!, runtime);
   let log: Log | undefined;
   try {
-    log = options.logger === undefined ? openLog(config, folder) : { logger: options.logger };
-    return await start(config, folder, log, new SystemRuntime());
+    log = options.logger === undefined ? openLog(config, folder, runtime) : { logger: options.logger };
+    return await start(config, folder, log, runtime);
   } catch (error) {
     log?.close?.();
     folder?.release();
@@ -83,21 +85,24 @@ async function start(
 ): Promise<TuffetServer> {
   const { logger } = log;
   const stopListening = config.onChange('log', 'level', (level) => logger.setLevel(level ?? 'notice'));
-  await prepareConfig(config, logger);
+  const hasher = new PasswordHasher(runtime);
+  reportConfig(config, logger, runtime, await hashPlainAdmins(config, hasher));
   const scripting = new Scripting(runtime, config, logger);
-  const users = { accounts: new Accounts(config, () => services.registry), gate: new UsersGate(config) };
+  const registry = (): DatabaseRegistry => services.registry;
+  const accounts = new Accounts(config, registry);
+  const users = { accounts, gate: new UsersGate(config, hasher) };
   const openRegistry = (): Promise<DatabaseRegistry> =>
     openStores(runtime, config, logger, folder, scripting, users);
-  const authenticator = new Authenticator(config, users.accounts, logger, () => runtime.now());
+  const authenticator = new Authenticator(config, accounts, logger, runtime, hasher);
   const services: Services = {
-    ...servicesFor(runtime, config, logger, folder, () => services.registry, scripting.host, authenticator),
+    ...servicesFor(runtime, config, logger, hasher, folder, registry, scripting.host, authenticator),
     registry: await openRegistry(),
-    reload: () => reload(config, logger, () => server.reload()),
+    reload: () => reload(services, () => server.reload()),
     // What is only in memory has nothing to be opened again from.
     restart: () => (folder === undefined ? services.batches.flush() : restarting.restart()),
   };
   const { batches, replicator } = services;
-  users.accounts.onChange = soon(() => services.registry.recheckFeeds(), runtime);
+  accounts.onChange = soon(() => services.registry.recheckFeeds(), runtime);
   const server = new HttpServer(services);
   const restarting = new Restarting(services, openRegistry, server.admission);
   const shutDown = async (): Promise<void> => {
@@ -105,7 +110,7 @@ async function start(
     await batches.flush();
     await services.registry.close();
     await scripting.close();
-    for (const part of [authenticator, services.policy, users.accounts, users.gate]) part.close();
+    for (const part of [authenticator, services.policy, accounts, users.gate]) part.close();
     stopListening();
     folder?.release();
   };
@@ -138,6 +143,7 @@ function servicesFor(
   runtime: Runtime,
   config: Config,
   logger: Logger,
+  hasher: PasswordHasher,
   folder: DataFolder | undefined,
   registry: () => DatabaseRegistry,
   scripts: Services['scripts'],
@@ -162,6 +168,7 @@ function servicesFor(
     batches: new BatchWrites(registry, config, logger, runtime),
     replicator,
     authenticator,
+    hasher,
     scripts,
     uuids: new Uuids(config, runtime),
     metrics: new Metrics({
@@ -183,24 +190,28 @@ function servicesFor(
   };
 }
 
-async function prepareConfig(config: Config, logger: Logger): Promise<void> {
-  reportConfig(config, logger, await hashPlainAdmins(config));
-}
-
-function reportConfig(config: Config, logger: Logger, { unwritable }: { unwritable: string[] }): void {
+function reportConfig(
+  config: Config,
+  logger: Logger,
+  runtime: Runtime,
+  { unwritable }: { unwritable: string[] },
+): void {
   for (const file of unwritable) {
     logger.warn({ file }, 'a password in clear text could not be replaced in its file');
   }
-  ensureSecret(config);
+  ensureSecret(config, runtime);
   checkHandlers(config);
   for (const problem of config.problems()) logger.warn({}, problem);
   for (const hint of config.hints()) logger.notice({}, hint);
 }
 
 /** What can't be used stays as it was, and the client that asked for it is told why. */
-async function reload(config: Config, logger: Logger, reloadServer: () => void): Promise<void> {
+async function reload(
+  { config, logger, runtime, hasher }: Services,
+  reloadServer: () => void,
+): Promise<void> {
   try {
-    reportConfig(config, logger, await reloadConfig(config));
+    reportConfig(config, logger, runtime, await reloadConfig(config, hasher));
     reloadServer();
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;
@@ -217,9 +228,11 @@ async function openStores(
   scripting: Scripting,
   users: { accounts: Accounts; gate: UsersGate },
 ): Promise<DatabaseRegistry> {
-  if (folder !== undefined) await checkStores(folder, logger);
+  if (folder !== undefined) await checkStores(folder, logger, runtime);
   const blobs =
-    folder === undefined ? new MemoryBlobStore() : await FileBlobStore.open(folder.path('attachments'));
+    folder === undefined
+      ? new MemoryBlobStore()
+      : await FileBlobStore.open(folder.path('attachments'), undefined, runtime);
   // The tests run with every command encoded and decoded, and with several groups for each database, too.
   const encodedCommands = process.env['TUFFET_ENCODED_COMMANDS'] === '1';
   const groupsOfNew = Number(process.env['TUFFET_GROUPS'] ?? 1) || 1;

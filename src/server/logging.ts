@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { openLogWriter } from '../base/log-writer.js';
 import { createLogger, type Logger } from '../base/logger.js';
+import type { Runtime } from '../base/runtime.js';
 import type { Config } from '../config/config.js';
 import type { DataFolder } from '../node/data-folder.js';
 
@@ -11,9 +12,9 @@ export interface Log {
 }
 
 /** The log as `[log]` says. */
-export function openLog(config: Config, folder: DataFolder | undefined): Log {
+export function openLog(config: Config, folder: DataFolder | undefined, runtime: Runtime): Log {
   const file = config.text('log/file');
-  const destination = openLogWriter({
+  const destination = openLogWriter(runtime, {
     kind: config.choice('log/writer'),
     file: file === '' ? (folder?.path('tuffet.log') ?? 'tuffet.log') : path.resolve(file),
     syslog: {
@@ -27,6 +28,7 @@ export function openLog(config: Config, folder: DataFolder | undefined): Log {
     level: config.choice('log/level'),
     format: config.choice('log/format'),
     destination,
+    runtime,
   });
   return { logger, close: () => destination.close() };
 }

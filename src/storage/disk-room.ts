@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import type { Runtime } from '../base/runtime.js';
 import { StorageError } from '../base/storage-errors.js';
 import type { StoreSize, Write } from './store.js';
 
@@ -23,7 +24,10 @@ export class DiskRoom {
   #freeBytes = 0;
   #lookedAt = -Infinity;
 
-  constructor(private readonly folder: string) {}
+  constructor(
+    private readonly folder: string,
+    private readonly runtime: Runtime,
+  ) {}
 
   check(writes: readonly Write[], size: () => StoreSize): void {
     this.#tryToWrite();
@@ -53,7 +57,7 @@ export class DiskRoom {
   }
 
   #free(): number {
-    const now = performance.now();
+    const now = this.runtime.monotonicMs();
     if (this.#freeBytes > plentyBytes && now - this.#lookedAt < lookMs) return this.#freeBytes;
     this.#lookedAt = now;
     const { bavail, bsize } = fs.statfsSync(this.folder);

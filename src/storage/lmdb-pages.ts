@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import type { TimeSlice } from '../base/turns.js';
 import { LmdbDamage, noPage, openHead, pageHeaderBytes, type LmdbHead, type LmdbTree } from './lmdb-file.js';
 
 const branchFlag = 1;
@@ -30,14 +31,14 @@ export function lmdbProblem(file: string): string | undefined {
 }
 
 /**
- * The same before a store is opened: looks at what can be looked at until `deadline` (by `performance.now()`), the upper
- * pages first, but always at the head and the length of the file.
+ * The same before a store is opened: looks at what can be looked at within a slice of time, the upper pages first,
+ * but always at the head and the length of the file.
  */
-export function lmdbProblemWithin(file: string, deadline: number): string | undefined {
+export function lmdbProblemWithin(file: string, slice: TimeSlice): string | undefined {
   return problemOf(file, (fd, head) => {
     // LMDB does not write free pages at the end: whether others are missing, only all pages tell.
     const isShort = head.fileBytes < (head.lastPage + 1) * head.pageBytes;
-    for (const page of walkPages(fd, head)) if (!isShort && performance.now() > deadline) return page;
+    for (const page of walkPages(fd, head)) if (!isShort && slice.isOver) return page;
   });
 }
 

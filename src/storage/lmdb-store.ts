@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import '../base/bytes.js';
+import { SystemRuntime, type Runtime, type Timer } from '../base/runtime.js';
 import { failedCommit, storageRefusal } from '../base/storage-errors.js';
 import { checkKey, closedDatabase, openLmdb, suspendedDatabase, type Lmdb } from './lmdb-environment.js';
 import { DiskRoom } from './disk-room.js';
@@ -45,13 +46,14 @@ export class LmdbStore implements Store {
   #copying: Promise<unknown> = Promise.resolve();
   /** The last time that it was suspended. */
   #closing: Promise<void> = Promise.resolve();
-  #resuming: NodeJS.Timeout | undefined;
+  #resuming: Timer | undefined;
   readonly #writer: LmdbWriter;
   readonly #room: DiskRoom;
 
   constructor(
     private readonly folder: string,
     private readonly sharing: StoreSharing = notShared,
+    private readonly runtime: Runtime = new SystemRuntime(),
   ) {
     const isNew = !fs.existsSync(folder);
     try {
@@ -62,14 +64,15 @@ export class LmdbStore implements Store {
       if (isNew) fs.rmSync(folder, { recursive: true, force: true });
       throw storageRefusal(error) ?? error;
     }
-    this.#room = new DiskRoom(folder);
-    this.#writer = new LmdbWriter({
-      commit: (writes) => this.#commit(writes),
+    this.#room = new DiskRoom(folder, runtime);
+    const host = {
+      commit: (writes: readonly Write[]) => this.#commit(writes),
       isBroken: () => this.#isBroken(),
-      reopen: (attempt) => this.#reopen(attempt),
+      reopen: (attempt: number) => this.#reopen(attempt),
       reopened: () => this.sharing.reopened(),
-      get: (key) => this.get(key),
-    });
+      get: (key: Bytes) => this.get(key),
+    };
+    this.#writer = new LmdbWriter(host, runtime);
   }
 
   #open(): Lmdb {
@@ -193,7 +196,7 @@ export class LmdbStore implements Store {
 
   /** Closes the environment for a while, in which reads are refused. Resolves when it is closed. */
   async suspend(): Promise<void> {
-    clearTimeout(this.#resuming);
+    this.#resuming?.cancel();
     const db = this.#db;
     if (db === closedDatabase) return;
     this.#db = suspendedDatabase;
@@ -208,7 +211,7 @@ export class LmdbStore implements Store {
     try {
       this.#db = this.#open();
     } catch {
-      this.#resuming = setTimeout(() => this.resume(), resumeMs).unref();
+      this.#resuming = this.runtime.setIdleTimer(() => this.resume(), resumeMs);
     }
   }
 

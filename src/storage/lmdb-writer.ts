@@ -1,3 +1,4 @@
+import type { Runtime } from '../base/runtime.js';
 import { failedCommit } from '../base/storage-errors.js';
 import type { Bytes, Write } from './store.js';
 
@@ -37,7 +38,10 @@ export class LmdbWriter {
   #verified = true;
   #closed = false;
 
-  constructor(private readonly host: WriterHost) {}
+  constructor(
+    private readonly host: WriterHost,
+    private readonly runtime: Runtime,
+  ) {}
 
   write(batch: Batch): Promise<void> {
     if (this.#next !== undefined) {
@@ -119,7 +123,7 @@ export class LmdbWriter {
 
   async #pause(): Promise<void> {
     if (this.#closed) throw failedCommit(new Error('the store was closed'));
-    await new Promise((resolve) => setTimeout(resolve, retryMs));
+    await this.runtime.sleep(retryMs);
   }
 
   #isStored(batch: Batch): boolean {

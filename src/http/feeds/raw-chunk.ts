@@ -1,15 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** The bytes that were framed last, and as a chunk: a herd sends the same to all its members, one after the other. */
-let framed: { bytes: Buffer; chunk: Buffer } | undefined;
+/** Bytes as a chunk: a shared feed sends the same bytes to all its listeners. */
+const chunks = new WeakMap<Buffer, Buffer>();
 
 function chunkOf(bytes: Buffer): Buffer {
-  if (framed?.bytes !== bytes) {
-    const head = Buffer.from(`${bytes.length.toString(16)}\r\n`, 'latin1');
-    framed = { bytes, chunk: Buffer.concat([head, bytes, end]) };
+  let chunk = chunks.get(bytes);
+  if (chunk === undefined) {
+    chunk = Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`, 'latin1'), bytes, end]);
+    chunks.set(bytes, chunk);
   }
-  return framed.chunk;
+  return chunk;
 }
 
 const end = Buffer.from('\r\n', 'latin1');

@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Bytes } from '../../base/bytes.js';
+import type { Runtime } from '../../base/runtime.js';
 import { storageRefusal } from '../../base/storage-errors.js';
 
 /**
@@ -20,8 +20,8 @@ export class Spool {
 
   private constructor(private readonly file: fs.promises.FileHandle) {}
 
-  static async open(folder: string): Promise<Spool> {
-    const name = path.join(folder, `spool-${randomBytes(8).toString('hex')}`);
+  static async open(folder: string, runtime: Runtime): Promise<Spool> {
+    const name = path.join(folder, `spool-${runtime.randomHex(8)}`);
     const file = await fs.promises.open(name, 'wx+', 0o600);
     await fs.promises.unlink(name);
     return new Spool(file);

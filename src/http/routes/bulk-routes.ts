@@ -119,9 +119,9 @@ class DocSplitter {
  * waits in a file of its own, so that a slow reader delays nobody's writes.
  */
 async function saveFromFile(exchange: Exchange, database: Database): Promise<void> {
-  const { spoolFolder } = exchange.services;
+  const { spoolFolder, runtime } = exchange.services;
   const saver = new BulkSaver(exchange, database);
-  const body = await Spool.open(spoolFolder);
+  const body = await Spool.open(spoolFolder, runtime);
   try {
     const stubbed: NamedInput[] = [];
     const check = new DocSplitter(saver, (input) => {
@@ -142,7 +142,7 @@ async function saveFromFile(exchange: Exchange, database: Database): Promise<voi
     saver.rewind();
     if (settings.allOrNothing)
       throw new RequestError('expectation_failed', 'all_or_nothing is not supported');
-    const answer = await Spool.open(spoolFolder);
+    const answer = await Spool.open(spoolFolder, runtime);
     try {
       await saveElements(body, answer, saver, settings);
       exchange.head(statusFor(exchange, settings), {

@@ -177,7 +177,7 @@ const persists = (exchange: Exchange): boolean =>
   (exchange.header('x-svc-persist') ?? exchange.header('x-couch-persist')) !== 'false';
 
 async function putOption(exchange: Exchange): Promise<void> {
-  const { config } = exchange.services;
+  const { config, hasher } = exchange.services;
   const [sectionName, key] = optionOf(exchange);
   const bytes = await exchange.body(exchange.jsonBytesMax);
   if (bytes.length === 0) throw invalidJson();
@@ -186,7 +186,7 @@ async function putOption(exchange: Exchange): Promise<void> {
   const persist = persists(exchange);
   const old =
     sectionName === 'admins'
-      ? await setAdmin(config, key, value, { persist })
+      ? await setAdmin(config, hasher, key, value, { persist })
       : config.set(sectionName, key, value, { persist });
   logChange(exchange, 'an option was changed');
   exchange.json(200, old);

@@ -78,17 +78,12 @@ function policyOf(
   return { 'Content-Security-Policy': configured || (folder === '' ? ownPolicy : otherPolicy) };
 }
 
-let icon: { text: string; modified: string } | undefined;
+const iconFile = new URL('../assets/favicon.ico', import.meta.url);
 
-function favicon(exchange: Exchange): void {
-  icon ??= loadIcon();
-  exchange.send(200, 'image/x-icon', icon.text, {
-    'Last-Modified': icon.modified,
+async function favicon(exchange: Exchange): Promise<void> {
+  const [bytes, { mtime }] = await Promise.all([fs.promises.readFile(iconFile), fs.promises.stat(iconFile)]);
+  exchange.send(200, 'image/x-icon', bytes.toString('latin1'), {
+    'Last-Modified': mtime.toUTCString(),
     'Cache-Control': 'max-age=86400',
   });
-}
-
-function loadIcon(): { text: string; modified: string } {
-  const file = new URL('../assets/favicon.ico', import.meta.url);
-  return { text: fs.readFileSync(file).toString('latin1'), modified: fs.statSync(file).mtime.toUTCString() };
 }

@@ -107,7 +107,7 @@ async function enableSingleNode(exchange: Exchange, setup: Setup): Promise<void>
   }
   if (bind === '') throw badRequest('`bind_address` must not be empty.');
   if (bind !== undefined) checkValue('chttpd', 'bind_address', bind.trim());
-  if (username !== undefined) await setAdmin(config, username, password!);
+  if (username !== undefined) await setAdmin(config, exchange.services.hasher, username, password!);
   if (bind !== undefined) config.set('chttpd', 'bind_address', bind);
   if (port !== undefined) config.set('chttpd', 'port', String(port));
   await ensureDatabases(exchange.services.registry, config, names);

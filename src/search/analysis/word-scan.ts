@@ -24,14 +24,13 @@ const latinEnd = 0x250;
 const punctuationStart = 0x2010;
 const punctuationEnd = 0x2028;
 
-const kinds = new Uint8Array(punctuationEnd);
-
 const isOf = (pattern: string): ((character: string) => boolean) => {
   const expression = new RegExp(`^(?:${pattern})$`, 'v');
   return (character) => expression.test(character);
 };
 
-function fillKinds(): void {
+function kindsByCode(): Uint8Array {
+  const kinds = new Uint8Array(punctuationEnd);
   const tests: [(character: string) => boolean, number][] = [
     [isOf(letterPattern), letter],
     [isOf(digitPattern), digit],
@@ -44,8 +43,9 @@ function fillKinds(): void {
     const character = String.fromCharCode(code);
     for (const [test, kind] of tests) if (test(character)) kinds[code]! |= kind;
   }
+  return kinds;
 }
-fillKinds();
+const kinds = kindsByCode();
 
 const kindAt = (text: string, at: number): number => kinds[text.charCodeAt(at)] ?? 0;
 

@@ -1,0 +1,56 @@
+/** Where clocks, timers and random numbers of the process may be used directly, with the reason. */
+export const machineUsers: Readonly<Record<string, string>> = {
+  'src/base/runtime.ts': 'Makes the runtime that all others are given.',
+  'src/main/': 'The command line starts servers, and is none.',
+  'src/compare/': 'A client that compares servers over HTTP.',
+  'src/operations/': 'Commands on data folders and on remote servers, run by the command line.',
+  'src/blobs/temporary-files.ts':
+    'Names of temporary files tell this process from every earlier one, whatever its runtime.',
+  'src/script/messages.ts':
+    'Two threads read one clock to find functions that run too long; a simulation has no threads.',
+};
+
+/** State of modules, with the reason why it has no other owner. */
+export const moduleStates: Readonly<Record<string, string>> = {
+  // Scratch space: holds nothing that is read after the call that wrote it.
+  'src/indexes/search-notes.ts: scratch': 'A buffer, filled and read within one call.',
+  'src/indexes/tree/tree-node.ts: cursor': 'Spares an object for each number that is read from a node.',
+  'src/json/canonical.ts: scratch': 'A buffer, filled and read within one call.',
+  'src/json/order-key.ts: scratch': 'A buffer, filled and read within one call.',
+  'src/json/order-key.ts: at': 'The position in that buffer.',
+  'src/json/order-key.ts: isWide': 'Whether the key in that buffer has wide characters.',
+  'src/json/order-key.ts: next': 'The position in the key that is being decoded.',
+  'src/json/order-key.ts: double': 'A number, to be read as bytes.',
+  'src/json/scan.ts: walker': 'Walks one text within one call.',
+  'src/search/postings.ts: scratch': 'A number, to be read as bytes.',
+  'src/storage/lmdb-reading.ts: headBytes':
+    'How the decoder of the library is to cut the next values, within one call.',
+  'src/storage/lmdb-reading.ts: keysAreNumbers': 'How it is to decode the next keys, within one call.',
+
+  // What is remembered of an object, and goes with it.
+  'src/http/connection/client-error.ts: answered': 'Connections whose client was told why they end.',
+  'src/http/feeds/raw-chunk.ts: chunks': 'Bytes as a chunk of HTTP/1.1.',
+  'src/query/bookmark.ts: heads': 'The head of a bookmark, by index.',
+  'src/query/query-indexes.ts: remembered': 'The Mango indexes of a database, which is of a lower layer.',
+  'src/revisions/tree-index.ts: indexes': 'The index of a large revision tree.',
+  'src/revisions/tree.ts: rawTrees': 'Trees that are known to have raw hashes alone.',
+
+  'src/shard/recent-trees.ts: recent':
+    'A few large trees by the bytes that they are decoded from: the same bytes, the same tree.',
+
+  // What the process or a thread has only one of.
+  'src/blobs/blob-worker.ts: hashes': 'The entry point of a thread.',
+  'src/indexes/index-thread.ts: documents': 'The entry point of a thread.',
+  'src/indexes/index-thread.ts: indexer': 'The entry point of a thread.',
+  'src/indexes/index-thread.ts: onAnswer': 'The entry point of a thread.',
+  'src/indexes/index-thread.ts: runtime': 'The entry point of a thread.',
+  'src/indexes/index-thread.ts: scripts': 'The entry point of a thread.',
+  'src/indexes/index-thread.ts: store': 'The entry point of a thread.',
+  'src/script/script-worker.ts: maps': 'The entry point of a thread.',
+  'src/script/script-worker.ts: sandboxes': 'The entry point of a thread.',
+  'src/node/data-folder.ts: lockedHere': 'Two servers of one process must not use the same folder.',
+  'src/storage/lmdb-environment.ts: opening':
+    'The native object that the library is opening; it has no way to ask for it.',
+  'src/storage/lmdb-reading.ts: roomBytes':
+    'The library reads into one buffer for all stores of a thread; this is its size.',
+};
