@@ -19,6 +19,7 @@ import { logOptions } from './log-options.js';
 import { replicatorOptions } from './replicator-options.js';
 import { reshardOptions } from './reshard-options.js';
 import { trafficOptions } from './traffic-options.js';
+import { autoPurgeOptions, timeSeqOptions, upkeepOptions } from './upkeep-options.js';
 import { userDatabaseOptions } from './user-database-options.js';
 
 const millions = 1_000_000;
@@ -70,6 +71,7 @@ export const schema = {
     ['false', 'true', 'nolb'],
     '`true` or `nolb`: `/_up` answers 404, so that a load balancer turns elsewhere.',
   ),
+  ...timeSeqOptions,
   'cluster/q': integer(8, 1, 256, 'Shards of a new database.'),
   'cluster/n': integer(
     1,
@@ -181,6 +183,7 @@ export const schema = {
     'Bytes of recently used nodes of indexes that are kept in memory. Read at start.',
   ),
   ...compactionOptions,
+  ...upkeepOptions,
   'tuffet/background_indexing': boolean(
     false,
     'Bring views and indexes of queries up to date after changes, without waiting to be asked; design documents with ' +
@@ -260,6 +263,7 @@ export const schema = {
   ...trafficOptions,
   ...edgeOptions,
   ...replicatorOptions,
+  ...autoPurgeOptions,
   ...userDatabaseOptions,
   ...reshardOptions,
 } satisfies Record<string, Option>;

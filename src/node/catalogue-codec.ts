@@ -9,7 +9,7 @@ import type { CatalogueCommand } from './catalogue-commands.js';
  * `docs/formats/commands.md` has the rest.
  */
 const version = 1;
-const typeNumbers = { create: 1, delete: 2, set: 3 } as const;
+const typeNumbers = { create: 1, delete: 2, set: 3, mark: 4 } as const;
 
 export function encodeCatalogueCommand(command: CatalogueCommand): Bytes {
   const head = u8(version) + u8(typeNumbers[command.type]) + lengthPrefixed(toBytes(command.name));
@@ -20,6 +20,8 @@ export function encodeCatalogueCommand(command: CatalogueCommand): Bytes {
       return head;
     case 'set':
       return head + u48(command.instance) + encodeSettings(command.settings);
+    case 'mark':
+      return head + u48(command.instance) + encodeSettings(command.marks);
   }
 }
 
@@ -41,6 +43,8 @@ function readCommand(type: number, reader: ByteReader): CatalogueCommand {
       return { type: 'delete', name };
     case typeNumbers.set:
       return { type: 'set', name, instance: reader.u48(), settings: readSettings(reader) };
+    case typeNumbers.mark:
+      return { type: 'mark', name, instance: reader.u48(), marks: readSettings(reader) };
     default:
       throw new Error(`a command is of an unknown type, ${type}`);
   }

@@ -2,9 +2,10 @@ import { RequestError, notFound } from '../base/errors.js';
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import type { Overlay } from '../storage/overlay.js';
 import type { Store } from '../storage/store.js';
+import type { TimeMark } from './time-marks.js';
 
 /** What changes the list of databases: the same on every node. `catalogue-codec.ts` has the stored form. */
-export type CatalogueCommand = CreateCommand | DeleteCommand | SetCommand;
+export type CatalogueCommand = CreateCommand | DeleteCommand | SetCommand | MarkCommand;
 
 export interface CreateCommand {
   type: 'create';
@@ -32,11 +33,20 @@ export interface SetCommand {
   settings: ChangeableSettings;
 }
 
+/** Replaces the times that are known for sequences of a database. */
+export interface MarkCommand {
+  type: 'mark';
+  name: string;
+  instance: number;
+  marks: readonly TimeMark[];
+}
+
 export interface CatalogueResults {
   /** The numbers of the database's groups. */
   create: { groups: readonly number[] };
   delete: { groups: readonly number[] };
   set: undefined;
+  mark: undefined;
 }
 
 /** What is set for a database. Members that were never set are absent. */
@@ -53,7 +63,16 @@ export interface ChangeableSettings {
   security?: Record<string, unknown>;
   revs_limit?: number;
   purged_infos_limit?: number;
+  auto_purge?: AutoPurgeSettings;
 }
+
+export interface AutoPurgeSettings {
+  /** A period such as `30_days`, `infinity`, or a number of seconds. */
+  deleted_document_ttl?: string | number;
+}
+
+/** Settings by which databases are listed too, so that those that have one are found without looking at all others. */
+export type ListedSetting = 'auto_purge';
 
 /** A database as it is stored. `slot` belongs to the node and is only found in catalogues of format 1. */
 export interface StoredDatabase extends DatabaseSettings {
@@ -85,6 +104,10 @@ interface Meta {
 
 export const metaKey = 'm';
 export const nameKey = (name: string): Bytes => 'd' + toBytes(name);
+export const marksPrefix = 't';
+export const marksKey = (name: string): Bytes => marksPrefix + toBytes(name);
+/** What the keys of a list of databases begin with. */
+export const listPrefixes: Readonly<Record<ListedSetting, Bytes>> = { auto_purge: 'a' };
 
 export const readMeta = (source: Pick<Store, 'get'>): Meta =>
   decodeJson<Meta>(source.get(metaKey)) ?? { version: 1, next_instance: 1 };
@@ -109,6 +132,9 @@ export function applyCatalogue(
     case 'set':
       result = set(command, overlay);
       break;
+    case 'mark':
+      result = mark(command, overlay);
+      break;
   }
   overlay.put(metaKey, encodeJson({ ...meta, next_instance, position }));
   return { position, result };
@@ -131,19 +157,33 @@ function create(
 /** Removes the name at once; the contents are removed later by each node, in small batches. */
 function remove({ name }: DeleteCommand, overlay: Overlay): CatalogueResults['delete'] {
   const record = existing(name, overlay);
-  overlay.remove(nameKey(name));
+  for (const key of [nameKey(name), marksKey(name)]) overlay.remove(key);
+  for (const prefix of Object.values(listPrefixes)) overlay.remove(prefix + toBytes(name));
   return { groups: groupNumbers(record) };
 }
 
 function set({ name, instance, settings }: SetCommand, overlay: Overlay): undefined {
-  const record = existing(name, overlay);
-  if (record.instance !== instance) throw databaseMissing();
-  overlay.put(nameKey(name), encodeJson({ ...record, ...settings }));
+  const record = { ...existing(name, overlay, instance), ...settings };
+  overlay.put(nameKey(name), encodeJson(record));
+  for (const setting of Object.keys(listPrefixes) as ListedSetting[]) {
+    const key = listPrefixes[setting] + toBytes(name);
+    if (isSet(record[setting])) overlay.put(key, encodeJson({}));
+    else overlay.remove(key);
+  }
 }
 
-function existing(name: string, overlay: Overlay): StoredDatabase {
+const isSet = (setting: object | undefined): boolean => Object.keys(setting ?? {}).length > 0;
+
+function mark({ name, instance, marks }: MarkCommand, overlay: Overlay): undefined {
+  existing(name, overlay, instance);
+  if (marks.length === 0) overlay.remove(marksKey(name));
+  else overlay.put(marksKey(name), encodeJson(marks));
+}
+
+/** Refuses where there is none, and where it is not the one that is meant. */
+function existing(name: string, overlay: Overlay, instance?: number): StoredDatabase {
   const record = decodeJson<StoredDatabase>(overlay.get(nameKey(name)));
-  if (record === undefined) throw databaseMissing();
+  if (record === undefined || (instance ?? record.instance) !== record.instance) throw databaseMissing();
   return record;
 }
 

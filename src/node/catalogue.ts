@@ -6,10 +6,14 @@ import { prefixEnd, type Store } from '../storage/store.js';
 import { keyRange, type Bounds } from '../shard/key-range.js';
 import {
   decodeJson,
+  listPrefixes,
+  marksKey,
+  marksPrefix,
   nameKey,
   readMeta,
   type ChangeableSettings,
   type DatabaseSettings,
+  type ListedSetting,
   type NewDatabase,
   type StoredDatabase,
 } from './catalogue-commands.js';
@@ -24,6 +28,7 @@ import {
   reshardingKey,
   type Erasure,
 } from './catalogue-journal.js';
+import type { TimeMark } from './time-marks.js';
 import type { ReshardingState, ReshardJob } from './reshard-job.js';
 import { CatalogueLog } from './catalogue-log.js';
 
@@ -51,6 +56,8 @@ export const groupsOf = ({ instance, slot, groups }: DatabaseRecord): readonly P
 export interface NamesQuery extends Bounds {
   skip: number;
   limit: number;
+  /** Only databases for which this is set. */
+  having?: ListedSetting;
 }
 
 const namesSpace = { start: 'd', end: 'e' };
@@ -98,10 +105,29 @@ export class Catalogue {
 
   /** Names in byte order, read in one go. */
   *names(query: NamesQuery): Iterable<string> {
-    const { descending: reverse, skip: offset, limit } = query;
-    const range = { ...keyRange('d', namesSpace, query), reverse, offset };
+    const { descending: reverse, skip: offset, limit, having } = query;
+    const prefix = having === undefined ? 'd' : listPrefixes[having];
+    const space = { start: prefix, end: prefixEnd(prefix) };
+    const range = { ...keyRange(prefix, space, query), reverse, offset };
     for (const key of this.store.keys(limit === Infinity ? range : { ...range, limit }))
       yield fromBytes(key.slice(1));
+  }
+
+  /** The oldest first. */
+  timeMarks(name: string): readonly TimeMark[] {
+    return decodeJson<TimeMark[]>(this.store.get(marksKey(name))) ?? [];
+  }
+
+  /** Forgets the marks of a time and later ones. */
+  async dropMarksSince(seconds: number): Promise<void> {
+    const entries = [...this.store.entries({ start: marksPrefix, end: prefixEnd(marksPrefix) })];
+    for (const { key, value } of entries) {
+      const all = decodeJson<TimeMark[]>(value)!;
+      const marks = all.filter(([at]) => at < seconds);
+      if (marks.length === all.length) continue;
+      const name = fromBytes(key.slice(marksPrefix.length));
+      await this.log.append({ type: 'mark', name, instance: this.get(name)!.instance, marks });
+    }
   }
 
   /** Whether no database was ever made. */

@@ -29,6 +29,7 @@ import { ReshardJobs } from './reshard-jobs.js';
 import { copyTask } from './copy-task.js';
 import { sweepReleased } from './sweep-blobs.js';
 import { TaskList } from './task-list.js';
+import { TimeSeq } from './time-seq.js';
 import { Volumes } from './volumes.js';
 
 /** Databases kept open; the rest are opened again from the catalogue when they are asked for. */
@@ -61,6 +62,7 @@ export class DatabaseRegistry implements EventTarget {
   /** What answers under way have promised. */
   readonly pins: AttachmentPins;
   readonly reshardJobs: ReshardJobs;
+  readonly timeSeq: TimeSeq;
   #closing = false;
   #feedsEnded = false;
 
@@ -94,6 +96,7 @@ export class DatabaseRegistry implements EventTarget {
       openStore,
     );
     this.reshardJobs = new ReshardJobs(this, this.#catalogue);
+    this.timeSeq = new TimeSeq(this, this.#catalogue);
     this.#erasures = new Erasures(this, this.#catalogue, this.#volumes, () => sweepReleased(this));
     this.#erasures.begin(this.#catalogue.erasures());
   }
@@ -184,7 +187,6 @@ export class DatabaseRegistry implements EventTarget {
     return this.#feedsEnded;
   }
 
-  /** Ends the feeds of all databases. */
   endFeeds(reason: EndReason): void {
     this.#feedsEnded = true;
     for (const { followers } of this.openDatabases.all()) followers?.end(reason);

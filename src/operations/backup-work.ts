@@ -107,12 +107,13 @@ export class BackupWork {
   }
 
   async #copyStores(): Promise<void> {
+    const started = Math.floor(Date.now() / 1000);
     for (let attempt = 1; ; attempt++) {
       for (const [slot, generation] of (await this.#generations(this.from)).entries())
         if (this.#volumes[slot] === undefined) await this.#copyVolume(slot, generation);
       await this.#copyCatalogue();
       const named = await this.#generations(this.target);
-      if (named.length === this.#volumes.length) return this.#finishStores(named);
+      if (named.length === this.#volumes.length) return this.#finishStores(named, started);
       if (attempt === attemptsMax)
         throw new StartupError('The server begins new volumes all the time; try again.');
       fs.rmSync(path.join(this.target, 'catalogue'), { recursive: true });
@@ -120,7 +121,7 @@ export class BackupWork {
   }
 
   /** Volumes are kept under the generation that the catalogue's copy names. */
-  async #finishStores(generations: readonly number[]): Promise<void> {
+  async #finishStores(generations: readonly number[], started: number): Promise<void> {
     const stores = ['catalogue'];
     for (const [slot, generation] of generations.entries()) {
       const name = path.join('documents', `${slot}.${generation}`);
@@ -133,6 +134,8 @@ export class BackupWork {
       stores.push(name);
     }
     await this.#noteDeleted();
+    // A volume's copy may not have reached the sequences of marks that were made meanwhile.
+    await withCatalogue(this.target, (catalogue) => catalogue.dropMarksSince(started));
     for (const name of stores) await this.#addStore(name);
   }
 

@@ -16,6 +16,7 @@ import { StartupError } from '../base/startup-error.js';
 import { TimerWheel } from '../base/timer-wheel.js';
 import { packageVersion } from '../base/version.js';
 import { BackgroundIndexing } from '../views/background-indexing.js';
+import { AutoPurge } from '../documents/auto-purge.js';
 import { BatchWrites } from '../documents/batch-writes.js';
 import { FileBlobStore } from '../blobs/file-blob-store.js';
 import { MemoryBlobStore } from '../blobs/memory-blob-store.js';
@@ -261,6 +262,7 @@ async function openStores(
   users.accounts.watch(registry);
   new BackgroundIndexing(registry);
   new AutoCompaction(registry);
+  new AutoPurge(registry);
   await setUp(registry, config);
   new UserDatabases(registry, config, logger);
   sweepOrphans(registry).then(

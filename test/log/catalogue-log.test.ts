@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { decodeCatalogueCommand, encodeCatalogueCommand } from '../../src/node/catalogue-codec.js';
 import type { CatalogueCommand, CatalogueResults } from '../../src/node/catalogue-commands.js';
 import { Catalogue } from '../../src/node/catalogue.js';
+import type { TimeMark } from '../../src/node/time-marks.js';
 import { prefixEnd } from '../../src/storage/store.js';
 import { Random, seed } from '../model/random.js';
 import { logSuite, type LogScene } from './log-suite.js';
@@ -30,24 +31,32 @@ function life(count: number): CatalogueCommand[] {
     } else if (random.oneIn(3)) {
       alive.delete(name);
       made.push({ type: 'delete', name });
+    } else if (random.oneIn(4)) {
+      made.push({ type: 'mark', name, instance: known, marks: randomMarks(random) });
     } else made.push({ type: 'set', name, instance: known, settings: randomSettings(random) });
   }
   return made;
 }
 
+function randomMarks(random: Random): TimeMark[] {
+  return Array.from({ length: random.below(3) }, (_, i) => [1e9 * (i + 1), `${i}-${random.hex(8)}`]);
+}
+
 function randomSettings(random: Random): Extract<CatalogueCommand, { type: 'set' }>['settings'] {
-  switch (random.below(3)) {
+  switch (random.below(4)) {
     case 0:
       return { revs_limit: 1 + random.below(1e9) };
     case 1:
       return { purged_infos_limit: random.below(10) };
+    case 2:
+      return { auto_purge: random.oneIn(2) ? {} : { deleted_document_ttl: '1_day' } };
     default:
       return { security: { admins: { names: ['é', random.hex(5)] }, deep: [[{ n: random.below(9) / 7 }]] } };
   }
 }
 
-/** The part of the catalogue that nodes share: the list of databases and the counters. */
-const shared = ['d', 'm'].map((start) => ({ start, end: prefixEnd(start) }));
+/** The part of the catalogue that nodes share: the lists of databases, their marks and the counters. */
+const shared = ['a', 'd', 'm', 't'].map((start) => ({ start, end: prefixEnd(start) }));
 
 function scene(encoded: boolean): LogScene<CatalogueCommand, CatalogueResults> {
   return {
@@ -82,6 +91,27 @@ test('the list of databases does not depend on the volumes of the node', async (
   assert.deepEqual(one, other);
 });
 
+test('marks since a time are forgotten, earlier ones stay', async (t) => {
+  const catalogue = new Catalogue(newStores.memory(t)(), () => {});
+  const marks: TimeMark[] = [10, 20, 30].map((seconds) => [seconds, `${seconds}-x`]);
+  for (const [at, name] of ['early', 'late', 'none'].entries()) {
+    await catalogue.create(name, { q: 1 });
+    const { instance } = catalogue.get(name)!;
+    await catalogue.log.append({
+      type: 'mark',
+      name,
+      instance,
+      marks: marks.slice(at === 1 ? 1 : 0, 3 - at),
+    });
+  }
+  await catalogue.dropMarksSince(20);
+  assert.deepEqual(catalogue.timeMarks('early'), marks.slice(0, 1));
+  assert.deepEqual(catalogue.timeMarks('late'), []);
+  assert.deepEqual(catalogue.timeMarks('none'), marks.slice(0, 1));
+  await catalogue.remove('early');
+  assert.deepEqual(catalogue.timeMarks('early'), []);
+});
+
 describe('commands of the catalogue as bytes', () => {
   test('what is read back is the command', () => {
     for (const command of commands)
@@ -89,7 +119,7 @@ describe('commands of the catalogue as bytes', () => {
   });
 
   test('a command that was cut short, or has something behind its end, is refused', () => {
-    for (const type of ['create', 'delete', 'set']) {
+    for (const type of ['create', 'delete', 'set', 'mark']) {
       const bytes = encodeCatalogueCommand(commands.find((command) => command.type === type)!);
       for (let length = 0; length < bytes.length; length++)
         assert.throws(() => decodeCatalogueCommand(bytes.slice(0, length)), `${type}, ${length} bytes`);

@@ -11,6 +11,7 @@ import { checkChangesAccess } from './changes-access.js';
 import { changesView, type SharedView } from './changes-view.js';
 import { listForm } from './feed-form.js';
 import { changesRequest, type ChangesRequest } from './feed-request.js';
+import { sinceTime } from './since-time.js';
 import { errorMessage, SocketFeed } from './socket-feed.js';
 import { SocketWriter } from './socket-writer.js';
 
@@ -150,7 +151,7 @@ export function socketPlan(
   if (request.descending || request.kind === 'eventsource') {
     throw badRequest('A feed over a WebSocket is normal, longpoll or continuous, and never descending.');
   }
-  const since = parseSince(database, request.since);
+  const since = parseSince(database, sinceTime(exchange.services.registry, database, request.since));
   return { database, request, since, ...changesView(exchange, database, request, listForm) };
 }
 

@@ -9,6 +9,7 @@ import { checkChangesAccess } from '../feeds/changes-access.js';
 import { changesView, eventsView } from '../feeds/changes-view.js';
 import { FeedConnection, socketPlan } from '../feeds/feed-connection.js';
 import { changesRequest, feedRequest, wholeNumber, type FeedDefaults } from '../feeds/feed-request.js';
+import { sinceTime } from '../feeds/since-time.js';
 import { parseJsonText, type Query } from '../request/query.js';
 import type { DatabaseRoute, ServerRoute } from './route.js';
 
@@ -67,7 +68,7 @@ async function changes(
     ...changesView(exchange, database, request, formOf(request.kind)),
     database,
     request,
-    since: await awaitSince(database, request.since),
+    since: await awaitSince(database, sinceTime(exchange.services.registry, database, request.since)),
     countsPending: true,
     timeoutIsIdle: true,
     checkAccess: (user) => checkChangesAccess(exchange, user, database),

@@ -28,6 +28,7 @@ import { sessionRoutes } from './session-routes.js';
 import { setupRoutes } from './setup-routes.js';
 import { analyzeRoutes } from './analyze-routes.js';
 import { searchRoutes } from './search-routes.js';
+import { upkeepRoutes } from './upkeep-routes.js';
 import { viewRoutes } from './view-routes.js';
 import { reshardRoutes } from './reshard-routes.js';
 
@@ -45,6 +46,7 @@ export const allServerRoutes = [
 ];
 export const allDatabaseRoutes = [
   ...databaseRoutes,
+  ...upkeepRoutes,
   ...listingRoutes,
   ...bulkRoutes,
   ...bulkGetRoutes,

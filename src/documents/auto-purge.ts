@@ -1,0 +1,211 @@
+import { RequestError } from '../base/errors.js';
+import { toBytes } from '../base/bytes.js';
+import type { Timer } from '../base/runtime.js';
+import { endless, periodSeconds } from '../config/period.js';
+import type { DatabaseRegistry } from '../node/database-registry.js';
+import type { Database } from '../node/database.js';
+import { encodeSequence, parseSince, type Positions } from '../node/sequence.js';
+import { decodeChange, isDeletedChange } from '../shard/change-record.js';
+import { purgeDocs, type PurgeRequest } from './purge-docs.js';
+
+/** The first search begins so long after the start, unless searches are to be more frequent than that. */
+const firstRunSeconds = 60;
+const namesAtOnce = 1_000;
+/** Changes that are looked at in one turn. */
+const changesAtOnce = 1_000;
+/** Databases of which it is remembered how far they were searched; others are searched from the beginning. */
+const searchedMax = 10_000;
+
+/**
+ * Purges documents that were deleted long enough ago, as `_auto_purge` of their database or the configuration says. One
+ * database after the other, in small commands. Only changes since the last search are looked at.
+ */
+export class AutoPurge {
+  /** By instance number: the sequence up to which all deleted documents are purged. */
+  readonly #searched = new Map<number, string>();
+  #timer: Timer;
+  #closed = false;
+
+  constructor(private readonly registry: DatabaseRegistry) {
+    registry.watch({
+      committed: () => {},
+      catalogued: () => {},
+      closing: () => {
+        this.#closed = true;
+        this.#timer.cancel();
+      },
+    });
+    this.#timer = this.#schedule(Math.min(firstRunSeconds, this.#intervalSeconds));
+  }
+
+  get #intervalSeconds(): number {
+    return this.registry.config.number('tuffet/auto_purge_interval_seconds');
+  }
+
+  #schedule(seconds: number): Timer {
+    // Longer timers would overflow.
+    const ms = Math.min(seconds * 1000, 2 ** 31 - 1);
+    return this.registry.runtime.setIdleTimer(() => void this.#run(), ms);
+  }
+
+  async #run(): Promise<void> {
+    try {
+      for await (const name of this.#names()) await this.#purgeOld(name);
+    } catch (error) {
+      this.#report(error);
+    }
+    if (!this.#closed) this.#timer = this.#schedule(this.#intervalSeconds);
+  }
+
+  /** Those that have the setting, or all where the configuration has a default. */
+  async *#names(): AsyncIterable<string> {
+    const having = this.#defaultTtl() === undefined ? ({ having: 'auto_purge' } as const) : {};
+    let names: string[] = [];
+    do {
+      const last = names.at(-1);
+      const query = { inclusiveEnd: true, descending: false, limit: namesAtOnce, ...having };
+      names = [
+        ...this.registry.names(
+          last === undefined ? { ...query, skip: 0 } : { ...query, start: `${toBytes(last)}\0`, skip: 0 },
+        ),
+      ];
+      for (const name of names) {
+        if (this.#closed) return;
+        yield name;
+      }
+      await this.registry.runtime.nextTurn();
+    } while (names.length === namesAtOnce);
+  }
+
+  /** A database that fails is tried again by the next search. */
+  async #purgeOld(name: string): Promise<void> {
+    try {
+      const database = this.registry.find(name);
+      const ttl = database && this.#ttlOf(database);
+      if (ttl === undefined || database!.total('doc_del_count') === 0) return;
+      await this.#purgeOlderThan(database!, ttl);
+    } catch (error) {
+      if (this.registry.exists(name)) this.#report(error, name);
+    }
+  }
+
+  #defaultTtl(): number | undefined {
+    return periodSeconds(this.registry.config.text('couch_auto_purge_plugin/deleted_document_ttl'));
+  }
+
+  /** Undefined where nothing is purged. */
+  #ttlOf({ record }: Database): number | undefined {
+    const ttl = record.auto_purge?.deleted_document_ttl;
+    if (ttl === undefined) return this.#defaultTtl();
+    return typeof ttl === 'number' ? ttl : ttl === endless ? undefined : periodSeconds(ttl);
+  }
+
+  async #purgeOlderThan(database: Database, ttl: number): Promise<void> {
+    const { registry } = this;
+    const { instance } = database.record;
+    // Changes before a standstill or a restart may not be marked yet.
+    await registry.timeSeq.mark(database);
+    const newest = registry.timeSeq.sequenceAt(database, registry.runtime.nowSeconds() - ttl);
+    const after = parseSince(database, this.#searched.get(instance) ?? '0');
+    const upTo = parseSince(database, newest);
+    const shards = database.collection.shards.size;
+    const search = new Search(registry, database, after, upTo, () => this.#closed);
+    if (search.total === 0 || !(await search.run())) return;
+    // Changes of a shard that was split meanwhile may not have been seen.
+    if (database.collection.shards.size === shards && !search.isDry) this.#remember(instance, database, upTo);
+  }
+
+  #remember(instance: number, database: Database, upTo: Positions): void {
+    this.#searched.delete(instance);
+    if (this.#searched.size >= searchedMax) this.#searched.delete(this.#searched.keys().next().value!);
+    this.#searched.set(
+      instance,
+      encodeSequence(
+        database,
+        upTo.map((seq) => ({ seq })),
+      ),
+    );
+  }
+
+  /** Work for a server that closes is broken off. */
+  #report(error: unknown, database?: string): void {
+    if (this.#closed) return;
+    const message = 'purging old deleted documents failed; it is tried again later';
+    if (error instanceof RequestError)
+      this.registry.logger.warn({ database, reason: error.message }, message);
+    else this.registry.logger.error({ err: error, database }, message);
+  }
+}
+
+/** The search for deleted documents in a part of the changes of a database. */
+class Search {
+  readonly total: number;
+  readonly isDry: boolean;
+  readonly #revsMax: number;
+  #requests: PurgeRequest[] = [];
+  #revs = 0;
+  #purged = 0;
+
+  constructor(
+    private readonly registry: DatabaseRegistry,
+    private readonly database: Database,
+    private readonly after: Positions,
+    private readonly upTo: Positions,
+    private readonly isClosed: () => boolean,
+  ) {
+    const { config } = registry;
+    this.isDry = config.boolean('couch_auto_purge_plugin/dry_run');
+    this.#revsMax = config.number('couch_auto_purge_plugin/max_batch_size');
+    this.total = upTo.reduce((sum, seq, shard) => sum + Math.max(0, seq - after[shard]!), 0);
+  }
+
+  /** False where it was broken off. */
+  async run(): Promise<boolean> {
+    const { registry, database } = this;
+    const task = registry.tasks.begin('auto_purge', database.name, registry.nodeName, this.total);
+    try {
+      for (const shard of this.upTo.keys())
+        if (!(await this.#searchShard(shard, (by) => task.advance(by)))) return false;
+      await this.#purge();
+    } finally {
+      task.end();
+      if (this.#purged > 0)
+        registry.logger.info(
+          { database: database.name, count: this.#purged, ...(this.isDry ? { dry_run: true } : {}) },
+          'purged documents that were deleted long ago',
+        );
+    }
+    return true;
+  }
+
+  async #searchShard(shard: number, advance: (by: number) => void): Promise<boolean> {
+    const upTo = this.upTo[shard]!;
+    for (let at = this.after[shard]!; at < upTo;) {
+      if (this.isClosed() || this.database.isGone) return false;
+      const range = { after: at, upTo, descending: false, limit: changesAtOnce };
+      const found = this.database.collection.changes(shard, range);
+      for (const { value } of found) {
+        if (!isDeletedChange(value)) continue;
+        const { id, leaves: revs } = decodeChange(value);
+        this.#requests.push({ id, revs });
+        this.#revs += revs.length;
+        if (this.#revs >= this.#revsMax) await this.#purge();
+      }
+      const reached = found.length < changesAtOnce ? upTo : found.at(-1)!.key;
+      advance(reached - at);
+      at = reached;
+      await this.registry.runtime.nextTurn();
+    }
+    return true;
+  }
+
+  /** A document that was written again has other leaves, and stays. */
+  async #purge(): Promise<void> {
+    const requests = this.#requests;
+    if (requests.length === 0) return;
+    this.#requests = [];
+    this.#revs = 0;
+    if (!this.isDry) await purgeDocs(this.database, requests, this.registry.saveGates);
+    this.#purged += requests.length;
+  }
+}
