@@ -2,17 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Random, seed } from '../model/random.js';
 import type { HttpClient } from '../support/http-client.js';
-import { startServer, temporaryFolder } from '../support/server.js';
-
-/** Two servers that are asked the same: databases of one have a single group, those of the other three. */
-async function servers(): Promise<{ one: HttpClient; three: HttpClient }> {
-  delete process.env['TUFFET_GROUPS'];
-  const one = await startServer();
-  process.env['TUFFET_GROUPS'] = '3';
-  const three = await startServer();
-  delete process.env['TUFFET_GROUPS'];
-  return { one, three };
-}
+import { temporaryFolder } from '../support/server.js';
+import { startServers } from './servers.js';
 
 const design = {
   _id: '_design/d',
@@ -92,7 +83,7 @@ const queries = [
 const withoutRevs = (text: string): string => text.replace(/"pending":\d+/, '');
 
 test(`databases of three groups answer as those of one do (seed ${seed})`, async (t) => {
-  const { one, three } = await servers();
+  const { one, three } = await startServers();
   for (const client of [one, three]) await fill(client, '/db');
 
   for (const query of queries) {
