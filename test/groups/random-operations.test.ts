@@ -175,7 +175,9 @@ test(`random operations have the same effect in one group and in three (seed ${s
   const pair = new Pair([clients.one, clients.three], random);
   await pair.send('PUT', '?q=4');
   await pair.send('PUT', '/_design/d', { json: design });
-  await pair.send('POST', '/_index', { json: { index: { fields: ['kind', 'n'] }, name: 'kind-n', ddoc: 'i' } });
+  await pair.send('POST', '/_index', {
+    json: { index: { fields: ['kind', 'n'] }, name: 'kind-n', ddoc: 'i' },
+  });
   for (let round = 0; round < rounds; round++) {
     for (let step = 0; step < operationsPerRound; step++) await pair.operate();
     await pair.check();
