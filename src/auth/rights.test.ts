@@ -4,6 +4,7 @@ import {
   checkDbAdmin,
   checkMaintenance,
   checkMember,
+  checkWriter,
   requireServerAdmin,
   type SecurityObject,
 } from './rights.js';
@@ -25,6 +26,35 @@ test('a database without members is open to everybody, its design only to server
       reason: 'You are not a db or server admin.',
     });
     assert.throws(() => checkDbAdmin(anonymous, security), { error: 'unauthorized' });
+  }
+});
+
+test('viewers read by name or role, and do not write; who is a member too does both', () => {
+  const security: SecurityObject = {
+    admins: { roles: ['boss'] },
+    members: { names: ['bob'] },
+    viewers: { names: ['eve', 'bob'], roles: ['guest'] },
+  };
+  const guest: UserContext = { name: 'gus', roles: ['guest'] };
+  for (const user of [root, ann, bob, eve, guest]) checkMember(user, security);
+  for (const user of [root, ann, bob]) checkWriter(user, security);
+  for (const user of [eve, guest])
+    assert.throws(() => checkWriter(user, security), {
+      error: 'forbidden',
+      reason: 'You are a viewer of this db: you may read it, but not change it.',
+    });
+  assert.throws(() => checkWriter(anonymous, security), { error: 'unauthorized' });
+  assert.throws(() => checkDbAdmin(eve, security), { error: 'forbidden' });
+});
+
+test('a database with viewers and no members is not public', () => {
+  const security: SecurityObject = { viewers: { names: ['eve'] } };
+  checkMember(eve, security);
+  assert.throws(() => checkWriter(eve, security), { error: 'forbidden' });
+  for (const check of [checkMember, checkWriter]) {
+    assert.throws(() => check(bob, security), { error: 'forbidden' });
+    assert.throws(() => check(anonymous, security), { error: 'unauthorized' });
+    check(root, security);
   }
 });
 

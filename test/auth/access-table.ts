@@ -41,8 +41,8 @@ export function accessPage(): string {
 const heading = `# Who may call what
 
 Made from the route tables by \`npm run access\`; a test compares. HEAD is as GET. Server admins may call everything;
-admins of a database may do what its members may. Who is a member and who an admin of a database, its security object says
-([security.md](security.md)); a database without members has everybody as one.
+admins of a database may do what its members may. Who is a viewer, a member and an admin of a database, its security object
+says ([security.md](security.md)); a database without members and viewers has everybody as a member.
 
 Beside this, what a document is decides who may write it: design documents are written by admins of the database,
 whichever way they come (\`_bulk_docs\`, \`POST\`, \`COPY\`), and user documents by server admins and the user they belong to.

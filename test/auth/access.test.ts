@@ -11,12 +11,13 @@ test('docs/access.md says what the route tables say (npm run access writes it)',
 });
 
 const admin = await startServer();
-const callers = ['anonymous', 'stranger', 'member', 'db_admin', 'server_admin'] as const;
+const callers = ['anonymous', 'stranger', 'viewer', 'member', 'db_admin', 'server_admin'] as const;
 type Caller = (typeof callers)[number];
 
 const clients: Record<Caller, HttpClient> = {
   anonymous: admin.anonymous,
   stranger: admin.as('stranger:pw'),
+  viewer: admin.as('viewer:pw'),
   member: admin.as('member:pw'),
   db_admin: admin.as('dba:pw'),
   server_admin: admin,
@@ -33,7 +34,7 @@ async function makeUser(name: string, roles: string[] = []): Promise<void> {
 }
 
 before(async () => {
-  for (const name of ['stranger', 'member', 'dba']) await makeUser(name);
+  for (const name of ['stranger', 'viewer', 'member', 'dba']) await makeUser(name);
   await makeUser('watcher', ['_metrics']);
 });
 
@@ -44,10 +45,12 @@ const allowed: Record<Access, readonly Caller[]> = {
   replicate: ['server_admin'],
   all_dbs: ['server_admin'],
   metrics: ['server_admin'],
-  member: ['member', 'db_admin', 'server_admin'],
-  listing: ['member', 'db_admin', 'server_admin'],
-  local: ['member', 'db_admin', 'server_admin'],
-  local_listing: ['member', 'db_admin', 'server_admin'],
+  member: ['viewer', 'member', 'db_admin', 'server_admin'],
+  writer: ['member', 'db_admin', 'server_admin'],
+  listing: ['viewer', 'member', 'db_admin', 'server_admin'],
+  local: ['viewer', 'member', 'db_admin', 'server_admin'],
+  local_writer: ['member', 'db_admin', 'server_admin'],
+  local_listing: ['viewer', 'member', 'db_admin', 'server_admin'],
   db_admin: ['db_admin', 'server_admin'],
   maintenance: ['db_admin', 'server_admin'],
 };
@@ -59,6 +62,7 @@ const refusals = [
   'You are not a server admin or read-only metrics user',
   'You are not authorized to access this db.',
   'You are not allowed to access this db.',
+  'You are a viewer of this db: you may read it, but not change it.',
   'You are not a db or server admin.',
   'You are not a server or db admin.',
 ];
@@ -71,7 +75,7 @@ function isRefused({ status, body }: Answer): boolean {
 function refusalStatus(access: Access, caller: Caller): number {
   if (caller === 'anonymous') return 401;
   const ofServer = ['server_admin', 'replicate', 'all_dbs', 'metrics'].includes(access);
-  return ofServer || (access === 'maintenance' && caller === 'member') ? 401 : 403;
+  return ofServer || (access === 'maintenance' && (caller === 'member' || caller === 'viewer')) ? 401 : 403;
 }
 
 const names: Readonly<Record<string, string>> = {
@@ -96,7 +100,11 @@ describe('Every route', () => {
       // The strongest come last: what they may do could change what the others may.
       const db = row.path.startsWith('/{db}') ? await newDb(admin, '?q=1') : '';
       if (db !== '') {
-        const security = { admins: { names: ['dba'] }, members: { names: ['member'] } };
+        const security = {
+          admins: { names: ['dba'] },
+          members: { names: ['member'] },
+          viewers: { names: ['viewer'] },
+        };
         await admin.put(`${db}/_security`, security);
       }
       for (const caller of callers) {

@@ -3,6 +3,7 @@ import {
   checkDbAdmin,
   checkMaintenance,
   checkMember,
+  checkWriter,
   isServerAdmin,
   requireServerAdmin,
 } from '../../auth/rights.js';
@@ -34,8 +35,10 @@ const serverChecks: Readonly<Record<Access, Check<[]>>> = {
   },
   // These belong to databases; on a route without one there is nobody else whom they could mean.
   member: serverAdmins,
+  writer: serverAdmins,
   listing: serverAdmins,
   local: serverAdmins,
+  local_writer: serverAdmins,
   local_listing: serverAdmins,
   db_admin: serverAdmins,
   maintenance: serverAdmins,
@@ -44,8 +47,13 @@ const serverChecks: Readonly<Record<Access, Check<[]>>> = {
 const databaseChecks: Readonly<Record<Access, Check<[Database]>>> = {
   ...serverChecks,
   member: ({ user }, { security }) => checkMember(user, security),
+  writer: ({ user }, { security }) => checkWriter(user, security),
   listing: ({ user, services }, database) => checkListing(services.config, user, database),
   local: ({ user, services }, database) => checkLocal(services.config, user, database),
+  local_writer: ({ user, services }, database) => {
+    checkWriter(user, database.security);
+    checkLocal(services.config, user, database);
+  },
   local_listing: ({ user, services }, database) => {
     checkListing(services.config, user, database);
     checkLocal(services.config, user, database);

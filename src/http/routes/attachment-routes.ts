@@ -36,7 +36,7 @@ type AttachmentHandler = (
 export const attachmentRoute: Route<AttachmentHandler> = {
   path: '/{db}/{docid}/{attname}',
   allow: 'DELETE,GET,HEAD,PUT',
-  access: 'member',
+  access: { GET: 'member', PUT: 'writer', DELETE: 'writer' },
   methods: { GET: getAttachment, PUT: putAttachment, DELETE: deleteAttachment },
 };
 

@@ -25,7 +25,7 @@ import { Spool } from '../request/spool.js';
 
 /** Many documents in one request. */
 export const bulkRoutes: readonly DatabaseRoute[] = [
-  { path: '/{db}/_bulk_docs', allow: 'POST', access: 'member', methods: { POST: bulkDocs } },
+  { path: '/{db}/_bulk_docs', allow: 'POST', access: 'writer', methods: { POST: bulkDocs } },
 ];
 
 /** Bodies up to this size are kept in memory; larger ones go through a file. */

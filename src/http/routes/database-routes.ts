@@ -82,7 +82,7 @@ async function putSecurity(exchange: Exchange, database: Database): Promise<void
 }
 
 function checkSecurity(security: Record<string, unknown>): void {
-  for (const group of ['admins', 'members', 'readers']) {
+  for (const group of ['admins', 'members', 'readers', 'viewers']) {
     const value = security[group];
     if (value === undefined) continue;
     if (typeof value !== 'object' || value === null || Array.isArray(value))

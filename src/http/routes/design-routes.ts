@@ -36,13 +36,13 @@ export const designRoutes: readonly DatabaseRoute[] = [
   {
     path: '/{db}/_design/{ddoc}/_update/{func}',
     allow: 'POST,PUT,DELETE',
-    access: 'member',
+    access: { GET: 'member', POST: 'writer', PUT: 'writer', DELETE: 'writer' },
     methods: { GET: refuseGet, POST: update, PUT: update, DELETE: update },
   },
   {
     path: '/{db}/_design/{ddoc}/_update/{func}/*',
     allow: 'POST,PUT,DELETE',
-    access: 'member',
+    access: { GET: 'member', POST: 'writer', PUT: 'writer', DELETE: 'writer' },
     methods: { GET: refuseGet, POST: update, PUT: update, DELETE: update },
   },
   incomplete('_show', 'show_error'),

@@ -33,7 +33,7 @@ type DocumentHandler = (exchange: Exchange, database: Database, id: Bytes) => vo
 export const documentRoute: Route<DocumentHandler> = {
   path: '/{db}/{docid}',
   allow: 'DELETE,GET,HEAD,POST,PUT,COPY',
-  access: 'member',
+  access: { GET: 'member', PUT: 'writer', DELETE: 'writer', COPY: 'writer', POST: 'writer' },
   methods: {
     GET: getDocument,
     PUT: putDocument,
@@ -47,13 +47,19 @@ export const documentRoute: Route<DocumentHandler> = {
 export const designDocumentRoute: typeof documentRoute = {
   ...documentRoute,
   path: '/{db}/_design/{ddoc}',
-  access: { GET: 'member', POST: 'member', COPY: 'member', PUT: 'db_admin', DELETE: 'db_admin' },
+  access: { GET: 'member', POST: 'writer', COPY: 'writer', PUT: 'db_admin', DELETE: 'db_admin' },
 };
 
 export const localDocumentRoute: typeof documentRoute = {
   ...documentRoute,
   path: '/{db}/_local/{docid}',
-  access: 'local',
+  access: {
+    GET: 'local',
+    PUT: 'local_writer',
+    DELETE: 'local_writer',
+    COPY: 'local_writer',
+    POST: 'local_writer',
+  },
 };
 
 function getDocument(exchange: Exchange, database: Database, id: Bytes): void | Promise<void> {

@@ -8,10 +8,13 @@ export const accesses = {
   replicate: 'server admins',
   all_dbs: 'server admins; everybody if `[chttpd] admin_only_all_dbs` is false',
   metrics: 'server admins and users with the role `_metrics`',
-  member: 'members of the database',
-  listing: 'members of the database; of databases with users or replications, server admins',
-  local: 'members of the database; of databases with users, their admins',
-  local_listing: 'members of the database; of databases with users or replications, server admins',
+  member: 'members and viewers of the database',
+  writer: 'members of the database',
+  listing: 'members and viewers of the database; of databases with users or replications, server admins',
+  local: 'members and viewers of the database; of databases with users, their admins',
+  local_writer: 'members of the database; of databases with users, their admins',
+  local_listing:
+    'members and viewers of the database; of databases with users or replications, server admins',
   db_admin: 'admins of the database',
   maintenance: 'admins of the database; all others get 401, logged in or not',
 } as const;

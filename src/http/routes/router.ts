@@ -69,7 +69,7 @@ const databaseTable = new RouteTable(allDatabaseRoutes, 1);
 const databaseRoute: Route<(exchange: Exchange) => void | Promise<void>> = {
   path: '/{db}',
   allow: 'DELETE,GET,HEAD,POST',
-  access: { GET: 'member', POST: 'member', PUT: 'server_admin', DELETE: 'server_admin' },
+  access: { GET: 'member', POST: 'writer', PUT: 'server_admin', DELETE: 'server_admin' },
   methods: {
     GET: (exchange) => getDatabase(exchange, openDatabase(exchange, 'GET')),
     POST: (exchange) => postDocument(exchange, openDatabase(exchange, 'POST')),
