@@ -68,6 +68,7 @@ test('migrate copies a server and verifies it; a second run finds nothing to do'
   for (const run of [1, 2]) {
     const { code, stdout, stderr } = await tuffet(...args);
     assert.equal(code, 0, `${run}: ${stdout}${stderr}`);
+    assert.deepEqual(JSON.parse(stdout).paused_replications, [{ name: '_replicator', documents: 1 }]);
   }
   await assertSame(target);
   assert.equal((await target.get('/no%2Ftes/_revs_limit')).body, 77);
@@ -77,7 +78,25 @@ test('migrate copies a server and verifies it; a second run finds nothing to do'
   assert.equal((await target.as('ann:pw').get('/_session')).body.userCtx.name, 'ann');
   assert.deepEqual((await target.as('second:word').get('/_session')).body.userCtx.roles, ['_admin']);
   assert.equal((await target.get('/_node/_local/_config/cors/origins')).body, 'https://app.example');
+  assert.equal((await target.get('/_replicator/old')).status, 404);
+});
+
+test('migrate leaves replications to the old server, and takes them over when it is told to', async () => {
+  const target = await startServer();
+  const addresses = ['--from', source.urlWithCredentials, '--to', target.urlWithCredentials];
+  const args = ['migrate', ...addresses, '--db', '_replicator', '--no-config'];
+  const left = await tuffet(...args);
+  assert.equal(left.code, 0, left.stderr);
+  assert.match(
+    left.stdout,
+    /^not copied {2}_replicator: 1 replications\nTo start .* --start-replications\.\n/,
+  );
+  assert.equal((await target.get('/_replicator/old')).status, 404);
+  assert.deepEqual((await target.get('/_scheduler/docs')).body.docs, []);
+
+  await tuffet(...args, '--start-replications', '--json');
   assert.equal((await target.get('/_replicator/old')).body.source, 'http://127.0.0.1:1/nowhere');
+  assert.equal((await target.get('/_scheduler/docs')).body.docs.length, 1);
 });
 
 test('migrate says which databases differ', async () => {

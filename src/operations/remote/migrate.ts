@@ -13,6 +13,8 @@ export interface MigrateOptions {
   skip: readonly string[];
   /** Whether options and server admins are taken over too. */
   config: boolean;
+  /** Whether documents of replications are copied: the target runs them as soon as they are there. */
+  startReplications: boolean;
   progress: Progress;
 }
 
@@ -25,6 +27,13 @@ export interface DatabaseReport {
   verified: boolean;
   /** Why not, or what else there is to know. */
   remarks: string[];
+}
+
+export interface MigrateReport {
+  databases: DatabaseReport[];
+  config: ConfigReport;
+  /** Databases of replications that were not copied, and the number of their documents. */
+  paused_replications: { name: string; documents: number }[];
 }
 
 interface Info {
@@ -49,10 +58,8 @@ const pollMs = 500;
  * Copies the databases of one server to another. Documents come by replications, which the target runs: they keep
  * revisions, conflicts and attachments, and go on where they were when the command is called again.
  */
-export async function migrate(
-  options: MigrateOptions,
-): Promise<{ databases: DatabaseReport[]; config: ConfigReport }> {
-  const { from, to, only, skip } = options;
+export async function migrate(options: MigrateOptions): Promise<MigrateReport> {
+  const { from, to, only, skip, startReplications } = options;
   const names = await from.get<string[]>('/_all_dbs');
   await to.get('/_all_dbs');
   const wanted = names.filter(
@@ -62,8 +69,18 @@ export async function migrate(
   wanted.sort((a, b) => Number(isReplicator(a)) - Number(isReplicator(b)));
   const config = options.config ? await migrateConfig(from, to) : { taken: [], left: [] };
   const databases: DatabaseReport[] = [];
-  for (const name of wanted) databases.push(await migrateDatabase(name, options));
-  return { databases, config };
+  const paused: MigrateReport['paused_replications'] = [];
+  for (const name of wanted) {
+    if (startReplications || !isReplicator(name)) databases.push(await migrateDatabase(name, options));
+    else paused.push({ name, documents: await replicationsIn(from, name) });
+  }
+  return { databases, config, paused_replications: paused.filter(({ documents }) => documents > 0) };
+}
+
+/** The documents of a database but design documents. */
+async function replicationsIn(server: RemoteServer, name: string): Promise<number> {
+  const { rows } = await server.get<{ rows: { id: string }[] }>(`${pathOf(name)}/_all_docs`);
+  return rows.filter(({ id }) => !id.startsWith('_design/')).length;
 }
 
 const isReplicator = (name: string): boolean => name === '_replicator' || name.endsWith('/_replicator');
