@@ -14,7 +14,7 @@ function sourceOf(docs: number): SearchSource {
     pieces: () => [],
   };
   const database = { runtime: new SystemRuntime() };
-  return { database, analyzer: { name: 'standard' }, reader: () => reader } as unknown as SearchSource;
+  return { database, analyzer: { name: 'standard' }, readers: () => [reader] } as unknown as SearchSource;
 }
 
 const request = (query: string): SearchRequest => ({
