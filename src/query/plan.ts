@@ -32,14 +32,18 @@ export interface Scope {
 
 /** Chooses the index; refuses where none can serve the query, or only one that the client doesn't want. */
 export function planQuery(request: FindRequest, scope: Scope): { plan: Plan; choice: Choice } {
-  const choice = chooseFor(request, scope);
+  const choice = chooseIndex(request.selector.normal, request, scope.indexes);
   if (choice.index === undefined) throw noIndex(request, scope);
-  return { plan: planWith(request, choice.index), choice };
+  const kept = keptChoice(request, choice);
+  return { plan: planWith(request, kept.index!), choice: kept };
 }
 
 /** Which index would be taken, and why not another. A bookmark keeps to the index that it is from. */
 export function chooseFor(request: FindRequest, { indexes }: Scope): Choice {
-  const choice = chooseIndex(request.selector.normal, request, indexes);
+  return keptChoice(request, chooseIndex(request.selector.normal, request, indexes));
+}
+
+function keptChoice(request: FindRequest, choice: Choice): Choice {
   checkFallback(request, choice);
   const { bookmark } = request;
   if (bookmark === undefined || choice.index === undefined) return choice;
@@ -59,7 +63,7 @@ function checkFallback({ allowFallback, useIndex }: FindRequest, { index, isName
       'invalid_index',
       `${useIndexText(useIndex)} specified by \`use_index\` could not be found or it is not suitable.`,
     );
-  if (index?.type === 'special' && !isNamed)
+  if ((index === undefined || index.type === 'special') && !isNamed)
     throw new RequestError('invalid_index', 'You must specify an index with the `use_index` parameter.');
 }
 

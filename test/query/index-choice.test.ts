@@ -81,3 +81,22 @@ test('nothing is at other paths below _index, whatever the method', async () => 
       assert.equal((await client.send(method, `${db}/_index/_bulk_delete`)).status, 405, method);
   }
 });
+
+test('where no index serves, _find says so before it says that no index was named', async () => {
+  const body = { selector: { other: 1 }, sort: ['other'], allow_fallback: false };
+  const errors = async (query: object): Promise<unknown[]> => {
+    const answers = await Promise.all([
+      client.post(`${db}/_find`, query),
+      client.post(`${db}/_explain`, query),
+    ]);
+    return answers.map((answer) => [answer.status, answer.body.error]);
+  };
+  assert.deepEqual(await errors(body), [
+    [400, 'no_usable_index'],
+    [400, 'invalid_index'],
+  ]);
+  assert.deepEqual(await errors({ ...body, use_index: 'nope' }), [
+    [400, 'no_usable_index'],
+    [400, 'invalid_index'],
+  ]);
+});
