@@ -56,6 +56,9 @@ const ownValues = new Set([
   'version',
 ]);
 
+/** Lists that CouchDB sorts by hashes of its own, so that their order says nothing. */
+const unorderedLists = new Set(['indexable_fields', 'missing', 'possible_ancestors', 'unindexable_fields']);
+
 const sequenceName = /^(?:\w+_)?seq$/;
 
 /** Attachments of these types are kept compressed, and the digest is that of the compressed bytes. */
@@ -117,8 +120,12 @@ function canonicalValue(value: unknown, name: string, text: CanonicalText): unkn
     if (sequenceName.test(name)) return '<seq>';
     return typeof value === 'string' ? text.of(value) : value;
   }
-  if (Array.isArray(value))
-    return value.filter((each) => !isPurgeCheckpoint(each)).map((each) => canonicalValue(each, name, text));
+  if (Array.isArray(value)) {
+    const list = value
+      .filter((each) => !isPurgeCheckpoint(each))
+      .map((each) => canonicalValue(each, name, text));
+    return unorderedLists.has(name) ? list.map((each) => JSON.stringify(each)).sort() : list;
+  }
   if (typeof value !== 'object') return value;
   const members = value as Record<string, unknown>;
   const isCompressed =
