@@ -1,7 +1,8 @@
 import type { Bytes } from '../base/bytes.js';
 import { notFound, RequestError } from '../base/errors.js';
 import type { Rev } from '../revisions/rev.js';
-import { find, leaves, leavesBelow, pathOf, winner, type RevNode } from '../revisions/tree.js';
+import { leavesByBranch } from '../revisions/leaf-order.js';
+import { find, leavesBelow, pathOf, winner, type RevNode, type RevTree } from '../revisions/tree.js';
 import type { DocRecord } from '../shard/doc-record.js';
 import type { Database } from '../node/database.js';
 import {
@@ -135,14 +136,24 @@ export function openRevs(
     const opened = openNode(database, id, doc, node, revs, show);
     return opened === undefined ? { missing: node } : { ok: opened };
   };
-  if (wanted === 'all') return leaves(doc.tree).map(open);
-  const given = new Set<RevNode>();
-  return wanted.flatMap((rev): OpenedRev[] => {
+  if (wanted === 'all') return leavesByBranch(doc.tree).map(open);
+  if (latest) return latestOf(doc.tree, wanted).map((each) => ('missing' in each ? each : open(each)));
+  return wanted.map((rev) => {
     const node = find(doc.tree, rev);
+    return node === undefined ? { missing: rev } : open(node);
+  });
+}
+
+/** The leaves below the wanted revisions, each once. */
+function latestOf(tree: RevTree, wanted: readonly Rev[]): (RevNode | { missing: Rev })[] {
+  const ordered = leavesByBranch(tree);
+  const given = new Set<RevNode>();
+  return wanted.flatMap((rev) => {
+    const node = find(tree, rev);
     if (node === undefined) return [{ missing: rev }];
-    if (!latest) return [open(node)];
-    const fresh = leavesBelow(doc.tree, node).filter((leaf) => !given.has(leaf));
+    const below = new Set(leavesBelow(tree, node));
+    const fresh = ordered.filter((leaf) => below.has(leaf) && !given.has(leaf));
     for (const leaf of fresh) given.add(leaf);
-    return fresh.map(open);
+    return fresh;
   });
 }

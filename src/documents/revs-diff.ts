@@ -1,6 +1,6 @@
 import type { Bytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
-import type { Rev } from '../revisions/rev.js';
+import { compareRevs, type Rev } from '../revisions/rev.js';
 import { missing, possibleAncestors } from '../revisions/tree.js';
 import type { Database } from '../node/database.js';
 import type { Show } from '../node/read-gate.js';
@@ -23,7 +23,7 @@ export function revsDiff(database: Database, id: Bytes, revs: readonly Rev[], sh
   // Of a document that is deleted at this very moment, revisions may be asked for in vain; they do no harm.
   const tree = database.collection.treeOnce(id);
   if (tree === undefined) return { missing: revs, possibleAncestors: none };
-  const absent = missing(tree, revs);
+  const absent = missing(tree, revs).sort(compareRevs);
   return { missing: absent, possibleAncestors: absent.length === 0 ? none : possibleAncestors(tree, absent) };
 }
 

@@ -1,5 +1,6 @@
 import type { Bytes } from '../base/bytes.js';
 import { badRequest } from '../base/errors.js';
+import { sortInSlices } from '../base/sort-in-slices.js';
 import { StorageError } from '../base/storage-errors.js';
 import type { Rev } from '../revisions/rev.js';
 import type { Edit, EditResult, LocalEdit } from '../shard/commands.js';
@@ -21,7 +22,8 @@ export interface UpdateOptions {
 
 /**
  * Saves documents, each on its own: there is no transaction over several. Gives what became of each, in their order. The
- * documents of a shard share a command; nearly always all reach the disk in the same commit.
+ * documents of a shard share a command; nearly always all reach the disk in the same commit. In the changes they stand in the
+ * order of their ids, as in CouchDB.
  */
 export async function updateDocs(
   database: Database,
@@ -34,7 +36,8 @@ export async function updateDocs(
   const edits = new Map<number, { at: number[]; edits: Edit[] }>();
   const locals = new Map<number, { at: number[]; edits: LocalEdit[] }>();
   const results: SavedEdit[] = new Array<SavedEdit>(inputs.length).fill(undefined);
-  for (const [at, input] of inputs.entries()) {
+  for (const at of await placesById(database, inputs)) {
+    const input = inputs[at]!;
     const shard = database.shardOf(input.id);
     if (isLocalId(input.id)) {
       const local = localEdit(input, newEdits);
@@ -80,6 +83,20 @@ export async function updateDocs(
   await Promise.all(work);
   if (failures.length > 0 && failures.length === work.length) throw failures[0]!;
   return results;
+}
+
+/** More documents than these are sorted in slices. */
+const sortedAtOnce = 2_000;
+
+/** The places of the inputs in the order of ids; edits of the same document stay in theirs. */
+async function placesById(database: Database, inputs: readonly NamedInput[]): Promise<readonly number[]> {
+  const places = [...inputs.keys()];
+  const compare = (a: number, b: number): number => {
+    const [one, other] = [inputs[a]!.id, inputs[b]!.id];
+    return one < other ? -1 : one > other ? 1 : a - b;
+  };
+  if (places.length > sortedAtOnce) return await sortInSlices(places, compare, database.runtime);
+  return places.sort(compare);
 }
 
 /** The same for one document, which most writes bring. */

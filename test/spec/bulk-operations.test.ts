@@ -143,3 +143,59 @@ describe('POST /{db}/_bulk_get', () => {
       assertRefused(await client.post(`${db}/_bulk_get`, body), 400);
   });
 });
+
+/** Two trees: 1-a with the leaves 3-c, 3-d and 4-z (deleted), and 1-e with the leaf 2-f. */
+async function newForest(): Promise<string> {
+  const db = await newDb(client);
+  const paths = [
+    [3, 'c', 'b', 'a'],
+    [3, 'd', 'b', 'a'],
+    [4, 'z', 'y', 'x', 'a'],
+    [2, 'f', 'e'],
+  ] as const;
+  const docs = paths.map(([start, ...ids]) => ({
+    _id: 'u',
+    _revisions: { start, ids },
+    ...(start === 4 ? { _deleted: true } : {}),
+  }));
+  assertOk(await client.post(`${db}/_bulk_docs`, { new_edits: false, docs }), 201);
+  return db;
+}
+
+test('_bulk_get lists leaves branch by branch, the tree with the latest root first', async () => {
+  const db = await newForest();
+  const revs = async (entry: object, query = ''): Promise<string[]> => {
+    const { results } = (await client.post(`${db}/_bulk_get${query}`, { docs: [entry] })).body;
+    return results[0].docs.map(({ ok }: { ok: { _rev: string } }) => ok._rev);
+  };
+  assert.deepEqual(await revs({ id: 'u' }), ['2-f', '3-c', '3-d', '4-z']);
+  assert.deepEqual(await revs({ id: 'u', rev: '1-a' }, '?latest=true'), ['3-c', '3-d', '4-z']);
+  assert.deepEqual(await revs({ id: 'u', rev: '2-b' }, '?latest=true'), ['3-c', '3-d']);
+});
+
+test('_revs_diff and _missing_revs list what is missing in the order of revisions', async () => {
+  const db = await newForest();
+  const asked = ['1-zz', '3-aa', '2-bb', '2-x'];
+  const { u, unknown } = (await client.post(`${db}/_revs_diff`, { u: asked, unknown: ['2-b', '1-a'] })).body;
+  assert.deepEqual(u.missing, ['1-zz', '2-bb', '3-aa']);
+  assert.deepEqual(unknown.missing, ['2-b', '1-a']);
+  const { missing_revs: missing } = (await client.post(`${db}/_missing_revs`, { u: asked })).body;
+  assert.deepEqual(missing.u, ['1-zz', '2-bb', '3-aa']);
+});
+
+test('documents of one _bulk_docs stand in the changes in the order of their ids', async () => {
+  const db = await newDb(client, '?q=1');
+  const ids = Array.from({ length: 5_000 }, (_, n) => `d${(n * 7919) % 5_000}`);
+  const docs = [...ids.map((_id) => ({ _id })), { _id: 'd1', again: true }];
+  const answer = await client.post(`${db}/_bulk_docs`, { docs });
+  assert.deepEqual(
+    answer.body.map(({ id }: { id: string }) => id),
+    docs.map(({ _id }) => _id),
+  );
+  assert.equal(answer.body.at(-1).error, 'conflict');
+  const { results } = (await client.get(`${db}/_changes`)).body;
+  assert.deepEqual(
+    results.map(({ id }: { id: string }) => id),
+    ids.toSorted(),
+  );
+});

@@ -160,3 +160,29 @@ describe('Document fields', () => {
     assertRefused(await client.copy(`${db}/source`, 'target'), 409, 'conflict');
   });
 });
+
+test('a stub that stands for nothing is refused with 412, after conflicts', async () => {
+  const db = await newDb(client);
+  const { rev: first } = (await client.put(`${db}/a`, {})).body;
+  const { rev } = (await client.put(`${db}/a`, { _rev: first })).body;
+  const _attachments = { file: { stub: true } };
+  for (const _rev of [undefined, '1-aa', '7-aa', first])
+    assertRefused(await client.put(`${db}/a`, { _rev, _attachments }), 409, 'conflict');
+  assertRefused(await client.put(`${db}/a`, { _rev: rev, _attachments }), 412, 'missing_stub');
+  for (const _rev of [undefined, '1-aa'])
+    assertRefused(await client.put(`${db}/new`, { _rev, _attachments }), 412, 'missing_stub');
+  const docs = [{ _id: 'a', _attachments }, { _id: 'b' }];
+  const answer = await client.post(`${db}/_bulk_docs`, { docs });
+  assert.deepEqual(
+    answer.body.map(({ error }: { error?: string }) => error),
+    ['conflict', undefined],
+  );
+});
+
+test('the destination of a copy takes nothing but a revision', async () => {
+  const db = await newDb(client);
+  await client.put(`${db}/a`, {});
+  for (const destination of ['b?x=1', 'b?', 'b?rev=zz', 'b?rev=1-aa&x=1']) {
+    assertRefused(await client.copy(`${db}/a`, destination), 400, 'bad_request');
+  }
+});

@@ -129,3 +129,12 @@ describe('The conflicts parameter', () => {
     assert.deepEqual(ignored.body.rows, [{ id: 'd', key: 'd', value: { rev: '2-b' } }]);
   });
 });
+
+test('keys of one among several queries that are no array are a query_parse_error', async () => {
+  const home = await newDb(client);
+  for (const path of ['_all_docs', '_design_docs', '_local_docs']) {
+    const answer = await client.post(`${home}/${path}/queries`, { queries: [{ limit: 1 }, { keys: 'a' }] });
+    assertRefused(answer, 400, 'query_parse_error');
+    assertRefused(await client.post(`${home}/${path}`, { keys: 'a' }), 400, 'bad_request');
+  }
+});

@@ -44,7 +44,7 @@ export async function attach(
     for (const each of input.attachments) {
       if (each.kind === 'stub') {
         const kept = keptBy(each, parent.attachments);
-        // An unknown parent is a conflict, which will be found in its turn.
+        // Without a parent it is a conflict, which will be found in its turn.
         if (kept === undefined && parent.known) throw missingStub(fromBytes(input.id), each.name);
         if (kept !== undefined) attachments.push(kept);
         continue;
@@ -107,7 +107,7 @@ function checkAnnounced(
 
 interface Parent {
   pos: number;
-  /** False where the document names a revision that is not here. */
+  /** False where the edit continues no leaf of a document that is here. */
   known: boolean;
   attachments: readonly Attachment[];
 }
@@ -120,17 +120,15 @@ function parentOf(
 ): Parent {
   const doc = database.collection.doc(id);
   const path = revisions ?? (rev && { start: rev.pos, hashes: [rev.hash] });
-  if (doc === undefined) {
-    const pos = newEdits ? 0 : (path?.start ?? 1) - 1;
-    return { pos, known: !newEdits || path === undefined, attachments: [] };
-  }
+  if (doc === undefined) return { pos: newEdits ? 0 : (path?.start ?? 1) - 1, known: true, attachments: [] };
   const named = path?.hashes
     .map((hash, i) => find(doc.tree, { pos: path.start - i, hash }))
     .find((node) => node !== undefined);
   const node: RevNode | undefined =
     named ?? (newEdits && path === undefined && doc.deleted && !deleted ? winner(doc.tree) : undefined);
   const pos = newEdits ? (node?.pos ?? 0) : (path?.start ?? 1) - 1;
-  if (node === undefined) return { pos, known: !newEdits || path === undefined, attachments: [] };
+  // An edit of something else than a leaf is a conflict, whatever its stubs say.
+  if (node === undefined || (newEdits && !node.leaf)) return { pos, known: !newEdits, attachments: [] };
   const content = database.collection.body(database.shardOf(id), doc, node);
   return { pos, known: true, attachments: content === undefined ? [] : attachmentsOf(content) };
 }

@@ -119,7 +119,7 @@ function checkIntegers(query: Query): void {
 export function wholeNumber(query: Query, name: string): number | undefined {
   const text = query.get(name);
   if (text === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(text)) throw badRequest(`The ${name} value should be a whole number.`);
+  if (!/^\+?\d{1,15}$/.test(text)) throw badRequest(`The ${name} value should be a whole number.`);
   return Number(text);
 }
 

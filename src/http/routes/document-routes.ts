@@ -283,10 +283,13 @@ async function copyDocument(exchange: Exchange, database: Database, id: Bytes): 
 }
 
 function parseDestination(header: string, exchange: Exchange): { id: Bytes; rev: Rev | undefined } {
-  const [path = '', query = ''] = header.split('?');
+  const [path = '', query] = header.split('?');
   if (/^https?:\/\//i.test(path)) throw badRequest('Destination URL must be relative.');
   const id = decodeComponent(path);
   checkWritableId(exchange, id);
-  const rev = /(?:^|&)rev=([^&]*)/.exec(query)?.[1];
-  return { id, rev: rev === undefined ? undefined : parseRev(fromBytes(decodeComponent(rev))) };
+  if (query === undefined) return { id, rev: undefined };
+  // Nothing but a revision can be said of the target.
+  const rev = /^rev=([^&]*)$/.exec(query)?.[1];
+  if (rev === undefined) throw badRequest('Invalid rev format');
+  return { id, rev: parseRev(fromBytes(decodeComponent(rev))) };
 }

@@ -63,6 +63,8 @@ function listQueries(kind: ListingKind): DatabaseHandler {
     const requests = queries.map((query: unknown) => {
       if (typeof query !== 'object' || query === null || Array.isArray(query))
         throw badRequest('Each query must be a JSON object.');
+      if ('keys' in query && !Array.isArray(query.keys))
+        throw parseError('`keys` must be an array of strings.');
       const own = bodyParameters(query as Record<string, unknown>);
       const request = singleKey(limitRows(exchange.services.config, listingRequest([...shared, ...own])));
       checkPartitionAsked(database, kind, request);
