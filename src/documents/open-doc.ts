@@ -146,13 +146,16 @@ export function openRevs(
 
 /** The leaves below the wanted revisions, each once. */
 function latestOf(tree: RevTree, wanted: readonly Rev[]): (RevNode | { missing: Rev })[] {
-  const ordered = leavesByBranch(tree);
+  let order: Map<RevNode, number> | undefined;
   const given = new Set<RevNode>();
-  return wanted.flatMap((rev) => {
+  return wanted.flatMap((rev): (RevNode | { missing: Rev })[] => {
     const node = find(tree, rev);
     if (node === undefined) return [{ missing: rev }];
-    const below = new Set(leavesBelow(tree, node));
-    const fresh = ordered.filter((leaf) => below.has(leaf) && !given.has(leaf));
+    const fresh = leavesBelow(tree, node).filter((leaf) => !given.has(leaf));
+    if (fresh.length > 1) {
+      const places = (order ??= new Map(leavesByBranch(tree).map((leaf, i) => [leaf, i])));
+      fresh.sort((a, b) => places.get(a)! - places.get(b)!);
+    }
     for (const leaf of fresh) given.add(leaf);
     return fresh;
   });

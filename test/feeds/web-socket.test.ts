@@ -45,7 +45,7 @@ describe('a feed over a WebSocket', () => {
     await socket.until('the end', () => socket.closed !== undefined);
     assert.deepEqual(
       socket.rows.map(({ id, doc }) => [id, doc!['_id']]),
-      [5, 6, 7].map((n) => [`doc${n}`, `doc${n}`]),
+      ['doc13', 'doc14', 'doc15'].map((id) => [id, id]),
     );
     assert.equal(socket.ofType('end')[0]!.reason, 'limit');
     assert.equal(socket.ofType('end')[0]!.pending, 12);
