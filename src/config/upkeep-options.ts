@@ -28,6 +28,12 @@ export const upkeepOptions = {
     centurySeconds,
     'Seconds between two searches for deleted documents that are old enough to be purged. The first begins a minute after the start.',
   ),
+  'tuffet/expiry_interval_seconds': integer(
+    60,
+    1,
+    86_400,
+    'Seconds between two searches for documents that have expired, in databases with `_expiry`.',
+  ),
 };
 
 /** The purging of deleted documents by their age. */

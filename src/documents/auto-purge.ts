@@ -1,16 +1,15 @@
 import { RequestError } from '../base/errors.js';
-import { toBytes } from '../base/bytes.js';
 import type { Timer } from '../base/runtime.js';
 import { endless, periodSeconds } from '../config/period.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
+import { pagedNames } from '../node/paged-names.js';
 import { encodeSequence, parseSince, type Positions } from '../node/sequence.js';
 import { decodeChange, isDeletedChange } from '../shard/change-record.js';
 import { purgeDocs, type PurgeRequest } from './purge-docs.js';
 
 /** The first search begins so long after the start, unless searches are to be more frequent than that. */
 const firstRunSeconds = 60;
-const namesAtOnce = 1_000;
 /** Changes that are looked at in one turn. */
 const changesAtOnce = 1_000;
 /** Databases of which it is remembered how far they were searched; others are searched from the beginning. */
@@ -50,31 +49,16 @@ export class AutoPurge {
 
   async #run(): Promise<void> {
     try {
-      for await (const name of this.#names()) await this.#purgeOld(name);
+      // Where the configuration has a default, those without the setting are purged too.
+      const having = this.#defaultTtl() === undefined ? 'auto_purge' : undefined;
+      for await (const name of pagedNames(this.registry, having)) {
+        if (this.#closed) return;
+        await this.#purgeOld(name);
+      }
     } catch (error) {
       this.#report(error);
     }
     if (!this.#closed) this.#timer = this.#schedule(this.#intervalSeconds);
-  }
-
-  /** Those that have the setting, or all where the configuration has a default. */
-  async *#names(): AsyncIterable<string> {
-    const having = this.#defaultTtl() === undefined ? ({ having: 'auto_purge' } as const) : {};
-    let names: string[] = [];
-    do {
-      const last = names.at(-1);
-      const query = { inclusiveEnd: true, descending: false, limit: namesAtOnce, ...having };
-      names = [
-        ...this.registry.names(
-          last === undefined ? { ...query, skip: 0 } : { ...query, start: `${toBytes(last)}\0`, skip: 0 },
-        ),
-      ];
-      for (const name of names) {
-        if (this.#closed) return;
-        yield name;
-      }
-      await this.registry.runtime.nextTurn();
-    } while (names.length === namesAtOnce);
   }
 
   /** A database that fails is tried again by the next search. */

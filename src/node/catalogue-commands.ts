@@ -64,6 +64,8 @@ export interface ChangeableSettings {
   revs_limit?: number;
   purged_infos_limit?: number;
   auto_purge?: AutoPurgeSettings;
+  /** Empty where it was removed. */
+  expiry?: ExpirySettings;
 }
 
 export interface AutoPurgeSettings {
@@ -71,8 +73,13 @@ export interface AutoPurgeSettings {
   deleted_document_ttl?: string | number;
 }
 
+export interface ExpirySettings {
+  /** The member of documents that has the date after which they are deleted. */
+  field?: string;
+}
+
 /** Settings by which databases are listed too, so that those that have one are found without looking at all others. */
-export type ListedSetting = 'auto_purge';
+export type ListedSetting = 'auto_purge' | 'expiry';
 
 /** A database as it is stored. `slot` belongs to the node and is only found in catalogues of format 1. */
 export interface StoredDatabase extends DatabaseSettings {
@@ -107,7 +114,7 @@ export const nameKey = (name: string): Bytes => 'd' + toBytes(name);
 export const marksPrefix = 't';
 export const marksKey = (name: string): Bytes => marksPrefix + toBytes(name);
 /** What the keys of a list of databases begin with. */
-export const listPrefixes: Readonly<Record<ListedSetting, Bytes>> = { auto_purge: 'a' };
+export const listPrefixes: Readonly<Record<ListedSetting, Bytes>> = { auto_purge: 'a', expiry: 'e' };
 
 export const readMeta = (source: Pick<Store, 'get'>): Meta =>
   decodeJson<Meta>(source.get(metaKey)) ?? { version: 1, next_instance: 1 };

@@ -15,6 +15,7 @@ import type { Logger } from '../base/logger.js';
 import { StartupError } from '../base/startup-error.js';
 import { TimerWheel } from '../base/timer-wheel.js';
 import { packageVersion } from '../base/version.js';
+import { Expiry } from '../query/expiry.js';
 import { BackgroundIndexing } from '../views/background-indexing.js';
 import { AutoPurge } from '../documents/auto-purge.js';
 import { BatchWrites } from '../documents/batch-writes.js';
@@ -263,6 +264,7 @@ async function openStores(
   new BackgroundIndexing(registry);
   new AutoCompaction(registry);
   new AutoPurge(registry);
+  new Expiry(registry);
   await setUp(registry, config);
   new UserDatabases(registry, config, logger);
   sweepOrphans(registry).then(

@@ -49,6 +49,7 @@ function randomSettings(random: Random): Extract<CatalogueCommand, { type: 'set'
     case 1:
       return { purged_infos_limit: random.below(10) };
     case 2:
+      if (random.oneIn(2)) return { expiry: random.oneIn(2) ? {} : { field: 'at' } };
       return { auto_purge: random.oneIn(2) ? {} : { deleted_document_ttl: '1_day' } };
     default:
       return { security: { admins: { names: ['é', random.hex(5)] }, deep: [[{ n: random.below(9) / 7 }]] } };
@@ -56,7 +57,7 @@ function randomSettings(random: Random): Extract<CatalogueCommand, { type: 'set'
 }
 
 /** The part of the catalogue that nodes share: the lists of databases, their marks and the counters. */
-const shared = ['a', 'd', 'm', 't'].map((start) => ({ start, end: prefixEnd(start) }));
+const shared = ['a', 'd', 'e', 'm', 't'].map((start) => ({ start, end: prefixEnd(start) }));
 
 function scene(encoded: boolean): LogScene<CatalogueCommand, CatalogueResults> {
   return {

@@ -1,7 +1,8 @@
-import { badRequest } from '../../base/errors.js';
+import { badRequest, notFound } from '../../base/errors.js';
 import { isPeriod } from '../../config/period.js';
 import type { AutoPurgeSettings } from '../../node/catalogue-commands.js';
 import type { Database } from '../../node/database.js';
+import { createExpiryIndex, removeExpiryIndex } from '../../query/expiry.js';
 import { requireJson } from '../request/body.js';
 import type { Exchange } from '../exchange.js';
 import type { DatabaseRoute } from './route.js';
@@ -13,6 +14,12 @@ export const upkeepRoutes: readonly DatabaseRoute[] = [
     allow: 'GET,PUT,HEAD',
     access: { GET: 'member', PUT: 'server_admin' },
     methods: { GET: getAutoPurge, PUT: putAutoPurge },
+  },
+  {
+    path: '/{db}/_expiry',
+    allow: 'GET,PUT,DELETE,HEAD',
+    access: { GET: 'member', PUT: 'db_admin', DELETE: 'db_admin' },
+    methods: { GET: getExpiry, PUT: putExpiry, DELETE: deleteExpiry },
   },
   {
     path: '/{db}/_time_seq',
@@ -44,6 +51,34 @@ function checkAutoPurge(settings: Record<string, unknown>): void {
         'deleted_document_ttl must be a period such as "30_days", "infinity", or a whole number of seconds.',
       );
   }
+}
+
+function getExpiry(exchange: Exchange, database: Database): void {
+  exchange.json(200, database.record.expiry ?? {});
+}
+
+const fieldLengthMax = 1_000;
+
+async function putExpiry(exchange: Exchange, database: Database): Promise<void> {
+  requireJson(exchange.request);
+  const { field, ...others } = await exchange.jsonObject();
+  if (Object.keys(others).length > 0) throw badRequest('_expiry takes one member, `field`.');
+  if (typeof field !== 'string' || field === '' || field.startsWith('_') || field.length > fieldLengthMax)
+    throw badRequest(
+      `\`field\` must be the name of a member of documents: a string of 1 to ${fieldLengthMax} characters that does not begin with an underscore.`,
+    );
+  const { registry } = exchange.services;
+  await createExpiryIndex(registry, database, field);
+  await registry.setDatabase(database, { expiry: { field } });
+  exchange.json(201, { ok: true });
+}
+
+async function deleteExpiry(exchange: Exchange, database: Database): Promise<void> {
+  if (database.record.expiry?.field === undefined) throw notFound('missing');
+  const { registry } = exchange.services;
+  await registry.setDatabase(database, { expiry: {} });
+  await removeExpiryIndex(registry, database);
+  exchange.json(200, { ok: true });
 }
 
 function getTimeSeq(exchange: Exchange, database: Database): void {

@@ -1,0 +1,190 @@
+import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { RequestError } from '../base/errors.js';
+import type { Timer } from '../base/runtime.js';
+import { serverAdminRole, type UserContext } from '../base/user-context.js';
+import { saveDocs } from '../documents/save-docs.js';
+import type { DatabaseRegistry } from '../node/database-registry.js';
+import type { Database } from '../node/database.js';
+import { pagedNames } from '../node/paged-names.js';
+import { parseRev } from '../revisions/rev.js';
+import { parseField } from '../selectors/field-path.js';
+import { dueConditions, expiryMs } from './expiry-dates.js';
+import { DocSearch, readQuery, type FindContext } from './find-docs.js';
+import { readIndexRequest, type IndexRequest } from './index-request.js';
+import { queryIndexes } from './query-indexes.js';
+import { createIndex, deleteIndex } from './save-index.js';
+
+/** The design document and the name of the index that finds expired documents. */
+const ddoc = '_design/tuffet-expiry';
+const indexName = 'expiry';
+/** Documents that are deleted in one step. */
+const pageSize = 200;
+
+const server: UserContext = { name: null, roles: [serverAdminRole] };
+
+/**
+ * Deletes documents whose date has passed, in databases with `_expiry`. Once in a while each of them is asked, by an index
+ * of its own, for documents with a date up to now: what that costs depends on the changes since the last time and on the
+ * documents that are due.
+ */
+export class Expiry {
+  #timer: Timer;
+  #closed = false;
+
+  constructor(private readonly registry: DatabaseRegistry) {
+    registry.watch({
+      committed: () => {},
+      catalogued: () => {},
+      closing: () => {
+        this.#closed = true;
+        this.#timer.cancel();
+      },
+    });
+    this.#timer = this.#schedule();
+  }
+
+  #schedule(): Timer {
+    const ms = this.registry.config.number('tuffet/expiry_interval_seconds') * 1000;
+    return this.registry.runtime.setIdleTimer(() => void this.#run(), ms);
+  }
+
+  async #run(): Promise<void> {
+    try {
+      for await (const name of pagedNames(this.registry, 'expiry')) {
+        if (this.#closed) return;
+        await this.#deleteExpired(name);
+      }
+    } catch (error) {
+      this.#report(error);
+    }
+    if (!this.#closed) this.#timer = this.#schedule();
+  }
+
+  /** A database that fails is tried again the next time. */
+  async #deleteExpired(name: string): Promise<void> {
+    try {
+      const database = this.registry.find(name);
+      const field = database?.record.expiry?.field;
+      if (database === undefined || field === undefined) return;
+      await createExpiryIndex(this.registry, database, field);
+      const now = this.registry.runtime.now();
+      for (const condition of dueConditions(now)) await this.#deleteMatching(database, field, condition, now);
+    } catch (error) {
+      if (this.registry.exists(name)) this.#report(error, name);
+    }
+  }
+
+  async #deleteMatching(database: Database, field: string, condition: object, now: number): Promise<void> {
+    let bookmark: string | undefined;
+    for (;;) {
+      if (this.#closed || database.isGone || database.record.expiry?.field !== field) return;
+      const page = await this.#find(database, field, condition, bookmark);
+      const due = page.docs.filter((doc) => isDue(valueAt(doc, field), now));
+      await this.#delete(database, due);
+      if (page.docs.length < pageSize) return;
+      ({ bookmark } = page);
+    }
+  }
+
+  async #find(
+    database: Database,
+    field: string,
+    condition: object,
+    bookmark: string | undefined,
+  ): Promise<Page> {
+    const context: FindContext = { registry: this.registry, database, user: server, partition: undefined };
+    const search = new DocSearch(
+      context,
+      readQuery(context, {
+        selector: { [field]: condition },
+        fields: ['_id', '_rev', field],
+        use_index: [ddoc, indexName],
+        allow_fallback: false,
+        limit: pageSize,
+        ...(bookmark === undefined ? {} : { bookmark }),
+      }),
+    );
+    await search.ready();
+    let text: Bytes = '';
+    for (const pieces = search.pieces(); ;) {
+      const { value, done } = pieces.next();
+      text += value;
+      if (done) return JSON.parse(fromBytes(text)) as Page;
+      await this.registry.runtime.nextTurn();
+    }
+  }
+
+  /** One that was changed meanwhile, or that a validation function keeps, stays. */
+  async #delete(database: Database, docs: readonly Found[]): Promise<void> {
+    if (docs.length === 0) return;
+    const inputs = docs.map(({ _id, _rev }) => ({
+      id: toBytes(_id),
+      rev: parseRev(_rev),
+      revisions: undefined,
+      deleted: true,
+      attachments: undefined,
+      body: '{}',
+    }));
+    const saved = await saveDocs(this.registry, database, inputs, { user: server, newEdits: true });
+    const refused = saved.filter((each) => each instanceof RequestError && each.error !== 'conflict');
+    this.registry.logger.info(
+      { database: database.name, deleted: saved.length - refused.length, refused: refused.length },
+      'deleted expired documents',
+    );
+  }
+
+  /** Work for a server that closes is broken off. */
+  #report(error: unknown, database?: string): void {
+    if (this.#closed) return;
+    const message = 'deleting expired documents failed; it is tried again later';
+    if (error instanceof RequestError)
+      this.registry.logger.warn({ database, reason: error.message }, message);
+    else this.registry.logger.error({ err: error, database }, message);
+  }
+}
+
+interface Found extends Record<string, unknown> {
+  _id: string;
+  _rev: string;
+}
+
+interface Page {
+  docs: Found[];
+  bookmark?: string;
+}
+
+function isDue(value: unknown, now: number): boolean {
+  const ms = expiryMs(value);
+  return ms !== undefined && ms <= now;
+}
+
+function valueAt(doc: Found, field: string): unknown {
+  let value: unknown = doc;
+  for (const part of parseField(field))
+    value =
+      typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[part] : undefined;
+  return value;
+}
+
+const indexRequest = (database: Database, field: string): IndexRequest =>
+  readIndexRequest({
+    index: { fields: [field] },
+    ddoc,
+    name: indexName,
+    type: 'json',
+    ...(database.isPartitioned ? { partitioned: false } : {}),
+  });
+
+/** Refuses what can't be the name of a member. Does nothing where the index is there. */
+export async function createExpiryIndex(
+  registry: DatabaseRegistry,
+  database: Database,
+  field: string,
+): Promise<void> {
+  await createIndex({ registry, database, user: server }, indexRequest(database, field));
+}
+
+export async function removeExpiryIndex(registry: DatabaseRegistry, database: Database): Promise<void> {
+  const isThere = queryIndexes(database).some((index) => index.ddoc === ddoc && index.name === indexName);
+  if (isThere) await deleteIndex({ registry, database, user: server }, ddoc, indexName);
+}
