@@ -26,7 +26,8 @@ async function save(db: string, docs: Record<string, unknown>, http = client): P
   assertOk(await http.post(`${db}/_bulk_docs`, { docs: list }), 201);
 }
 
-describe('/{db}/_expiry', () => {
+// Side by side, since most of the time is spent waiting.
+describe('/{db}/_expiry', { concurrency: true }, () => {
   test('is empty at first, and can be set, changed and removed', async () => {
     const db = await newDb(client);
     assert.deepEqual((await client.get(`${db}/_expiry`)).body, {});
