@@ -14,6 +14,21 @@ export class DocBits {
     return doc < this.end && (this.#words[doc >>> 5]! & (1 << (doc & 31))) !== 0;
   }
 
+  get count(): number {
+    let count = 0;
+    for (const word of this.#words) if (word !== 0) count += bitsOf(word);
+    return count;
+  }
+
+  /** Keeps those that the other has too. Both are of the same index. */
+  intersect(other: DocBits): void {
+    for (let i = 0; i < this.#words.length; i++) this.#words[i]! &= other.#words[i] ?? 0;
+  }
+
+  unite(other: DocBits): void {
+    for (let i = 0; i < this.#words.length; i++) this.#words[i]! |= other.#words[i] ?? 0;
+  }
+
   /** Those of a range, in order. */
   between(from: number, to: number): number[] {
     const docs: number[] = [];
@@ -27,4 +42,10 @@ export class DocBits {
     }
     return docs;
   }
+}
+
+function bitsOf(word: number): number {
+  let bits = 0;
+  for (let rest = word; rest !== 0; rest &= rest - 1) bits++;
+  return bits;
 }

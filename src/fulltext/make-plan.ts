@@ -1,4 +1,3 @@
-import type { TimeSlice } from '../base/turns.js';
 import type { Runtime } from '../base/runtime.js';
 import { badRequest } from '../base/errors.js';
 import { prefixEnd } from '../storage/store.js';
@@ -9,40 +8,35 @@ import { editDistance, wildcardPattern } from '../search/patterns.js';
 import { lengthKey, numberKey, termKey, termsKey } from '../search/postings.js';
 import type { QueryNode, RangeNode } from '../search/query/query-node.js';
 import type { Bytes } from '../base/bytes.js';
-import { DocBits } from './doc-bits.js';
+import { BlockWalk } from './block-walk.js';
 import type { Plan } from './plan.js';
-import type { Row } from '../indexes/tree/row.js';
-import { docsOf, termOf, type Place, type SearchReader } from './search-reader.js';
+import { termOf, type SearchReader } from './search-reader.js';
 
 /** Terms that a fuzzy one stands for, the most similar ones. */
 const fuzzyTermsMax = 50;
 const fuzzyEditsMax = 2;
 const fuzzyLengthMax = 255;
-/** What all patterns and ranges of a query may take in memory. */
-const bitsBytesMax = 256 * 1024 * 1024;
-/** Blocks of a key that are read to pass over them, before the next key is looked for. */
-const passedMax = 4;
 /** Words that one text of a query may have. */
 const phraseTermsMax = 1_024;
 
 /** Makes queries ready for an index. `reader` gives it as it is at the moment; `check` throws when time is up. */
 export class Planner {
-  readonly #slice: TimeSlice;
+  /** Looks into the index for patterns and ranges. */
+  readonly walk: BlockWalk;
   readonly #fields = new Map<string, ReturnType<SearchReader['field']>>();
-  #bitsBytes = 0;
 
   constructor(
     private readonly reader: () => SearchReader,
     private readonly analyzer: Analyzer,
-    private readonly check: () => void,
+    check: () => void,
     runtime: Runtime,
   ) {
-    this.#slice = runtime.slice();
+    this.walk = new BlockWalk(reader, check, runtime.slice());
   }
 
   async plan(node: QueryNode): Promise<Plan> {
     const boost = node.boost ?? 1;
-    if (this.#slice.isOver) await this.#pause();
+    await this.walk.pause();
     switch (node.kind) {
       case 'all':
         return { kind: 'all', boost };
@@ -74,12 +68,17 @@ export class Planner {
     }
   }
 
+  /** What finds a text as a phrase of its words. */
+  phrase(field: string, text: string): Plan {
+    return this.#words(field, text, 0, 1);
+  }
+
   async #text(node: Extract<QueryNode, { kind: 'text' }>, boost: number): Promise<Plan> {
     const { field, text, isQuoted, slop } = node;
     const words = this.#words(field, text, slop, boost);
     if (isQuoted || !isNumber(text)) return words;
     const key = numberKey(field, Number(text));
-    const number: Plan = { kind: 'bits', bits: await this.#bits(key, `${key}\0`), boost };
+    const number: Plan = { kind: 'bits', bits: await this.walk.bits(key, `${key}\0`), boost };
     return words.kind === 'none'
       ? number
       : { kind: 'bool', must: [], should: [number, words], not: [], boost: 1 };
@@ -148,12 +147,12 @@ export class Planner {
     const start = termKey(field, prefix);
     const fieldKey = termsKey(field);
     const test = matches && ((key: Bytes) => matches(termOf(key, fieldKey)));
-    return { kind: 'bits', bits: await this.#bits(start, prefixEnd(start), test), boost };
+    return { kind: 'bits', bits: await this.walk.bits(start, prefixEnd(start), test), boost };
   }
 
   async #exists(field: string, boost: number): Promise<Plan> {
     const key = lengthKey(field);
-    return { kind: 'bits', bits: await this.#bits(key, `${key}\0`), boost };
+    return { kind: 'bits', bits: await this.walk.bits(key, `${key}\0`), boost };
   }
 
   async #fuzzy(node: Extract<QueryNode, { kind: 'fuzzy' }>, boost: number): Promise<Plan> {
@@ -166,7 +165,7 @@ export class Planner {
     const max = Math.min(edits, fuzzyEditsMax);
     const found: { key: Bytes; distance: number; boost: number }[] = [];
     const fieldKey = termsKey(node.field);
-    await this.#walkTerms(fieldKey, prefixEnd(fieldKey), (key) => {
+    await this.walk.terms(fieldKey, prefixEnd(fieldKey), (key) => {
       const term = [...termOf(key, fieldKey)];
       const distance = editDistance(letters, term, max);
       const length = Math.min(term.length, letters.length);
@@ -185,83 +184,19 @@ export class Planner {
     if ((low === undefined || isNumber(low)) && (high === undefined || isNumber(high))) {
       const from = numberKey(field, low === undefined ? -Infinity : Number(low));
       const to = numberKey(field, high === undefined ? Infinity : Number(high));
-      const bits = await this.#bits(includesLow ? from : `${from}\0`, includesHigh ? `${to}\0` : to);
+      const bits = await this.walk.bits(includesLow ? from : `${from}\0`, includesHigh ? `${to}\0` : to);
       return { kind: 'bits', bits, boost };
     }
     const fieldKey = termsKey(field);
     const from = low === undefined ? fieldKey : termKey(field, this.#expanded(field, low));
     const to = high === undefined ? prefixEnd(fieldKey) : termKey(field, this.#expanded(field, high));
-    const bits = await this.#bits(
+    const bits = await this.walk.bits(
       includesLow || low === undefined ? from : `${from}\0`,
       includesHigh && high !== undefined ? `${to}\0` : to,
     );
     return { kind: 'bits', bits, boost };
   }
-
-  #newBits(): DocBits {
-    const { end } = this.reader();
-    this.#bitsBytes += end / 8;
-    if (this.#bitsBytes > bitsBytesMax)
-      throw badRequest('The query has too many patterns and ranges for an index of this size.');
-    return new DocBits(end);
-  }
-
-  /** The documents of all blocks between two keys, of those that pass the test. */
-  async #bits(start: Bytes, end: Bytes, test?: (key: Bytes) => boolean): Promise<DocBits> {
-    const bits = this.#newBits();
-    if (start >= end) return bits;
-    let known: Bytes | undefined;
-    await this.#walk(start, end, (key, row) => {
-      if (test !== undefined && key !== known) {
-        if (!test(key)) return 'skip';
-        known = key;
-      }
-      for (const doc of docsOf(row)) bits.add(doc);
-      return 'next';
-    });
-    return bits;
-  }
-
-  /** Every term between two keys, once. */
-  async #walkTerms(start: Bytes, end: Bytes, take: (key: Bytes) => void): Promise<void> {
-    await this.#walk(start, end, (key) => {
-      take(key);
-      return 'skip';
-    });
-  }
-
-  /** Goes through blocks in slices, each read at one moment. Where one says `skip`, the rest of its key is passed over. */
-  async #walk(start: Bytes, end: Bytes, take: (key: Bytes, row: Row) => 'next' | 'skip'): Promise<void> {
-    let place: Place | undefined = { key: start, isAfter: false };
-    let reader = this.reader();
-    for (let steps = 0; place !== undefined;) {
-      let next: Place | undefined;
-      let skipped: Bytes | undefined;
-      let passed = 0;
-      for (const block of reader.blocks(place, end)) {
-        if (block.key !== skipped) {
-          const isSkipped = take(block.key, block.row) === 'skip';
-          skipped = isSkipped ? block.key : undefined;
-          passed = 0;
-        } else if (++passed > passedMax) next = { key: block.key, isAfter: true };
-        if ((++steps & 63) === 0 && this.#slice.isOver) next ??= placeBehind(block, skipped);
-        if (next !== undefined) break;
-      }
-      place = next;
-      if (place === undefined || !this.#slice.isOver) continue;
-      await this.#pause();
-      reader = this.reader();
-    }
-  }
-
-  async #pause(): Promise<void> {
-    await this.#slice.next();
-    this.check();
-  }
 }
-
-const placeBehind = ({ key, place }: { key: Bytes; place: Place }, skipped: Bytes | undefined): Place =>
-  key === skipped ? { key, isAfter: true } : place;
 
 function keepClosest(found: { distance: number }[]): void {
   found.sort((a, b) => a.distance - b.distance);

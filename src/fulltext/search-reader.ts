@@ -2,7 +2,7 @@ import { fromBytes, type Bytes } from '../base/bytes.js';
 import { decoding } from '../indexes/index-damage.js';
 import { decodeTotals, rowTotals, type BlockTotals } from '../indexes/search-blocks.js';
 import type { Row } from '../indexes/tree/row.js';
-import type { ViewReader } from '../indexes/view-reader.js';
+import type { ViewRange, ViewReader } from '../indexes/view-reader.js';
 import { Postings } from '../search/posting-block.js';
 import {
   counterKey,
@@ -58,14 +58,25 @@ export class SearchReader {
     return { docs, averageLength: docs === 0 ? 0 : length / docs };
   }
 
+  /** Postings from one key to before another: no fewer than the documents that have one. */
+  countBetween(start: Bytes, end: Bytes): number {
+    return this.#sum({
+      low: { key: this.#prefix + start, after: false },
+      high: { key: this.#prefix + end, after: false },
+    }).docs;
+  }
+
   #totals(key: Bytes): BlockTotals {
     const whole = this.#prefix + key;
+    return this.#sum({ low: { key: whole, after: false }, high: { key: whole, after: true } });
+  }
+
+  #sum(range: ViewRange): BlockTotals {
     const totals = { docs: 0, length: 0 };
     const add = ({ docs, length }: BlockTotals): void => {
       totals.docs += docs;
       totals.length += length;
     };
-    const range = { low: { key: whole, after: false }, high: { key: whole, after: true } };
     for (const piece of this.reader.pieces(range)) {
       const { rows } = piece;
       if (rows !== undefined) add(decoding(() => rowTotals(rows)));

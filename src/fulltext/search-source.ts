@@ -3,7 +3,7 @@ import { notFound } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import { searchesOf } from '../design/design-docs.js';
 import { unknownLanguage } from '../design/design-functions.js';
-import type { DesignViews, ViewDefinition } from '../indexes/definition.js';
+import { analyzerOf, type DesignViews, type ViewDefinition } from '../indexes/definition.js';
 import type { ViewReader } from '../indexes/view-reader.js';
 import type { OnUpdate } from '../indexes/update-tasks.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
@@ -47,12 +47,12 @@ export async function searchSource(
 ): Promise<SearchSource> {
   const show = registry.showFor(database, user);
   checkVisible(show, designPrefix + toBytes(ddoc));
-  if (design.language !== 'javascript') throw unknownLanguage(design.language);
+  if (index.map.kind !== 'text' && design.language !== 'javascript') throw unknownLanguage(design.language);
   const indexed = registry.indexed(database);
   if (!isStale) await indexed.freshReader(design, index, searchTask(registry, { database, ddoc, design }));
   return {
     database,
-    analyzer: index.map.kind === 'search' ? index.map.analyzer : { name: 'standard' },
+    analyzer: analyzerOf(index.map),
     readers: () => indexed.readers(index),
     show,
   };

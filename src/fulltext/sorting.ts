@@ -8,10 +8,14 @@ export type OrderValue = number | string | null;
 /** One of the things that hits are ordered by. */
 export interface Sorting {
   descending: boolean;
+  /** Whether what has no value comes before all others, and behind them where it descends; else it always comes last. */
+  isAbsentLeast?: boolean;
   /** Whether the values of documents are looked at, and not only how relevant they are. */
   needsDoc: boolean;
   valueOf(hit: { doc: number; score: number; indexed: IndexedDoc | undefined }): OrderValue;
 }
+
+export type OrderRule = Pick<Sorting, 'descending' | 'isAbsentLeast'>;
 
 const sortingsMax = 100;
 
@@ -90,19 +94,21 @@ function angle(lon1: number, lat1: number, lon2: number, lat2: number): number {
 export function compareOrders(
   a: readonly OrderValue[],
   b: readonly OrderValue[],
-  sort: readonly Sorting[],
+  sort: readonly OrderRule[],
 ): number {
   for (let i = 0; i < sort.length; i++) {
-    const difference = compareValues(a[i] ?? null, b[i] ?? null, sort[i]!.descending);
+    const difference = compareValues(a[i] ?? null, b[i] ?? null, sort[i]!);
     if (difference !== 0) return difference;
   }
   return (a[sort.length] as number) - (b[sort.length] as number);
 }
 
-function compareValues(a: OrderValue, b: OrderValue, descending: boolean): number {
+function compareValues(a: OrderValue, b: OrderValue, { descending, isAbsentLeast }: OrderRule): number {
   if (a === b) return 0;
-  if (a === null) return 1;
-  if (b === null) return -1;
+  if (a === null || b === null) {
+    const isLast = isAbsentLeast !== true || descending;
+    return (a === null) === isLast ? 1 : -1;
+  }
   const isLess = typeof a === typeof b ? a < b : typeof a === 'number';
   return isLess !== descending ? -1 : 1;
 }

@@ -1,4 +1,4 @@
-import { compareOrders, type OrderValue, type Sorting } from './sorting.js';
+import { compareOrders, type OrderValue, type OrderRule } from './sorting.js';
 
 export interface Hit {
   doc: number;
@@ -7,12 +7,12 @@ export interface Hit {
 }
 
 /** The first hits of those that are added, in their order. */
-export class TopHits {
-  readonly hits: Hit[] = [];
+export class TopHits<H extends Hit = Hit> {
+  readonly hits: H[] = [];
 
   constructor(
     private readonly limit: number,
-    private readonly sort: readonly Sorting[],
+    private readonly sort: readonly OrderRule[],
     /** Only hits behind this one count. */
     private readonly after?: readonly OrderValue[],
   ) {}
@@ -25,7 +25,7 @@ export class TopHits {
     return hits[limit - 1]!.order[0] as number;
   }
 
-  add(hit: Hit): void {
+  add(hit: H): void {
     const { hits, limit, sort, after } = this;
     const last = hits.at(-1);
     if (limit === 0 || (hits.length === limit && compareOrders(hit.order, last!.order, sort) > 0)) return;

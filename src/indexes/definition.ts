@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { toBytes, type Bytes } from '../base/bytes.js';
 import type { AnalyzerDefinition } from '../search/analysis/analyzer.js';
+import type { TextDefinition } from './text-definition.js';
 import { parseField } from '../selectors/field-path.js';
 import { compileSelector } from '../selectors/selector.js';
 
@@ -23,10 +24,14 @@ export interface ViewDefinition {
   partitioned: boolean;
 }
 
-/** What makes rows of documents: a function, that of a search index, or the fields of an index for declarative queries. */
+/**
+ * What makes rows of documents: a function, that of a search index, or the definition of a text index or of the fields of
+ * an index for declarative queries.
+ */
 export type ViewMap =
   | { kind: 'function'; source: string }
   | { kind: 'search'; source: string; analyzer: AnalyzerDefinition }
+  | { kind: 'text'; definition: TextDefinition }
   | { kind: 'fields'; fields: readonly string[]; partialFilter: unknown };
 
 /** The views of one design document. They see the same documents in the same form. */
@@ -43,6 +48,16 @@ export interface DesignViews {
   autoupdate: boolean;
   /** Of all views together, as `_info` shows it. */
   signature: string;
+}
+
+/** Whether the rows of a view are those of a search. */
+export const isSearchMap = ({ kind }: ViewMap): boolean => kind === 'search' || kind === 'text';
+
+/** How the texts of a search are analyzed. */
+export function analyzerOf(map: ViewMap): AnalyzerDefinition {
+  if (map.kind === 'search') return map.analyzer;
+  const ofText = map.kind === 'text' ? map.definition.defaultField : undefined;
+  return ofText ?? { name: 'standard' };
 }
 
 const icuVersion = process.versions.icu ?? '';

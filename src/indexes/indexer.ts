@@ -15,7 +15,7 @@ import { mapperOf } from './mapper.js';
 import { OpenIndex } from './open-index.js';
 import { reducersOf } from './reduce/tree-reducer.js';
 import { blocksReducer } from './search-blocks.js';
-import type { ViewDefinition } from './definition.js';
+import { isSearchMap, type ViewDefinition } from './definition.js';
 
 const keyOf = ({ instance }: IndexJob, { signature }: ViewDefinition): string => `${instance}/${signature}`;
 
@@ -188,8 +188,9 @@ export class Indexer {
 
   async #open(job: IndexJob, view: ViewDefinition, source: DocSource): Promise<OpenIndex> {
     const { instance } = job;
-    const reducers =
-      view.map.kind === 'search' ? [blocksReducer] : reducersOf(view.reduce, this.scripts, spaceOf(instance));
+    const reducers = isSearchMap(view.map)
+      ? [blocksReducer]
+      : reducersOf(view.reduce, this.scripts, spaceOf(instance));
     const number = indexNumber(this.store, instance, view.signature);
     if (number !== undefined) {
       const state = decodeIndexState(this.store.get(new IndexKeys(number).state)!);

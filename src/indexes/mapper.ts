@@ -6,6 +6,7 @@ import { FieldsMapper } from './fields-mapper.js';
 import { spaceOf, type IndexJob } from './index-job.js';
 import type { Mapped, Mapper } from './mapper-contract.js';
 import type { OpenIndex } from './open-index.js';
+import { TextMapper } from './text-mapper.js';
 
 /** Runs map functions in the sandbox. */
 class ScriptMapper implements Mapper {
@@ -21,7 +22,7 @@ class ScriptMapper implements Mapper {
     this.#program = {
       id: views.map(({ signature }) => signature).join(),
       lib,
-      maps: views.map(({ map }) => (map.kind === 'fields' ? '' : map.source)),
+      maps: views.map(({ map }) => ('source' in map ? map.source : '')),
       isSearch: views.every(({ map }) => map.kind === 'search'),
     };
   }
@@ -39,5 +40,6 @@ export function mapperOf(
 ): Mapper {
   const views = group.map(({ view }) => view);
   if (views.every(({ map }) => map.kind === 'fields')) return new FieldsMapper(views, runtime);
+  if (views.every(({ map }) => map.kind === 'text')) return new TextMapper(views, runtime);
   return new ScriptMapper(scripts, spaceOf(job.instance), views, job.lib);
 }

@@ -1,6 +1,6 @@
 import type { Runtime } from '../base/runtime.js';
 import type { Store } from '../storage/store.js';
-import type { ViewDefinition } from './definition.js';
+import { isSearchMap, type ViewDefinition } from './definition.js';
 import { IndexKeys } from './index-keys.js';
 import type { IndexState } from './index-state.js';
 import { keyOrder, type KeyOrder } from './key-order.js';
@@ -26,7 +26,7 @@ export class OpenIndex {
   }
 
   get isSearch(): boolean {
-    return this.view.map.kind === 'search';
+    return isSearchMap(this.view.map);
   }
 
   /** A writer that reads the tree from where it is whole: the store, or the store and what is on its way there. */

@@ -8,7 +8,7 @@ import { BlockWriter, rawPostings } from '../search/posting-block.js';
 import { counterKey, docKey, encodeDoc, partitionPrefix, readDocNumber } from '../search/postings.js';
 import { partitionOf } from '../shard/doc-id.js';
 import type { Store, Write } from '../storage/store.js';
-import type { ViewDefinition } from './definition.js';
+import { analyzerOf, type ViewDefinition } from './definition.js';
 import type { Emitted } from './doc-rows.js';
 import type { AppliedBatch, Batch } from './index-batch.js';
 import type { OpenIndex } from './open-index.js';
@@ -70,16 +70,19 @@ export class SearchBatch implements Batch {
       return;
     }
     this.#fields ??= await this.#newFields();
-    const values = await this.#fields.add(this.#prefix(id), id, calls, this.runtime.slice());
+    const isText = this.view.map.kind === 'text';
+    const prefix = this.#prefix(id);
+    const slice = this.runtime.slice();
+    const values = await (isText
+      ? this.#fields.addValues(prefix, id, calls, slice)
+      : this.#fields.add(prefix, id, calls, slice));
     const { doc, terms } = this.#log.endDoc();
     this.#docBytes += values.length + terms.byteLength;
     this.#docs.set(id, { logged: doc, terms, values });
   }
 
   async #newFields(): Promise<SearchFields> {
-    const { map } = this.view;
-    const analyzer = await makeAnalyzer(map.kind === 'search' ? map.analyzer : { name: 'standard' });
-    return new SearchFields(this.#log, analyzer);
+    return new SearchFields(this.#log, await makeAnalyzer(analyzerOf(this.view.map)));
   }
 
   #prefix(id: Bytes): Bytes {

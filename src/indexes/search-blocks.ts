@@ -117,7 +117,7 @@ export function rowTotals(rows: Iterable<Row>): BlockTotals {
   let length = 0;
   for (const { key, value } of rows) {
     const kind = kindOf(key);
-    if (kind !== 't' && kind !== 'l') continue;
+    if (kind !== 't' && kind !== 'l' && kind !== 'v') continue;
     docs += blockCount(value);
     if (kind === 'l') length += sumOfLengths(value);
   }

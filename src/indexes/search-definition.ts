@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { toBytes } from '../base/bytes.js';
 import { readAnalyzer } from '../search/analysis/analyzer.js';
-import { autoupdateOf, type DesignViews, type ViewDefinition } from './definition.js';
+import { autoupdateOf, type DesignViews, type ViewDefinition, type ViewMap } from './definition.js';
+import { textDefinition } from './text-definition.js';
 
 /** Counts up when rows of the same definition become others. */
 const rowsVersion = 2;
@@ -15,10 +16,8 @@ export function designSearches(ddoc: Readonly<Record<string, unknown>>, inPartit
   const shared = [rowsVersion, language, lib ?? null, partitioned, process.versions.icu];
   const views = new Map<string, ViewDefinition>();
   for (const [name, source] of Object.entries(objectOf(ddoc['indexes']))) {
-    const { index, analyzer } = objectOf(source);
-    const read = readAnalyzer(analyzer);
-    if (typeof index !== 'string' || read === undefined) continue;
-    const map = { kind: 'search', source: index, analyzer: read } as const;
+    const map = language === 'query' ? textMap(source) : functionMap(objectOf(source));
+    if (map === undefined) continue;
     const signature = digest(['search', shared, map]);
     views.set(name, { name, signature, map, reduce: undefined, raw: true, partitioned });
   }
@@ -32,6 +31,17 @@ export function designSearches(ddoc: Readonly<Record<string, unknown>>, inPartit
     autoupdate: autoupdateOf(ddoc, 'indexes'),
     signature,
   };
+}
+
+function functionMap({ index, analyzer }: Readonly<Record<string, unknown>>): ViewMap | undefined {
+  const read = readAnalyzer(analyzer);
+  if (typeof index !== 'string' || read === undefined) return undefined;
+  return { kind: 'search', source: index, analyzer: read };
+}
+
+function textMap(source: unknown): ViewMap | undefined {
+  const definition = textDefinition(source);
+  return definition && { kind: 'text', definition };
 }
 
 function objectOf(value: unknown): Readonly<Record<string, unknown>> {

@@ -6,6 +6,7 @@ import { isScannable, wordEnd, wordStart } from '../search/analysis/word-scan.js
 import { lengthKey, numberKey, termKey, termsKey, type DocValues } from '../search/postings.js';
 import type { Emitted } from './doc-rows.js';
 import type { PostingLog, TermField } from './posting-log.js';
+import { defaultFieldName } from './text-definition.js';
 
 /** Longer terms are not indexed. */
 const termBytesMax = 4_096;
@@ -64,9 +65,7 @@ export class SearchFields {
 
   /** Reads calls as `[name,value]` and their options into the log. Gives what else is kept of the document, as JSON. */
   async add(prefix: Bytes, id: Bytes, calls: readonly Emitted[], slice: TimeSlice): Promise<Bytes> {
-    this.#doc++;
-    this.#ofDoc = [];
-    this.#values = {};
+    this.#begin();
     for (const { key, value } of calls) {
       const [name, given] = JSON.parse(fromBytes(key)) as [string, unknown];
       // Numbers that JSON cannot write have become null.
@@ -74,6 +73,27 @@ export class SearchFields {
       const options = value === 'null' ? {} : ((JSON.parse(fromBytes(value)) ?? {}) as Options);
       await this.#call(prefix, name.toWellFormed(), given as string | number | boolean, options, slice);
     }
+    return this.#end(prefix, id);
+  }
+
+  /** The same for a text index of declarative queries: keys of values, and strings without a key. */
+  async addValues(prefix: Bytes, id: Bytes, rows: readonly Emitted[], slice: TimeSlice): Promise<Bytes> {
+    this.#begin();
+    for (const { key, value } of rows) {
+      if (key === '') await this.#text(this.#field(prefix, defaultFieldName), fromBytes(value), slice);
+      else this.log.list(this.log.term(prefix + key), 0);
+      if (this.#isTimeToLook() && slice.isOver) await slice.next();
+    }
+    return this.#end(prefix, id);
+  }
+
+  #begin(): void {
+    this.#doc++;
+    this.#ofDoc = [];
+    this.#values = {};
+  }
+
+  #end(prefix: Bytes, id: Bytes): Bytes {
     this.log.add(this.log.term(prefix + termKey('_id', fromBytes(id))), 0, { length: 1, boost: 1 });
     this.#list();
     return toBytes(JSON.stringify(this.#values));

@@ -4,20 +4,26 @@
  * 1. a partial index only when it is named, and an index of the query's scope: one partition, or the whole database;
  * 2. every field of it is in each document that matches, or is sorted by; and it has the order that is asked for;
  * 3. the one that `use_index` names, if it is among those;
- * 4. an index before the documents themselves;
+ * 4. a JSON index before a text index, and both before the documents themselves. A text index needs to have all that the
+ *    selector says of fields, whatever the order; there must be only one of them;
  * 5. the one whose first fields say most of what the selector says, then the one with fewest fields, then the first by name.
  */
-import type { SelectorNode } from '../selectors/node.js';
+import { RequestError } from '../base/errors.js';
+import { defaultFieldName } from '../indexes/text-definition.js';
+import { hasText, type SelectorNode } from '../selectors/node.js';
 import type { FindRequest } from './find-request.js';
 import type { QueryIndex } from './query-index.js';
 import { findsNothing, indexableFields, isConstant, requiresField } from './selector-fields.js';
 import type { Sort } from './sort.js';
+import { textFields } from './lucene-form.js';
 
 export type Reason =
   | 'is_partial'
   | 'scope_mismatch'
   | 'field_mismatch'
   | 'sort_order_mismatch'
+  | 'empty_selector'
+  | 'needs_text_search'
   | 'excluded_by_user'
   | 'unfavored_type'
   | 'less_overlap'
@@ -54,7 +60,9 @@ export function chooseIndex(selector: SelectorNode, wishes: Wishes, indexes: rea
   const allowed = named.length > 0 ? named : usable;
   for (const index of usable) if (!allowed.includes(index)) left.set(index, 'excluded_by_user');
   const jsons = allowed.filter(({ type }) => type === 'json');
-  const favored = jsons.length > 0 ? jsons : allowed;
+  const texts = allowed.filter(({ type }) => type === 'text');
+  if (jsons.length === 0 && texts.length > 1) throw multipleTextIndexes();
+  const favored = jsons.length > 0 ? jsons : texts.length > 0 ? texts : allowed;
   for (const index of allowed) if (!favored.includes(index)) left.set(index, 'unfavored_type');
   const sorted = jsons.length > 0 ? bySuitability(selector, jsons) : [];
   const index = sorted[0]?.index ?? favored[0];
@@ -70,14 +78,27 @@ export function chooseIndex(selector: SelectorNode, wishes: Wishes, indexes: rea
 function unusable(index: QueryIndex, selector: SelectorNode, wishes: Wishes): Reason | undefined {
   const { sort, useIndex, partition } = wishes;
   if (index.partialFilter !== undefined && !isNamed(index, useIndex)) return 'is_partial';
+  if (index.type !== 'special' && index.partitioned !== (partition !== undefined)) return 'scope_mismatch';
+  if (index.type === 'text') return unusableText(index, selector);
+  if (hasText(selector)) return 'needs_text_search';
   if (index.type === 'special') return unusablePrimary(index, selector, sort);
-  if (index.partitioned !== (partition !== undefined)) return 'scope_mismatch';
   const isThere = (column: string): boolean =>
     column === '_id' || column === '_rev' || requiresField(selector, column) || sort.fields.includes(column);
   const isWhole = findsNothing(selector) || index.columns.every(isThere);
   if (index.columns.length === 0 || !isWhole) return 'field_mismatch';
   return hasOrder(index.columns, sort, selector) ? undefined : 'sort_order_mismatch';
 }
+
+function unusableText({ columns, text }: QueryIndex, selector: SelectorNode): Reason | undefined {
+  if (selector.kind === 'everything') return 'empty_selector';
+  const { fields, defaultField } = text!.definition;
+  if (fields === undefined) return undefined;
+  const having = new Set(defaultField === undefined ? columns : [...columns, defaultFieldName]);
+  return textFields(selector).every((field) => having.has(field)) ? undefined : 'field_mismatch';
+}
+
+const multipleTextIndexes = (): RequestError =>
+  new RequestError('multiple_text_indexes', 'You must specify an index with the `use_index` parameter.');
 
 /** Ids sort only where the selector speaks of them. */
 function unusablePrimary({ columns }: QueryIndex, selector: SelectorNode, sort: Sort): Reason | undefined {
@@ -137,7 +158,7 @@ function covered(columns: readonly string[], fields: ReadonlySet<string>): numbe
 const stages: readonly (readonly Reason[])[] = [
   ['unfavored_type'],
   ['excluded_by_user'],
-  ['field_mismatch', 'sort_order_mismatch'],
+  ['needs_text_search', 'empty_selector', 'field_mismatch', 'sort_order_mismatch'],
   ['scope_mismatch'],
   ['is_partial'],
 ];

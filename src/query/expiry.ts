@@ -9,7 +9,8 @@ import { pagedNames } from '../node/paged-names.js';
 import { parseRev } from '../revisions/rev.js';
 import { parseField } from '../selectors/field-path.js';
 import { dueConditions, expiryMs } from './expiry-dates.js';
-import { DocSearch, readQuery, type FindContext } from './find-docs.js';
+import type { FindContext } from './find-context.js';
+import { DocSearch, readQuery } from './find-docs.js';
 import { readIndexRequest, type IndexRequest } from './index-request.js';
 import { queryIndexes } from './query-indexes.js';
 import { createIndex, deleteIndex } from './save-index.js';
@@ -186,5 +187,6 @@ export async function createExpiryIndex(
 
 export async function removeExpiryIndex(registry: DatabaseRegistry, database: Database): Promise<void> {
   const isThere = queryIndexes(database).some((index) => index.ddoc === ddoc && index.name === indexName);
-  if (isThere) await deleteIndex({ registry, database, user: server }, ddoc, indexName);
+  if (isThere)
+    await deleteIndex({ registry, database, user: server }, { ddoc, type: 'json', name: indexName });
 }

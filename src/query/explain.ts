@@ -6,8 +6,10 @@ import type { FindRequest } from './find-request.js';
 import type { KeyRange } from './key-ranges.js';
 import { covers, planWith, type Plan } from './plan.js';
 import { indexJson, type QueryIndex } from './query-index.js';
+import { luceneQuery, luceneSort, textFields } from './lucene-form.js';
 import { allFields, indexableFields } from './selector-fields.js';
 import { lastKey, singleRange, type SingleRange } from './single-range.js';
+import { readTextSort } from './text-sort.js';
 
 export interface ExplainScope {
   readonly dbname: string;
@@ -21,6 +23,8 @@ export function explain(
 ): Record<string, unknown> {
   const { index } = choice;
   const plan = index && planWith(request, index);
+  const candidates = choice.candidates();
+  const hasTextIndex = [index, ...candidates.map((each) => each.index)].some((each) => each?.type === 'text');
   return {
     dbname,
     index: index === undefined ? null : indexJson(index),
@@ -30,7 +34,7 @@ export function explain(
     limit: request.limit,
     skip: request.skip,
     fields: request.fields ?? [],
-    index_candidates: choice.candidates().map((each) => ({
+    index_candidates: candidates.map((each) => ({
       index: indexJson(each.index),
       analysis: {
         usable: each.usable,
@@ -39,7 +43,7 @@ export function explain(
         covering: each.index.type === 'json' ? covers(each.index, request.fields) : null,
       },
     })),
-    selector_hints: [hints(request)],
+    selector_hints: [hints(request), ...(hasTextIndex ? [textHints(request)] : [])],
     ...(plan === undefined ? {} : planJson(plan, request)),
   };
 }
@@ -74,8 +78,29 @@ function hints({ selector: { normal } }: FindRequest): Record<string, unknown> {
   };
 }
 
+function textHints({ selector: { normal } }: FindRequest): Record<string, unknown> {
+  const indexable = new Set(
+    normal.kind === 'everything' ? [] : textFields(normal).map((field) => field.split(':')[0]!),
+  );
+  const others = [...allFields(normal)].filter((field) => !indexable.has(field));
+  return {
+    type: 'text',
+    indexable_fields: [...indexable].toSorted(),
+    unindexable_fields: others.toSorted(),
+  };
+}
+
+function textPlanJson({ selector: { normal }, partition, sort }: FindRequest): Record<string, unknown> {
+  return {
+    query: luceneQuery(normal),
+    partition: partition ?? null,
+    sort: luceneSort(readTextSort(sort, normal)),
+  };
+}
+
 function planJson(plan: Plan, request: FindRequest): Record<string, unknown> {
   const { index, descending, covering } = plan;
+  if (index.type === 'text') return textPlanJson(request);
   const single = singleRange(request.selector.normal, index);
   return {
     mrargs: {

@@ -1,10 +1,10 @@
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { badRequest, RequestError } from '../base/errors.js';
-import type { UserContext } from '../base/user-context.js';
 import { encodeBookmark, noBookmark } from './bookmark.js';
 import type { Choice } from './choose-index.js';
-import { Cursor, type CursorStats } from './cursor.js';
+import { Cursor, type Collector, type CursorStats } from './cursor.js';
 import { explain } from './explain.js';
+import type { FindContext } from './find-context.js';
 import { readFindRequest, type FindRequest } from './find-request.js';
 import { Seen, type IndexReader, type IndexRow } from './index-reader.js';
 import type { DocSource, Visible } from './matching.js';
@@ -13,8 +13,9 @@ import { PrimaryReader } from './primary-reader.js';
 import { ViewIndexReader } from './view-index-reader.js';
 import { GroupCollector } from './group-collector.js';
 import { PageCollector } from './page-collector.js';
+import { TextCursor } from './text-cursor.js';
+import { openText, type TextSource } from './text-source.js';
 import { warnings } from './warnings.js';
-import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
 import { designOf, viewOf } from '../design/design-docs.js';
 import { designPrefix } from '../shard/doc-id.js';
@@ -25,14 +26,6 @@ import type { ViewSource } from '../views/query-view.js';
 import { viewSource } from '../views/view-source.js';
 import type { Position } from '../indexes/index-state.js';
 import { partitionKey } from '../indexes/key-order.js';
-
-export interface FindContext {
-  registry: DatabaseRegistry;
-  database: Database;
-  user: UserContext;
-  /** The partition that the path names. */
-  partition: Bytes | undefined;
-}
 
 /** Reads the body of a query, and holds it against the database. */
 export function readQuery(context: FindContext, body: Record<string, unknown>): FindRequest {
@@ -70,11 +63,14 @@ export class DocSearch {
   readonly #started: number;
   /** Undefined while the documents themselves are read. */
   #view: ViewSource | undefined;
+  #text: TextSource | undefined;
   #first = true;
 
   constructor(
     private readonly context: FindContext,
     private readonly request: FindRequest,
+    /** Whether the client is still there: otherwise the search stops. */
+    private readonly isWanted: () => boolean = () => true,
   ) {
     this.#started = context.database.runtime.monotonicMs();
     const { plan, choice } = planQuery(request, scopeOf(context.database));
@@ -86,6 +82,7 @@ export class DocSearch {
   ready(): void | Promise<void> {
     const { ddoc, name, type } = this.#plan.index;
     if (type === 'special') return;
+    if (type === 'text') return this.#openText();
     const { registry, database, user } = this.context;
     const design = designOf(database, ddoc!.slice(designPrefix.length));
     const named = { database, ddoc: ddoc!.slice(designPrefix.length), design, view: viewOf(design, name) };
@@ -95,19 +92,18 @@ export class DocSearch {
     else return view.then((source) => void (this.#view = source));
   }
 
+  async #openText(): Promise<void> {
+    const source = await openText(this.context, this.request, this.#plan.index, this.isWanted);
+    this.#text = this.#plan.isEmpty ? { ...source, groups: [] } : source;
+  }
+
   /**
    * The answer in pieces, one for each turn, which may be empty; the end is the return value. It may be abandoned at any
    * point.
    */
   *pieces(): Generator<Bytes, Bytes> {
     const { aggregate } = this.request;
-    const cursor = new Cursor(
-      this.#source(),
-      () => this.#reader(),
-      this.#plan,
-      this.request,
-      this.context.database.runtime,
-    );
+    const cursor = this.#cursor();
     if (aggregate !== undefined) {
       const groups = new GroupCollector(aggregate);
       for (const turns = cursor.run(groups); !turns.next().done;) yield '';
@@ -115,13 +111,33 @@ export class DocSearch {
     }
     // Where nothing can be found, CouchDB says no more than that.
     if (this.#plan.isEmpty && !this.request.count) return '{"docs":[]}';
-    const count = this.#countRows();
+    const count = this.#text === undefined ? this.#countRows() : yield* this.#countMatches();
     const page = new PageCollector({ ...this.request, count: this.request.count && count === undefined });
     let opening = '{"docs":[';
     for (const turns = cursor.run(page); !turns.next().done; opening = '') yield opening + page.drain();
     const { returned, matched, last } = page;
     const bookmark = this.#bookmark(last);
     return `${opening}${page.drain()}\n],\n"bookmark":${bookmark}${this.#ending(cursor.stats, returned, count ?? matched)}}`;
+  }
+
+  #cursor(): Pick<Cursor, 'stats' | 'run'> {
+    const { request } = this;
+    const { runtime } = this.context.database;
+    return this.#text === undefined
+      ? new Cursor(this.#source(), () => this.#reader(), this.#plan, request, runtime)
+      : new TextCursor(this.#source(), this.#text, request, runtime);
+  }
+
+  /** How many documents match: in a text index, their order and the page are of no interest for that. */
+  *#countMatches(): Generator<Bytes, number> {
+    if (!this.request.count || this.#text === undefined) return 0;
+    const all = new MatchCounter();
+    const text = { ...this.#text, sort: [], isScored: false };
+    const request = { ...this.request, bookmark: undefined };
+    const { runtime } = this.context.database;
+    const cursor = new TextCursor(this.#source(), text, request, runtime);
+    for (const turns = cursor.run(all); !turns.next().done;) yield '';
+    return all.matched;
   }
 
   /** How many documents match, where that can be told without looking at them. */
@@ -204,6 +220,16 @@ export class DocSearch {
         !shards.isGone(shard) && (seq > states[shard]!.seq || (seq > 0 && epoch !== states[shard]!.epoch)),
     );
     return isOther ? undefined : new Seen(positions.map(({ seq }) => seq));
+  }
+}
+
+class MatchCounter implements Collector {
+  readonly isFull = false;
+  readonly isHeavy = false;
+  matched = 0;
+
+  take(): void {
+    this.matched++;
   }
 }
 

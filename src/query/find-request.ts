@@ -45,7 +45,7 @@ export interface FindRequest {
 type Reader = (request: FindRequest, value: unknown) => void;
 
 const readers: Readonly<Record<string, Reader>> = {
-  selector: (request, value) => (request.selector = compileSelector(value)),
+  selector: (request, value) => (request.selector = compileSelector(value, true)),
   limit: (request, value) => (request.limit = readNatural(value)),
   skip: (request, value) => (request.skip = readNatural(value)),
   sort: (request, value) => (request.sort = readSort(value)),

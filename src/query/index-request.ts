@@ -6,6 +6,7 @@ import { shown } from '../selectors/refusals.js';
 import { compileSelector } from '../selectors/selector.js';
 import { invalidIndexName, invalidKey, missingKey, readBoolean, readPositive } from './refusals.js';
 import { readSort } from './sort.js';
+import { textIndexOf } from './text-index-request.js';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -15,34 +16,40 @@ export interface IndexRequest {
   readonly name: string;
   /** Undefined where the request leaves it open. */
   readonly partitioned: boolean | undefined;
-  /** The view that stands for the index in its design document. */
-  readonly view: JsonObject;
+  readonly type: IndexType;
+  /** What stands for the index in its design document: a view, or a search index. */
+  readonly definition: JsonObject;
 }
+
+export type IndexType = 'json' | 'text';
 
 const members = new Set(['index', 'type', 'name', 'ddoc', 'w', 'partitioned']);
 
 export function readIndexRequest(body: JsonObject): IndexRequest {
   if (!Object.hasOwn(body, 'index')) throw missingKey('index');
   for (const name of Object.keys(body)) if (!members.has(name)) throw invalidKey(name);
-  checkType(Object.hasOwn(body, 'type') ? body['type'] : 'json');
+  const type = readType(Object.hasOwn(body, 'type') ? body['type'] : 'json');
   if (Object.hasOwn(body, 'w')) readPositive(body['w']);
   const partitioned = Object.hasOwn(body, 'partitioned') ? readBoolean(body['partitioned']) : undefined;
-  const view = viewOf(body['index']);
+  const definition = type === 'json' ? viewOf(body['index']) : textIndexOf(body['index']);
   const given = readName(body, 'name');
   const generated = (of: unknown): string => createHash('sha1').update(JSON.stringify(of)).digest('hex');
-  const name = given ?? generated(view);
+  const name = given ?? generated(definition);
   // Indexes of different names have design documents of their own, so that one can be deleted without the other.
-  const ddoc = readName(body, 'ddoc') ?? generated(given === undefined ? view : [given, view]);
-  return { ddoc: ddoc.startsWith('_design/') ? ddoc : `_design/${ddoc}`, name, partitioned, view };
+  const ddoc = readName(body, 'ddoc') ?? generated(given === undefined ? definition : [given, definition]);
+  return {
+    ddoc: ddoc.startsWith('_design/') ? ddoc : `_design/${ddoc}`,
+    name,
+    partitioned,
+    type,
+    definition,
+  };
 }
 
-function checkType(type: unknown): void {
-  if (type === 'json') return;
-  if (type === 'text' || type === 'nouveau')
-    throw new RequestError(
-      'service_unavailable',
-      `There are no indexes of type ${type} for _find: define a search index in a design document and ask it by _search.`,
-    );
+function readType(type: unknown): IndexType {
+  if (type === 'json' || type === 'text') return type;
+  if (type === 'nouveau')
+    throw new RequestError('service_unavailable', 'There are no indexes of type nouveau: use text.');
   if (typeof type !== 'string') throw invalidString(type);
   throw new RequestError('invalid_index', `Invalid type for index: ${type}`);
 }

@@ -1,7 +1,7 @@
 import { RequestError } from '../base/errors.js';
 import { compareJson } from '../json/collation.js';
 import { compareIds } from '../selectors/conditions.js';
-import type { SelectorNode } from '../selectors/node.js';
+import { hasText, type SelectorNode } from '../selectors/node.js';
 import { invalidBookmark } from './refusals.js';
 import { chooseIndex, designId, type Choice } from './choose-index.js';
 import type { FindRequest } from './find-request.js';
@@ -71,7 +71,12 @@ function checkFallback({ allowFallback, useIndex }: FindRequest, { index, isName
 export const useIndexText = ([design, name]: readonly string[]): string =>
   designId(design!) + (name === undefined ? '' : `, ${name}`);
 
-function noIndex({ partition }: FindRequest, { isPartitioned }: Scope): RequestError {
+function noIndex({ partition, selector }: FindRequest, { isPartitioned }: Scope): RequestError {
+  if (hasText(selector.normal))
+    return new RequestError(
+      'no_usable_index',
+      '`$text` needs a text index that has all fields of the selector: create one, or name one with `use_index`.',
+    );
   const kind = !isPartitioned ? '' : partition === undefined ? 'global ' : 'partitioned ';
   return new RequestError(
     'no_usable_index',
@@ -81,6 +86,7 @@ function noIndex({ partition }: FindRequest, { isPartitioned }: Scope): RequestE
 
 export function planWith(request: FindRequest, index: QueryIndex): Plan {
   const { sort } = request;
+  if (index.type === 'text') return textPlan(request, index);
   const ranges = columnRanges(request.selector.normal, index);
   return {
     index,
@@ -92,10 +98,25 @@ export function planWith(request: FindRequest, index: QueryIndex): Plan {
   };
 }
 
+/** What a text index finds is planned where it is read. */
+function textPlan({ selector: { normal }, sort }: FindRequest, index: QueryIndex): Plan {
+  return {
+    index,
+    ranges: [],
+    isEmpty: isEmptyCombination(normal),
+    descending: sort.direction === 'desc',
+    covering: false,
+    exact: false,
+  };
+}
+
+/** Nothing matches an empty choice where it is all that is said. */
+const isEmptyCombination = (selector: SelectorNode): boolean =>
+  (selector.kind === 'and' || selector.kind === 'or') && selector.args.length === 0;
+
 /** The ranges of the index' columns, whatever is said of other fields. */
 function columnRanges(selector: SelectorNode, index: QueryIndex): KeyRange[] {
-  // Nothing matches an empty choice where it is all that is said.
-  if ((selector.kind === 'and' || selector.kind === 'or') && selector.args.length === 0) return [];
+  if (isEmptyCombination(selector)) return [];
   const isPrimary = index.type === 'special';
   // Views collate ids like all texts, queries compare them by their bytes: in a view only equality is the same.
   const orderOf = (field: string): typeof compareJson | undefined =>

@@ -20,7 +20,7 @@ interface Remembered {
 }
 
 /** All that is looked at of a design document. */
-const indexMembers = new MemberPicker(['language', 'views', 'options']);
+const indexMembers = new MemberPicker(['language', 'views', 'indexes', 'options']);
 
 /** What was read of design documents. */
 const remembered = new WeakMap<Database, Remembered>();

@@ -1,7 +1,9 @@
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { badRequest, notFound, RequestError } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
-import type { IndexRequest } from './index-request.js';
+import type { IndexRequest, IndexType } from './index-request.js';
+import { textDefinition } from '../indexes/text-definition.js';
+import { makeAnalyzer } from '../search/analysis/analyzer.js';
 import { queryLanguage } from './query-index.js';
 import type { Rev } from '../revisions/rev.js';
 import { encodeContent, splitContent, type Attachment } from '../shard/content.js';
@@ -37,6 +39,7 @@ export async function createIndex(
   const { isPartitioned } = context.database;
   if (request.partitioned === true && !isPartitioned)
     throw badRequest('partitioned option cannot be true in a non-partitioned database.');
+  if (request.type === 'text') await checkAnalyzer(request.definition);
   return await withRetries(async () => {
     const design = load(context.database, toBytes(request.ddoc));
     const next = withIndex(design.doc, request, isPartitioned);
@@ -46,17 +49,25 @@ export async function createIndex(
   });
 }
 
+/** Refuses an analyzer that is not known: the index could never be filled. */
+async function checkAnalyzer(definition: IndexRequest['definition']): Promise<void> {
+  const { defaultField } = textDefinition(definition)!;
+  if (defaultField !== undefined) await makeAnalyzer(defaultField);
+}
+
 function withIndex(
   doc: JsonObject,
-  { ddoc, name, view, partitioned }: IndexRequest,
+  { ddoc, name, type, definition, partitioned }: IndexRequest,
   isPartitioned: boolean,
 ): JsonObject {
   checkLanguage(doc);
-  const next = { ...doc, views: { ...objectOf(doc['views']), [name]: view } };
+  const member = memberOf(type);
+  const next = { ...doc, [member]: { ...objectOf(doc[member]), [name]: definition } };
   if (!isPartitioned) return next;
   const options = objectOf(doc['options']);
   const given = typeof options['partitioned'] === 'boolean' ? options['partitioned'] : undefined;
-  const current = doc['views'] === undefined ? given : (given ?? true);
+  const isNew = doc['views'] === undefined && doc['indexes'] === undefined;
+  const current = isNew ? given : (given ?? true);
   if (partitioned !== undefined && current !== undefined && partitioned !== current)
     throw new RequestError(
       'invalid_partitioned_option',
@@ -64,6 +75,9 @@ function withIndex(
     );
   return { ...next, options: { ...options, partitioned: current ?? partitioned ?? true } };
 }
+
+/** Where design documents have their indexes. */
+const memberOf = (type: IndexType): 'views' | 'indexes' => (type === 'json' ? 'views' : 'indexes');
 
 /** CouchDB tells the language in Erlang's notation; so does this, for those who look for it. */
 function checkLanguage(doc: JsonObject): void {
@@ -76,16 +90,24 @@ function checkLanguage(doc: JsonObject): void {
 const erlang = (text: string): string => `<<${[...Buffer.from(text)].join(',')}>>`;
 
 /** Takes an index out of its design document, and the document with its last one. */
-export async function deleteIndex(context: IndexContext, ddoc: string, name: string): Promise<void> {
+export async function deleteIndex(
+  context: IndexContext,
+  { ddoc, type, name }: { ddoc: string; type: IndexType; name: string },
+): Promise<void> {
   await withRetries(async () => {
-    const found = queryIndexes(context.database).some((index) => index.ddoc === ddoc && index.name === name);
+    const found = queryIndexes(context.database).some(
+      (index) => index.ddoc === ddoc && index.type === type && index.name === name,
+    );
     if (!found) throw notFound('missing');
     const design = load(context.database, toBytes(ddoc));
-    const views = { ...objectOf(design.doc['views']) };
-    delete views[name];
-    if (Object.keys(views).length > 0) return await save(context, design, { ...design.doc, views });
-    const rest = { ...design.doc };
-    for (const member of ['views', 'options', 'autoupdate']) delete rest[member];
+    const member = memberOf(type);
+    const indexes = { ...objectOf(design.doc[member]) };
+    delete indexes[name];
+    const rest: JsonObject = { ...design.doc, [member]: indexes };
+    if (Object.keys(indexes).length === 0) delete rest[member];
+    if (rest['views'] !== undefined || rest['indexes'] !== undefined)
+      return await save(context, design, rest);
+    for (const other of ['options', 'autoupdate']) delete rest[other];
     const isBare = Object.keys(rest).length === 1 && design.attachments.length === 0;
     await save(context, design, isBare ? undefined : rest);
   });

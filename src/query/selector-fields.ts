@@ -15,6 +15,7 @@ export function requiresField(node: SelectorNode, field: string): boolean {
     case 'not':
     case 'parts':
     case 'condition':
+    case 'text':
       return false;
   }
 }
@@ -73,6 +74,7 @@ export function allFields(node: SelectorNode): ReadonlySet<string> {
     case 'everything':
     case 'parts':
     case 'condition':
+    case 'text':
       return none;
   }
 }

@@ -59,6 +59,7 @@ export class RangeReader {
       case 'not':
       case 'parts':
       case 'condition':
+      case 'text':
         return [anything];
     }
   }

@@ -25,6 +25,8 @@ export function compileNode(node: SelectorNode, raw = false): Test {
       return partsTest(node.operator, compileNode(node.arg, raw));
     case 'condition':
       return conditionTest(node.operator, node.value, raw);
+    case 'text':
+      return () => node.holds;
   }
 }
 

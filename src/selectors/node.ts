@@ -11,7 +11,15 @@ export type SelectorNode =
   /** A condition on the value at a path; the empty path is the value itself. */
   | { readonly kind: 'field'; readonly field: string; readonly condition: SelectorNode }
   | { readonly kind: 'parts'; readonly operator: PartsOperator; readonly arg: SelectorNode }
-  | { readonly kind: 'condition'; readonly operator: ConditionOperator; readonly value: unknown };
+  | { readonly kind: 'condition'; readonly operator: ConditionOperator; readonly value: unknown }
+  | TextNode;
+
+/** `$text`: words that a text index has to find. What that comes to for a document is told before it is evaluated. */
+export interface TextNode {
+  readonly kind: 'text';
+  readonly text: string;
+  holds: boolean;
+}
 
 /** All, one, or none of the selectors. */
 export type Combination = 'and' | 'or' | 'nor';
@@ -50,5 +58,27 @@ export function selectorJson(node: SelectorNode): unknown {
       return { [node.operator]: selectorJson(node.arg) };
     case 'condition':
       return { [node.operator]: node.value };
+    case 'text':
+      return { $default: { $text: node.text } };
+  }
+}
+
+/** Whether a selector needs a text index. */
+export function hasText(node: SelectorNode): boolean {
+  switch (node.kind) {
+    case 'text':
+      return true;
+    case 'and':
+    case 'or':
+    case 'nor':
+      return node.args.some(hasText);
+    case 'not':
+    case 'parts':
+      return hasText(node.arg);
+    case 'field':
+      return hasText(node.condition);
+    case 'everything':
+    case 'condition':
+      return false;
   }
 }

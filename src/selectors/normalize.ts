@@ -9,12 +9,14 @@
  */
 import { RequestError } from '../base/errors.js';
 import { compileRegex } from './regex/regex.js';
-import type { ConditionOperator, SelectorNode } from './node.js';
+import { hasText, type ConditionOperator, type SelectorNode } from './node.js';
 import {
   BadModulus,
   badArgument,
   invalidOperator,
   invalidSelector,
+  invalidTextField,
+  invalidTextOperator,
   shown,
   unsupportedOperator,
 } from './refusals.js';
@@ -26,8 +28,12 @@ const listMax = 20_000;
 const valuesMax = 100_000;
 /** All of them may be held against one document, without a pause. */
 const patternsMax = 200;
+/** Each is looked up in a text index, word by word. */
+const textsMax = 100;
+const textCharactersMax = 32_768;
 
-export function normalizeSelector(selector: unknown): SelectorNode {
+/** `$text` is refused unless there may be a text index to answer it. */
+export function normalizeSelector(selector: unknown, allowsText = false): SelectorNode {
   if (typeof selector !== 'object' || selector === null || Array.isArray(selector))
     throw new RequestError(
       'invalid_selector_json',
@@ -36,7 +42,7 @@ export function normalizeSelector(selector: unknown): SelectorNode {
   if (Object.keys(selector).length === 0) return { kind: 'everything' };
   if (partsOf(selector, valuesMax) > valuesMax)
     throw invalidSelector(`Selector has more than ${valuesMax} values.`);
-  const said = new OperatorReader().read(selector, 0);
+  const said = new OperatorReader(allowsText).read(selector, 0);
   const normal = pushNegations(pushFields(said, ''));
   if (normal.kind === 'field' && normal.field === '')
     throw invalidSelector('One or more conditions is missing a field name.');
@@ -59,6 +65,9 @@ function partsOf(value: unknown, most: number): number {
 class OperatorReader {
   #conditions = 0;
   #patterns = 0;
+  #texts = 0;
+
+  constructor(private readonly allowsText: boolean) {}
 
   read(selector: unknown, depth: number): SelectorNode {
     if (depth > depthMax) throw invalidSelector(`Selector is nested deeper than ${depthMax} levels.`);
@@ -91,7 +100,7 @@ class OperatorReader {
           ? { kind: 'not', arg: this.read(value, depth + 1) }
           : { kind: 'parts', operator: name, arg: this.read(value, depth + 1) };
       default:
-        if (name === '$text' && typeof value === 'object') throw badArgument(name, value);
+        if (name === '$text') return this.#text(value);
         if (unsupported.has(name)) throw unsupportedOperator(name);
         if (!isCondition(name)) throw invalidOperator(name);
         if (name === '$regex' && ++this.#patterns > patternsMax)
@@ -99,6 +108,17 @@ class OperatorReader {
         argumentChecks[name]?.(value, name);
         return this.#condition(name, value);
     }
+  }
+
+  #text(value: unknown): SelectorNode {
+    if (typeof value === 'object') throw badArgument('$text', value);
+    if (!this.allowsText) throw unsupportedOperator('$text');
+    if (typeof value !== 'string') throw invalidTextOperator('$text');
+    if (value.length > textCharactersMax)
+      throw invalidSelector(`A $text is longer than ${textCharactersMax} characters.`);
+    if (++this.#texts > textsMax)
+      throw invalidSelector(`Selector has more than ${textsMax} $text operators.`);
+    return { kind: 'text', text: value, holds: true };
   }
 
   #condition(operator: ConditionOperator, value: unknown): SelectorNode {
@@ -110,7 +130,7 @@ class OperatorReader {
 
 const combinations = { $and: 'and', $or: 'or', $nor: 'nor' } as const;
 
-const unsupported = new Set(['$where', '$geoWithin', '$geoIntersects', '$near', '$nearSphere', '$text']);
+const unsupported = new Set(['$where', '$geoWithin', '$geoIntersects', '$near', '$nearSphere']);
 
 type ArgumentCheck = ((value: unknown, operator: string) => void) | undefined;
 
@@ -171,9 +191,13 @@ function pushFields(node: SelectorNode, path: string): SelectorNode {
     case 'field':
       return pushFields(node.condition, path === '' ? node.field : `${path}.${node.field}`);
     case 'parts':
+      if (hasText(node.arg)) throw invalidTextField();
       return { kind: 'field', field: path, condition: { ...node, arg: pushFields(node.arg, '') } };
     case 'condition':
       return { kind: 'field', field: path, condition: node };
+    case 'text':
+      if (path !== '') throw invalidTextField();
+      return node;
   }
 }
 
@@ -191,6 +215,7 @@ function pushNegations(node: SelectorNode): SelectorNode {
     case 'field':
     case 'parts':
     case 'condition':
+    case 'text':
       return node;
   }
 }
@@ -210,6 +235,8 @@ function negate(node: SelectorNode): SelectorNode {
     case 'everything':
     case 'parts':
       return { kind: 'not', arg: node };
+    case 'text':
+      throw badArgument('$not', { $text: node.text });
     case 'condition': {
       if (node.operator === '$exists') return { ...node, value: node.value !== true };
       const operator = opposites[node.operator];

@@ -16,6 +16,12 @@ export const invalidOperator = (operator: string): RequestError =>
 export const unsupportedOperator = (operator: string): RequestError =>
   new RequestError('not_supported', `Unsupported operator: ${operator}`);
 
+export const invalidTextOperator = (operator: string): RequestError =>
+  new RequestError('invalid_operator', `Invalid text operator: ${operator}`);
+
+export const invalidTextField = (): RequestError =>
+  new RequestError('bad_field', '$text searches whole documents: it cannot be a condition of a field.');
+
 export const invalidSelector = (reason: string): RequestError => new RequestError('invalid_selector', reason);
 
 /** A value as the client wrote it, cut where it is long. */

@@ -21,14 +21,14 @@ export interface Selector {
 }
 
 /** Refuses what is no selector, with CouchDB's names for what is wrong. */
-export function compileSelector(selector: unknown): Selector {
-  const normal = normalizeSelector(selector);
+export function compileSelector(selector: unknown, allowsText = false): Selector {
+  const normal = normalizeSelector(selector, allowsText);
   const members = new Set(membersOf(normal));
   return { normal, members, isWhole: looksAtWhole(normal), matches: compileNode(normal) };
 }
 
 function looksAtWhole(node: SelectorNode): boolean {
-  if (node.kind === 'everything') return false;
+  if (node.kind === 'everything' || node.kind === 'text') return false;
   if (node.kind === 'and' || node.kind === 'or') return node.args.some(looksAtWhole);
   return node.kind !== 'field' || node.field === '';
 }

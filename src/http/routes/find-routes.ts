@@ -1,6 +1,7 @@
 import { RequestError } from '../../base/errors.js';
 import type { Database } from '../../node/database.js';
-import { DocSearch, explainQuery, readQuery, type FindContext } from '../../query/find-docs.js';
+import type { FindContext } from '../../query/find-context.js';
+import { DocSearch, explainQuery, readQuery } from '../../query/find-docs.js';
 import type { FindRequest } from '../../query/find-request.js';
 import { BadModulus } from '../../selectors/refusals.js';
 import type { Exchange } from '../exchange.js';
@@ -51,7 +52,7 @@ async function find(exchange: Exchange, database: Database): Promise<void> {
   const context = contextOf(exchange, database);
   const request = read(exchange, context, await exchange.jsonObject());
   if (request === undefined) return;
-  const search = new DocSearch(context, request);
+  const search = new DocSearch(context, request, () => !exchange.response.destroyed);
   const pending = search.ready();
   if (pending !== undefined) await pending;
   await answer(exchange, search.pieces());

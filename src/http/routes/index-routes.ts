@@ -68,12 +68,9 @@ async function create(exchange: Exchange, database: Database): Promise<void> {
 
 async function remove(exchange: Exchange, database: Database): Promise<void> {
   const [ddoc, type, name] = exchange.parts.slice(-3).map(fromBytes) as [string, string, string];
-  if (type !== 'json') throw notFound('missing');
-  await deleteIndex(
-    contextOf(exchange, database),
-    ddoc.startsWith('_design/') ? ddoc : `_design/${ddoc}`,
-    name,
-  );
+  if (type !== 'json' && type !== 'text') throw notFound('missing');
+  const id = ddoc.startsWith('_design/') ? ddoc : `_design/${ddoc}`;
+  await deleteIndex(contextOf(exchange, database), { ddoc: id, type, name });
   exchange.json(200, { ok: true });
 }
 

@@ -1,5 +1,5 @@
 import { fromBytes } from '../../base/bytes.js';
-import { RequestError } from '../../base/errors.js';
+import { badRequest, RequestError } from '../../base/errors.js';
 import { designOf } from '../../design/design-docs.js';
 import { TextSearch } from '../../fulltext/search-docs.js';
 import { searchDiskSize, searchInfo } from '../../fulltext/search-info.js';
@@ -91,6 +91,8 @@ async function answer(
 ): Promise<void> {
   const { registry, config } = exchange.services;
   const index = named(exchange, database);
+  if (index.index.map.kind === 'text')
+    throw badRequest(`${index.index.name} is a text index of declarative queries: use _find.`);
   const request = searchRequest(parameters, index);
   const source = await searchSource(registry, index, request.isStale, exchange.user);
   const timeoutMs = config.number('tuffet/query_timeout_ms');
