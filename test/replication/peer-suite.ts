@@ -70,7 +70,7 @@ async function read(peer: Peer, ...missing: Missing[]): Promise<ReadResult[]> {
 
 async function readDocs(peer: Peer, ...missing: Missing[]): Promise<DocRevision[]> {
   return (await read(peer, ...missing)).map((result) => {
-    assert.ok(!('unread' in result), JSON.stringify(result));
+    if ('unread' in result) assert.fail(JSON.stringify(result.unread));
     return result;
   });
 }
