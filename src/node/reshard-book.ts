@@ -53,7 +53,11 @@ export class ReshardBook {
   async add(made: ReshardJob, change: Partial<ReshardJob>): Promise<void> {
     const job = changedJob(made, {}, this.historyMax(), this.runtime.nowSeconds());
     this.#jobs.set(job.id, job);
-    await this.note(job, change);
+    await this.note(job, change).catch((error: unknown) => {
+      // The request is refused: the job must neither wait forever nor keep another one from being created.
+      this.#jobs.delete(job.id);
+      throw error;
+    });
   }
 
   async note(job: ReshardJob, change: Partial<ReshardJob>): Promise<ReshardJob> {

@@ -99,7 +99,9 @@ export class GroupLog implements Log<Command, Results> {
   #appendPieces(command: Command): Promise<Appended<unknown>> {
     const pieces = asPieces(command);
     return this.logs.commits.submit(() => {
-      const appended = this.#deliver(pieces.shift()!);
+      // A refused piece stays: it is tried again if the batch that it was refused upon does not reach the disk.
+      const appended = this.#deliver(pieces[0]!);
+      pieces.shift();
       return pieces.length > 0 ? unfinished : appended;
     });
   }
@@ -123,7 +125,8 @@ export class GroupLog implements Log<Command, Results> {
     const pieces: Command[] = [];
     const step = (): Appended<EditResult[]> | typeof unfinished => {
       if (pieces.length === 0) pieces.push(...this.#nextPart(command, results.length));
-      const { position, result } = this.#deliver(pieces.shift()!);
+      const { position, result } = this.#deliver(pieces[0]!);
+      pieces.shift();
       if (pieces.length === 0) for (const each of result as EditResult[]) results.push(each);
       parts.push(results.length);
       return results.length < total ? unfinished : { position, result: results };
