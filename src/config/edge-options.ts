@@ -93,7 +93,7 @@ export const edgeOptions = {
   'csp/utils_header_value': headerValue('', 'That policy; empty for the one that fits the page.'),
   'csp/attachments_enable': boolean(
     true,
-    'Send a content security policy with attachments, whose contents may be anybody’s.',
+    'Send a content security policy with attachments, whose contents come from any client.',
   ),
   'csp/attachments_header_value': headerValue('sandbox', 'That policy.'),
   'csp/showlist_enable': boolean(

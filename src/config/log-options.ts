@@ -36,7 +36,7 @@ export const logOptions = {
     '',
     /^[^\0]+$/,
     'a path',
-    "File of the writer `file`; empty for `tuffet.log` in the data folder. Opened anew within seconds when it is moved or removed. Can't be changed over the API.",
+    "File of the writer `file`; empty for `tuffet.log` in the data folder. Reopened within seconds after it is moved or removed. Can't be changed over the API.",
   ),
   'log/syslog_host': formed(
     '',
