@@ -232,7 +232,8 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     with: 'since',
     couchdb: 400,
     tuffet: 200,
-    reason: 'A sequence of another server starts from the beginning, so that clients that move here continue.',
+    reason:
+      'A sequence of another server starts from the beginning, so that clients that move here continue.',
   },
   ...['since', 'last-event-id'].map((name) => ({
     endpoint: 'GET /{db}/_changes',
@@ -240,7 +241,8 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     with: name,
     couchdb: 400,
     tuffet: 200,
-    reason: 'A sequence of another server starts from the beginning, so that clients that move here continue.',
+    reason:
+      'A sequence of another server starts from the beginning, so that clients that move here continue.',
   })),
 ];
 
