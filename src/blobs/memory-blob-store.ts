@@ -13,8 +13,13 @@ const readBytes = 64 * 1024;
 
 /** Keeps blobs in memory and forgets them on close: for tests and `--in-memory`. */
 export class MemoryBlobStore implements BlobStore {
-  readonly #blobs = new Map<string, Buffer>();
+  readonly #blobs: Map<string, Buffer>;
   readonly #guards = new BlobGuards();
+
+  /** A simulated disk gives the same blobs to the store that is opened after a crash. */
+  constructor(blobs = new Map<string, Buffer>()) {
+    this.#blobs = blobs;
+  }
 
   begin(): BlobWriter {
     return new MemoryBlobWriter(this.#blobs, this.#guards);

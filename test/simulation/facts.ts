@@ -11,6 +11,8 @@ export interface Leaf {
   deleted: boolean;
   /** The number of the write that made it. */
   n: number;
+  /** The names of its attachments. */
+  attachments: string[];
   /** The revision and its ancestors. */
   history: string[];
 }
@@ -93,6 +95,7 @@ function leavesOf(database: Database, id: Bytes): Leaf[] {
       rev: String(doc['_rev']),
       deleted: doc['_deleted'] === true,
       n: Number(doc['n']),
+      attachments: Object.keys((doc['_attachments'] ?? {}) as object),
       history: ids.map((hash, at) => `${start - at}-${hash}`),
     };
   });

@@ -23,6 +23,8 @@ interface Row {
 export class FeedClient {
   #since = '0';
   #count = 0;
+  /** Where it stood when all that readers saw was flushed. */
+  #flushed = { since: '0', count: 0 };
   /** The leaves of each document as its last row shows them. */
   readonly latest = new Map<Bytes, string[]>();
 
@@ -30,7 +32,18 @@ export class FeedClient {
     private readonly facts: Facts,
     private readonly random: Random,
     private readonly trace: (event: string) => void,
+    private readonly isFlushed: () => boolean,
   ) {}
+
+  /**
+   * A feed passes over a change that a later one has replaced. LMDB shows only what is flushed; the simulated store shows the
+   * later one earlier, and where a crash forgets it, the client has to go back to before it.
+   */
+  crashed(forgotten: number): void {
+    if (forgotten === 0) return;
+    this.#since = this.#flushed.since;
+    this.#count = this.#flushed.count;
+  }
 
   async follow(registry: DatabaseRegistry, database: Database): Promise<void> {
     const start = await awaitSince(database, this.#since);
@@ -71,6 +84,7 @@ export class FeedClient {
       this.latest.set(toBytes(id), revs);
       this.trace(`row ${count} ${id} ${revs.join()}`);
     }
+    if (this.isFlushed()) this.#flushed = { since: this.#since, count: this.#count };
   }
 }
 

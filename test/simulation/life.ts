@@ -8,14 +8,22 @@ import { Views } from '../../src/indexes/views.js';
 import { compact } from '../../src/node/compact.js';
 import { DatabaseRegistry } from '../../src/node/database-registry.js';
 import type { Database } from '../../src/node/database.js';
+import { sweepOrphans } from '../../src/node/sweep-blobs.js';
 import { Replicator } from '../../src/replication/replicator.js';
 import { ScriptHost } from '../../src/script/script-host.js';
+import type { Random } from '../model/random.js';
 import type { SimulatedDisk } from './simulated-disk.js';
 import type { SimulatedRuntime } from './simulated-runtime.js';
 
 export const databaseName = 'db';
 export const copyName = 'copy';
+const shardsMax = 6;
 const user = { name: 'admin', roles: ['_admin'] };
+
+interface Job {
+  id: string;
+  job_state: string;
+}
 
 /** One run of a server on the machine, from its start to its crash: the registry and all below it, without sockets and threads. */
 export class Life {
@@ -50,7 +58,7 @@ export class Life {
       config,
       logger,
       undefined,
-      new MemoryBlobStore(),
+      new MemoryBlobStore(disk.blobs),
       views,
       true,
       runtime,
@@ -73,6 +81,7 @@ export class Life {
   async ready(): Promise<void> {
     while (!this.registry.exists(databaseName))
       await makeDatabase(this.registry, this.#config, databaseName, new Map([['q', '3']]));
+    await sweepOrphans(this.registry);
   }
 
   get database(): Database {
@@ -86,6 +95,30 @@ export class Life {
       () => true,
       () => false,
     );
+  }
+
+  /** Begins to split a shard, unless there are enough of them or that one is being split. */
+  async split(random: Random): Promise<string> {
+    const { database } = this;
+    if (database.q >= shardsMax) return 'nothing';
+    const shard = random.below(database.q);
+    try {
+      const [created] = await this.registry.reshardJobs.create(database, [shard]);
+      return 'error' in created! ? created.error : `${shard} of ${database.q}`;
+    } catch (error) {
+      if (error instanceof StorageError) return error.error;
+      throw error;
+    }
+  }
+
+  /** Resolves when no shard is being split any more. A job that has failed, because of the disk, is begun again. */
+  async splitsEnded(): Promise<void> {
+    const { reshardJobs } = this.registry;
+    const jobs = (): Job[] => reshardJobs.list() as Job[];
+    while (jobs().some(({ job_state }) => job_state !== 'completed')) {
+      for (const { id, job_state } of jobs()) if (job_state === 'failed') await reshardJobs.resumeJob(id);
+      await this.runtime.sleep(50);
+    }
   }
 
   async compact(): Promise<void> {

@@ -18,6 +18,8 @@ interface Image {
  */
 export class SimulatedDisk {
   readonly #images = new Map<string, Image>();
+  /** Blobs are synced before anybody hears of them, so a crash takes none back. */
+  readonly blobs = new Map<string, Buffer>();
   state: 'good' | 'full' | 'failing' = 'good';
 
   constructor(private readonly random: Random) {}

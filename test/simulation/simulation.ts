@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { checkDatabase } from '../model/check-database.js';
 import { Random } from '../model/random.js';
+import { readAttachments } from './attachments.js';
 import { Facts } from './facts.js';
 import { FeedClient } from './feed-client.js';
 import { copyName, Life } from './life.js';
@@ -45,7 +46,7 @@ export class Simulation {
       { length: writersCount },
       (_, i) => new Writer(`w${i}`, this.#facts, this.#random, this.#trace),
     );
-    this.#feed = new FeedClient(this.#facts, this.#random, this.#trace);
+    this.#feed = new FeedClient(this.#facts, this.#random, this.#trace, () => this.#disk.isFlushed);
   }
 
   async run(): Promise<Figures> {
@@ -97,6 +98,7 @@ export class Simulation {
     this.#figures.crashes++;
     this.#figures.forgotten += forgotten;
     this.#facts.crashed();
+    this.#feed.crashed(forgotten);
     this.#trace(`crash ${forgotten}`);
   }
 
@@ -106,8 +108,11 @@ export class Simulation {
     life.isEnding = true;
     await this.#drive(runtime, work);
     while (await this.#step(runtime, 200));
+    await this.#drive(runtime, life.splitsEnded());
     for (const id of this.#facts.ids) {
       const revs = this.#facts.look(database, id).map(({ rev }) => rev);
+      for (const rev of revs)
+        this.#trace(`${id} ${rev} attachments ${await this.#drive(runtime, readAttachments(life, id, rev))}`);
       if (revs.length > 0)
         assert.deepEqual(
           this.#feed.latest.get(id)?.toSorted(),

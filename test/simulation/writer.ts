@@ -7,6 +7,7 @@ import { saveDocs, type Saved } from '../../src/documents/save-docs.js';
 import { formatRev, parseRev } from '../../src/revisions/rev.js';
 import type { NamedInput } from '../../src/shard/document-input.js';
 import type { Random } from '../model/random.js';
+import { attachmentsFor } from './attachments.js';
 import { best, type Facts, type Leaf } from './facts.js';
 import { listIds } from './listing.js';
 import type { Life } from './life.js';
@@ -37,7 +38,8 @@ export class Writer {
       else if (at < 62) await this.#save(life, false);
       else if (at < 90) this.#look(life, this.#id());
       else if (at < 94) await listIds(life, this.facts, this.trace);
-      else if (at < 97) await this.#purge(life);
+      else if (at < 96) await this.#purge(life);
+      else if (at < 97) this.trace(`${this.name} splits ${await life.split(this.random)}`);
       else await life.compact();
       if (this.random.oneIn(3)) await life.runtime.sleep(this.random.below(12));
       else await life.runtime.nextTurn();
@@ -72,7 +74,10 @@ export class Writer {
       const saved = await saveDocs(life.registry, life.database, inputs, { user, newEdits });
       for (const [at, write] of writes.entries()) this.#answered(life, write, saved[at]!, newEdits);
     } catch (error) {
-      if (!(error instanceof StorageError)) throw error;
+      // The revision that an attachment was to be taken over from may have been compacted away meanwhile.
+      const isExpected =
+        error instanceof StorageError || (error instanceof RequestError && error.error === 'missing_stub');
+      if (!isExpected) throw error;
       for (const { n } of writes) this.facts.refused(n);
       this.trace(`${this.name} is refused ${error.error}`);
       for (const { id } of writes) this.#look(life, id);
@@ -89,7 +94,7 @@ export class Writer {
     // A document that is deleted goes on without a revision only.
     if (told === 'conflict' && best(leaves)?.deleted === false)
       assert.ok(
-        !leaves.some(({ rev }) => rev === parent),
+        !leaves.some(({ rev, deleted }) => rev === parent && !deleted),
         `${id}: nothing explains a conflict with ${parent}`,
       );
   }
@@ -105,7 +110,11 @@ export class Writer {
       rev,
       revisions: undefined,
       deleted: !isNew && this.random.oneIn(5),
-      attachments: undefined,
+      attachments: attachmentsFor(
+        n,
+        isNew ? undefined : leaves.find((leaf) => leaf.rev === formatRev(rev!)),
+        this.random,
+      ),
       body: body(n, this.random),
     };
   }
@@ -121,7 +130,7 @@ export class Writer {
       rev: undefined,
       revisions: { start, hashes },
       deleted: this.random.oneIn(6),
-      attachments: undefined,
+      attachments: attachmentsFor(n, undefined, this.random),
       body: body(n, this.random),
     };
   }
