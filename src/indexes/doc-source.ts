@@ -2,6 +2,7 @@ import type { Bytes } from '../base/bytes.js';
 import { decodeChange } from '../shard/change-record.js';
 import { decodeDocRecord, decodeWinner } from '../shard/doc-record.js';
 import { conflictsMember, docText } from '../shard/doc-text.js';
+import { namingBody } from '../shard/damage.js';
 import { DatabaseKeys } from '../shard/keys.js';
 import { decodePurge } from '../shard/purge-record.js';
 import { decodeShardMap, ShardMap } from '../shard/shard-map.js';
@@ -105,7 +106,11 @@ export class DocSource {
   }
 
   #body(shard: number, ref: number): Bytes | undefined {
-    return this.store.get(this.#keys.body(this.#shards.bodyHome(shard, ref), ref));
+    try {
+      return this.store.get(this.#keys.body(this.#shards.bodyHome(shard, ref), ref));
+    } catch (error) {
+      throw namingBody(error, this.#keys, () => this.store.get(this.#keys.change(shard, ref)));
+    }
   }
 
   #text(id: Bytes, shard: number): Bytes | undefined {

@@ -1,3 +1,4 @@
+import type { Bytes } from '../base/bytes.js';
 import { Unavailable } from '../base/errors.js';
 
 /** A record of an index is lost or does not decode. The index is discarded; who asked for it may ask again. */
@@ -5,6 +6,19 @@ export class IndexDamage extends Unavailable {
   constructor(what: string) {
     super(`The index is damaged and will be built anew; try again. (${what})`);
     this.name = 'IndexDamage';
+  }
+}
+
+/** How stores of indexes are opened: a record whose checksum is wrong is damage of an index. */
+export const indexStoreOptions = { damage: (what: string): Error => new IndexDamage(what) };
+
+/** Reads a record without which an index is as good as not there. */
+export function readOptional(read: () => Bytes | undefined): Bytes | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof IndexDamage) return undefined;
+    throw error;
   }
 }
 

@@ -27,6 +27,8 @@ export const signatureOf = (key: Bytes): string => Buffer.from(key.slice(6), 'la
 export const erasurePrefix: Bytes = 'e';
 export const erasureKey = (number: number): Bytes => erasurePrefix + u48(number);
 
+export const indexesPrefix: Bytes = 'x';
+
 /** The number of the index that a key of it begins with. */
 export const numberOf = (key: Bytes): number => readU48(key, 1);
 
@@ -37,7 +39,7 @@ export class IndexKeys {
   readonly docs: Bytes;
 
   constructor(readonly number: number) {
-    this.prefix = 'x' + u48(number);
+    this.prefix = indexesPrefix + u48(number);
     this.state = this.prefix + 's';
     this.tree = this.prefix + 't';
     this.docs = this.prefix + 'd';

@@ -1,9 +1,11 @@
 import { readU48, u48, type Bytes } from '../base/bytes.js';
 import { prefixEnd, type Store, type Write } from '../storage/store.js';
+import { readOptional } from './index-damage.js';
 import {
   erasureKey,
   erasurePrefix,
   IndexKeys,
+  indexesPrefix,
   instanceOf,
   nextNumberKey,
   registerKey,
@@ -20,8 +22,18 @@ export function indexNumber(
   instance: number,
   signature: string,
 ): number | undefined {
-  const bytes = store.get(registerKey(instance, signature));
+  const bytes = readOptional(() => store.get(registerKey(instance, signature)));
   return bytes === undefined ? undefined : readU48(bytes, 0);
+}
+
+/** Of the indexes that have records, or are to be erased. */
+function highestNumber(store: Store): number {
+  const numbers = [indexesPrefix, erasurePrefix].flatMap((prefix) =>
+    [...store.keys({ start: prefix, end: prefixEnd(prefix), reverse: true, limit: 1 })].map((key) =>
+      readU48(key, prefix.length),
+    ),
+  );
+  return Math.max(0, ...numbers);
 }
 
 /** Which indexes there are. Only one may write at a time, the one that fills them too. */
@@ -29,8 +41,8 @@ export class IndexRegister {
   #next: number;
 
   constructor(private readonly store: Store) {
-    const bytes = store.get(nextNumberKey);
-    this.#next = bytes === undefined ? 1 : readU48(bytes, 0);
+    const bytes = readOptional(() => store.get(nextNumberKey));
+    this.#next = bytes === undefined ? highestNumber(store) + 1 : readU48(bytes, 0);
   }
 
   /** A number for a new index, and what must be written with its first state. */
@@ -52,8 +64,9 @@ export class IndexRegister {
 
   /** The database and the signature of an index, by its number. */
   find(number: number): { instance: number; signature: string } | undefined {
-    for (const { key, value } of this.store.entries({ start: 'i', end: 'j' })) {
-      if (value === u48(number)) return { instance: instanceOf(key), signature: signatureOf(key) };
+    for (const key of this.store.keys({ start: 'i', end: 'j' })) {
+      if (readOptional(() => this.store.get(key)) === u48(number))
+        return { instance: instanceOf(key), signature: signatureOf(key) };
     }
     return undefined;
   }

@@ -1,9 +1,12 @@
 import { SystemRuntime } from '../base/runtime.js';
 import { parentPort, workerData } from 'node:worker_threads';
+import { CorruptRecord } from '../base/corrupt-record.js';
 import { RequestError, refusalData } from '../base/errors.js';
 import { storageRefusal } from '../base/storage-errors.js';
 import { ScriptHost } from '../script/script-host.js';
+import { damagedRecord } from '../shard/damage.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
+import { indexStoreOptions } from './index-damage.js';
 import { Indexer } from './indexer.js';
 import { OpenDocuments } from './open-documents.js';
 import type { FailedView } from './index-job.js';
@@ -34,10 +37,11 @@ const askServer = (reply: Reply): Promise<void> =>
     onAnswer = resolve;
     say(reply);
   });
-const store = new LmdbStore(settings.folder, {
+const sharing = {
   release: () => askServer({ type: 'release' }),
   reopened: () => askServer({ type: 'reopened' }),
-});
+};
+const store = new LmdbStore(settings.folder, sharing, runtime, indexStoreOptions);
 const indexer = new Indexer(store, scripts, settings.threads + 1, runtime);
 const documents = new OpenDocuments();
 
@@ -89,7 +93,12 @@ async function carryOut(request: Numbered): Promise<readonly FailedView[] | unde
 }
 
 function sayFailure(id: number, error: unknown): void {
-  const refusal = error instanceof RequestError ? error : storageRefusal(error);
+  const refusal =
+    error instanceof RequestError
+      ? error
+      : error instanceof CorruptRecord
+        ? damagedRecord('the documents of an index', error)
+        : storageRefusal(error);
   if (refusal !== undefined) say({ type: 'refused', id, refusal: refusalData(refusal) });
   else
     say({

@@ -6,6 +6,7 @@ import { StorageError } from '../base/storage-errors.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import type { StoreSize } from '../storage/store.js';
 import { syncFolder } from '../storage/sync-folder.js';
+import { indexStoreOptions } from './index-damage.js';
 import type { Documents, IndexBackend } from './index-backend.js';
 import type { FailedView, IndexJob, OnProgress } from './index-job.js';
 import type { Reply, Request, ThreadSettings } from './thread-messages.js';
@@ -48,7 +49,7 @@ export class ThreadBackend implements IndexBackend {
   ) {}
 
   get store(): LmdbStore {
-    return (this.#store ??= new LmdbStore(this.#current()));
+    return (this.#store ??= new LmdbStore(this.#current(), undefined, indexStoreOptions));
   }
 
   async update(job: IndexJob, { folder }: Documents, onProgress: OnProgress): Promise<readonly FailedView[]> {

@@ -6,6 +6,7 @@ import type { ShardState } from '../shard/shard-state.js';
 import type { Store, StoreSize } from '../storage/store.js';
 import type { DesignViews, ViewDefinition } from './definition.js';
 import type { Documents, IndexBackend } from './index-backend.js';
+import { IndexDamage } from './index-damage.js';
 import { IndexKeys, numberOf } from './index-keys.js';
 import { spaceOf } from './index-job.js';
 import { indexNumber } from './index-register.js';
@@ -78,15 +79,24 @@ export class Views {
     const { store } = this.backend;
     const before = this.#opened.get(view)?.get(instance);
     if (before?.store === store) {
-      const state = store.get(before.stateKey);
+      const state = this.#state(store, before.number, before.stateKey);
       if (state === before.state) return before.reader;
       if (state !== undefined) return this.#open({ ...before, state }, view);
     }
     const number = indexNumber(store, instance, view.signature);
     if (number === undefined) return undefined;
     const stateKey = new IndexKeys(number).state;
-    const state = store.get(stateKey);
+    const state = this.#state(store, number, stateKey);
     return state === undefined ? undefined : this.#open({ instance, store, number, stateKey, state }, view);
+  }
+
+  #state(store: Store, number: number, key: Bytes): Bytes | undefined {
+    try {
+      return store.get(key);
+    } catch (error) {
+      if (error instanceof IndexDamage) this.#discard(number, 0);
+      throw error;
+    }
   }
 
   #open(index: Omit<Opened, 'reader'>, view: ViewDefinition): GroupViewReader {

@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { CorruptRecord } from '../base/corrupt-record.js';
 import type { Logger } from '../base/logger.js';
 import type { Runtime } from '../base/runtime.js';
 import type { TimeSlice } from '../base/turns.js';
@@ -9,6 +10,7 @@ import { lmdbProblemWithin } from '../storage/lmdb-pages.js';
 import type { Store } from '../storage/store.js';
 import { Catalogue, groupsOf } from './catalogue.js';
 import type { DataFolder } from './data-folder.js';
+import { addAllChecksums } from './add-all-checksums.js';
 import { upgradeCatalogue } from './upgrade-catalogue.js';
 import { needsUpgrade, upgradeVolume } from '../shard/upgrade-volume.js';
 import { readStamp, stampWrite, type VolumeStamp } from '../shard/volume-stamp.js';
@@ -27,6 +29,7 @@ const restore = 'Nothing was changed. Restore the data folder from a backup';
 export async function checkStores(folder: DataFolder, logger: Logger, runtime: Runtime): Promise<void> {
   const slice = runtime.slice(pagesMs);
   checkCatalogueFile(folder, slice);
+  if (folder.lacksChecksums) await addAllChecksums(folder, logger);
   const store = openStore(folder.path('catalogue'));
   const catalogue = new Catalogue(store, () => {});
   try {
@@ -55,10 +58,20 @@ export async function checkStores(folder: DataFolder, logger: Logger, runtime: R
 function removeDamagedIndexes(folder: DataFolder, logger: Logger, slice: TimeSlice): void {
   for (const name of namesIn(folder.path('indexes'))) {
     const file = folder.path('indexes', name, 'data.mdb');
-    const problem = lmdbProblemWithin(file, slice);
+    const problem = lmdbProblemWithin(file, slice) ?? formatProblem(folder.path('indexes', name));
     if (problem === undefined || problem.startsWith('cannot be read')) continue;
     logger.warn({ file }, `the store of the indexes ${problem}: the indexes of all views are built anew`);
     fs.rmSync(folder.path('indexes', name), { recursive: true, force: true });
+  }
+}
+
+function formatProblem(folder: string): string | undefined {
+  try {
+    const store = new LmdbStore(folder);
+    void store.close();
+    return store.hasChecksums ? undefined : 'does not say that its records have checksums';
+  } catch (error) {
+    return error instanceof CorruptRecord ? error.message : undefined;
   }
 }
 
@@ -126,13 +139,20 @@ const hasBlobs = (folder: DataFolder): boolean =>
   );
 
 function openStore(folder: string): LmdbStore {
+  let store: LmdbStore;
   try {
-    return new LmdbStore(folder);
+    store = new LmdbStore(folder);
   } catch (error) {
     throw new StartupError(`The store ${folder} cannot be opened: ${(error as Error).message}`, {
       cause: error,
     });
   }
+  if (store.hasChecksums) return store;
+  void store.close();
+  throw new StartupError(
+    `The store ${folder} does not say that its records have checksums: it is damaged, or of an earlier version than the ` +
+      `folder is. ${restore}, as a whole.`,
+  );
 }
 
 /** The volumes that a catalogue names, and what else lies beside them. */

@@ -5,7 +5,9 @@ import { StartupError } from '../base/startup-error.js';
 import { storageRefusal } from '../base/storage-errors.js';
 
 /** Raised when a folder written by this version can no longer be read by the one before. */
-export const folderFormat = 3;
+export const folderFormat = 4;
+/** From this one on, records of the stores have checksums. */
+const checksumsFormat = 4;
 
 /** Folders in use by servers of this very process, which a look at process numbers could not tell apart. */
 const lockedHere = new Set<string>();
@@ -38,6 +40,23 @@ export class DataFolder {
   raiseFormat(): void {
     if (this.identity.format === folderFormat) return;
     this.identity = { ...this.identity, format: folderFormat };
+    writeIdentity(this.folder, this.identity);
+  }
+
+  /** Whether records of its stores may still have no checksums: the folder is of an earlier version, or its upgrade was cut short. */
+  get lacksChecksums(): boolean {
+    return this.identity.format < checksumsFormat || this.identity.adding_checksums === true;
+  }
+
+  /** To be called before the first record gets its checksum. */
+  beginChecksums(): void {
+    this.identity = { ...this.identity, format: folderFormat, adding_checksums: true };
+    writeIdentity(this.folder, this.identity);
+  }
+
+  /** To be called when all have theirs. */
+  endChecksums(): void {
+    delete this.identity.adding_checksums;
     writeIdentity(this.folder, this.identity);
   }
 
@@ -95,6 +114,8 @@ interface Identity {
   format: number;
   uuid: string;
   catalogue?: string;
+  /** Some of the stores may still be without checksums. */
+  adding_checksums?: true;
 }
 
 function readIdentity(folder: string): Identity | undefined {
@@ -150,7 +171,7 @@ function identity(folder: string, runtime: Runtime): Identity {
   if (holdsStores(folder)) {
     throw new StartupError(
       `The file ${path.join(folder, 'tuffet.json')} is missing from a data folder that is in use. Nothing was changed. ` +
-        'Restore it from a backup; without one, write {"format":3,"uuid":"ID"} into it, where ID is the "uuid" that ' +
+        'Restore it from a backup; without one, write {"format":4,"uuid":"ID"} into it, where ID is the "uuid" that ' +
         'GET / showed, or any 32 hexadecimal digits.',
     );
   }
@@ -166,6 +187,18 @@ function writeIdentity(folder: string, identity: Identity): void {
   const file = path.join(folder, 'tuffet.json');
   fs.writeFileSync(`${file}.new`, `${JSON.stringify(identity)}\n`, { flush: true });
   fs.renameSync(`${file}.new`, file);
+  syncEntry(folder);
+}
+
+/** Makes the names of a folder's files last, where the system can do that. */
+function syncEntry(folder: string): void {
+  if (process.platform === 'win32') return;
+  const handle = fs.openSync(folder, 'r');
+  try {
+    fs.fsyncSync(handle);
+  } finally {
+    fs.closeSync(handle);
+  }
 }
 
 /** The lock names its holder by process number and time of start, so that a reused number is not taken for it. */

@@ -4,6 +4,7 @@ import type { Runtime } from '../base/runtime.js';
 import { prefixEnd, type NumberedEntry, type Store } from '../storage/store.js';
 import type { RevNode, RevTree } from '../revisions/tree.js';
 import { fromHex, smallBlob } from './blob-record.js';
+import { namingBody } from './damage.js';
 import { decodeDocRecord, decodeWinner, type DocRecord, type WinnerView } from './doc-record.js';
 import type { GroupLog } from './group-log.js';
 import type {
@@ -173,7 +174,7 @@ export class Collection implements LocalReader {
 
   winnerBody(shard: number, winner: Pick<WinnerView, 'body' | 'bodyRef' | 'bodyLength'>): Bytes {
     const { bodyRef, bodyLength } = winner;
-    const body = winner.body ?? this.#store.get(this.#bodyKey(shard, bodyRef));
+    const body = winner.body ?? this.#readBody(shard, bodyRef);
     if (body === undefined) throw new CorruptRecord(`the body ${bodyRef} of the shard ${shard} is missing`);
     if (body.length !== bodyLength)
       throw new CorruptRecord('a body does not have the length that it should have');
@@ -182,12 +183,21 @@ export class Collection implements LocalReader {
 
   body(shard: number, doc: DocRecord, node: RevNode): Bytes | undefined {
     if (isInRecord(doc, node)) return doc.body;
-    return node.body === 0 ? undefined : this.#store.get(this.#bodyKey(shard, node.body));
+    return node.body === 0 ? undefined : this.#readBody(shard, node.body);
   }
 
   bodyOnce(shard: number, doc: DocRecord, node: RevNode): Bytes | undefined {
     if (isInRecord(doc, node)) return doc.body;
-    return node.body === 0 ? undefined : this.#store.getUncached(this.#bodyKey(shard, node.body));
+    return node.body === 0 ? undefined : this.#readBody(shard, node.body, true);
+  }
+
+  #readBody(shard: number, ref: number, once = false): Bytes | undefined {
+    const key = this.#bodyKey(shard, ref);
+    try {
+      return once ? this.#store.getUncached(key) : this.#store.get(key);
+    } catch (error) {
+      throw namingBody(error, this.#keys, () => this.change(shard, ref));
+    }
   }
 
   #bodyKey(shard: number, ref: number): Bytes {

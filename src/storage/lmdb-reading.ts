@@ -1,11 +1,10 @@
 import { failedCommit } from '../base/storage-errors.js';
 import type { Lmdb } from './lmdb-environment.js';
-import type { Bytes, Range } from './store.js';
+import type { LmdbRecords, Wanted } from './lmdb-records.js';
+import type { Range } from './store.js';
 
 /** A document is read whole into memory before it is stored; hardly any value is larger than such a body may be. */
 export const valueBytesUsualMax = 64 * 1024 * 1024;
-
-export const latin1Slice = Buffer.prototype.latin1Slice;
 
 let roomBytes = 0;
 
@@ -24,47 +23,6 @@ export function makeRoom(db: Lmdb, bytes: number): void {
   roomBytes = bytes;
 }
 
-const loopBytesMax = 80;
-
-export const keyEncoder = {
-  writeKey(key: Bytes, target: Buffer, position: number): number {
-    if (key.length > loopBytesMax) return position + target.latin1Write(key, position);
-    // A call into native code costs more than copying a short key byte by byte.
-    for (let i = 0; i < key.length; i++) target[position + i] = key.charCodeAt(i);
-    return position + key.length;
-  },
-  readKey: (source: Buffer, start: number, end: number): Bytes | number =>
-    keysAreNumbers ? readNumber(source, end) : source.latin1Slice(start, end),
-};
-
-/** How much of a value is read, and what is made of a key; changed only while an iteration takes its next step. */
-let headBytes = Infinity;
-let keysAreNumbers = false;
-
-export const readHead = (bytes: number) => (): void => {
-  headBytes = bytes;
-};
-
-export const readNumbers = (): void => {
-  keysAreNumbers = true;
-};
-
-/** The last six bytes of a key. */
-function readNumber(source: Buffer, end: number): number {
-  const high = source[end - 6]! * 0x100 + source[end - 5]!;
-  const low = (source[end - 4]! << 16) | (source[end - 3]! << 8) | source[end - 2]!;
-  return high * 0x1_0000_0000 + low * 0x100 + source[end - 1]!;
-}
-
-export const encoder = {
-  encode: (value: Bytes): Buffer => Buffer.from(value, 'latin1'),
-  // A range read passes the length, a single read a buffer of the right length.
-  decode(bytes: Buffer, passed?: number | { end: number }): Bytes {
-    const length = passed === undefined ? bytes.length : typeof passed === 'number' ? passed : passed.end;
-    return latin1Slice.call(bytes, 0, length > headBytes ? headBytes : length);
-  },
-};
-
 /**
  * Steps through a range for as long as its database is open. After that, a step or the end of an iteration would have the
  * library use memory of a transaction that is gone. Plain objects instead of a generator: this stands on the way of every
@@ -73,19 +31,18 @@ export const encoder = {
 export function guarded<T>(
   iterator: Iterator<T>,
   isOpen: () => boolean,
-  prepare: (() => void) | undefined,
+  records: LmdbRecords,
+  wanted: Wanted,
 ): Iterator<T> {
   return {
     next() {
       if (!isOpen()) throw failedCommit(new Error('it was closed while it was read'));
-      if (prepare === undefined) return iterator.next();
-      prepare();
-      try {
-        return iterator.next();
-      } finally {
-        headBytes = Infinity;
-        keysAreNumbers = false;
-      }
+      records.wanted = wanted;
+      const step = iterator.next();
+      const damage = records.takeDamage();
+      if (damage === undefined) return step;
+      iterator.return?.();
+      throw damage;
     },
     return: () => (isOpen() ? iterator.return?.() : undefined) ?? { done: true, value: undefined },
   };

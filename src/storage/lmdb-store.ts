@@ -5,18 +5,10 @@ import { SystemRuntime, type Runtime, type Timer } from '../base/runtime.js';
 import { failedCommit, storageRefusal } from '../base/storage-errors.js';
 import { checkKey, closedDatabase, openLmdb, suspendedDatabase, type Lmdb } from './lmdb-environment.js';
 import { DiskRoom } from './disk-room.js';
-import {
-  encoder,
-  guarded,
-  hasRoom,
-  keyEncoder,
-  latin1Slice,
-  lmdbRange,
-  makeRoom,
-  readHead,
-  readNumbers,
-  valueBytesUsualMax,
-} from './lmdb-reading.js';
+import { checksumBytes } from './checksum.js';
+import { formatKey, formatOf, summedFormat } from './lmdb-format.js';
+import { guarded, hasRoom, lmdbRange, makeRoom, valueBytesUsualMax } from './lmdb-reading.js';
+import { LmdbRecords, wantedOf, type DamageError, type Wanted } from './lmdb-records.js';
 import { LmdbWriter, probeKey } from './lmdb-writer.js';
 import type { Bytes, Commit, Entry, NumberedEntry, Range, Store, StoreSize, Write } from './store.js';
 import { syncNewFolder } from './sync-folder.js';
@@ -27,6 +19,13 @@ export interface StoreSharing {
   release(attempt: number): Promise<void>;
   /** Lets other threads open it again. */
   reopened(): Promise<void>;
+}
+
+export interface LmdbStoreOptions {
+  /** What is thrown for a record whose checksum is wrong, in place of `CorruptRecord`. */
+  damage?: DamageError;
+  /** Read and write what LMDB holds as it is, for an upgrade. */
+  asStored?: boolean;
 }
 
 const resumeMs = 250;
@@ -49,12 +48,17 @@ export class LmdbStore implements Store {
   #resuming: Timer | undefined;
   readonly #writer: LmdbWriter;
   readonly #room: DiskRoom;
+  readonly #records: LmdbRecords;
+  /** Set where the next commit has to say of which format the store is. */
+  #isUnmarked = false;
 
   constructor(
     private readonly folder: string,
     private readonly sharing: StoreSharing = notShared,
     private readonly runtime: Runtime = new SystemRuntime(),
+    private readonly options: LmdbStoreOptions = {},
   ) {
+    this.#records = new LmdbRecords(options.damage);
     const isNew = !fs.existsSync(folder);
     try {
       this.#db = this.#open();
@@ -75,23 +79,37 @@ export class LmdbStore implements Store {
     this.#writer = new LmdbWriter(host, runtime);
   }
 
+  /** Whether values are protected by checksums; not in a store of an earlier version. */
+  get hasChecksums(): boolean {
+    return this.#records.hasChecksums;
+  }
+
   #open(): Lmdb {
+    const { keyEncoder, encoder } = this.#records;
     const db = openLmdb(this.folder, { keyEncoder, encoder });
     makeRoom(db, valueBytesUsualMax);
+    try {
+      const format = this.options.asStored ? 'plain' : formatOf(db);
+      this.#records.hasChecksums = format !== 'plain';
+      this.#isUnmarked = format === 'new';
+    } catch (error) {
+      void db.close();
+      throw error;
+    }
     return db;
   }
 
   get(key: Bytes): Bytes | undefined {
-    const bytes = this.#read(key) as Buffer | undefined;
+    const bytes = this.#read(key);
     if (bytes === undefined) return undefined;
-    return hasRoom(bytes.length) ? bytes.latin1Slice(0, bytes.length) : this.#getHuge(key, bytes);
+    return hasRoom(bytes.length) ? this.#records.read(key, bytes, bytes.length) : this.#getHuge(key, bytes);
   }
 
   /** What does not fit into the buffer of the library comes as a view of the memory map; then that buffer is too small. */
   #getHuge(key: Bytes, view: Uint8Array): Bytes | undefined {
     makeRoom(this.#db, view.length);
     const bytes = this.#read(key);
-    return bytes === undefined ? undefined : latin1Slice.call(bytes, 0, bytes.length);
+    return bytes === undefined ? undefined : this.#records.read(key, bytes, bytes.length);
   }
 
   #read(key: Bytes): Uint8Array | undefined {
@@ -107,16 +125,15 @@ export class LmdbStore implements Store {
   }
 
   entries(range: Range): Iterable<Entry> {
-    const { headBytes: bytes } = range;
-    return this.#range(range, bytes === undefined ? undefined : readHead(bytes));
+    return this.#range(range, wantedOf(range));
   }
 
   keys(range: Range): Iterable<Bytes> {
-    return this.#guarded(this.#db.getKeys(lmdbRange(range) as never), undefined);
+    return this.#guarded(this.#db.getKeys(lmdbRange(range) as never), wantedOf(range));
   }
 
   numbered(range: Range): Iterable<NumberedEntry> {
-    return this.#range(range, readNumbers) as Iterable<never>;
+    return this.#range(range, wantedOf(range, true)) as Iterable<never>;
   }
 
   count(range: { start: Bytes; end: Bytes }): number {
@@ -124,17 +141,18 @@ export class LmdbStore implements Store {
     return range.start < range.end ? this.#db.getKeysCount(range) : 0;
   }
 
-  #range(range: Range, prepare: (() => void) | undefined): Iterable<Entry> {
-    return this.#guarded(this.#db.getRange(lmdbRange(range) as never) as Iterable<Entry>, prepare);
+  #range(range: Range, wanted: Wanted): Iterable<Entry> {
+    const found: unknown = this.#db.getRange(lmdbRange(range) as never);
+    return this.#guarded(found as Iterable<Entry>, wanted);
   }
 
-  #guarded<T>(found: Iterable<T>, prepare: (() => void) | undefined): Iterable<T> {
+  #guarded<T>(found: Iterable<T>, wanted: Wanted): Iterable<T> {
     const db = this.#db;
     const isOpen = (): boolean => this.#db === db;
     return {
       [Symbol.iterator]: () => {
         this.#beginReading();
-        return guarded(found[Symbol.iterator](), isOpen, prepare);
+        return guarded(found[Symbol.iterator](), isOpen, this.#records, wanted);
       },
     };
   }
@@ -152,20 +170,24 @@ export class LmdbStore implements Store {
     return { committed: done, flushed: done };
   }
 
-  async #commit(writes: readonly Write[]): Promise<void> {
+  async #commit(batch: readonly Write[]): Promise<void> {
     const db = this.#db;
+    const writes = this.#isUnmarked ? [...batch, { key: formatKey, value: summedFormat }] : batch;
     // The library would commit what comes before a key that it refuses.
     for (const { key } of writes) checkKey(key);
     this.#room.check(writes, () => this.size());
+    const values = this.#records.batch(writes);
     try {
       await db.batch(() => {
         for (const { key, value } of writes) {
-          if (value !== undefined && !hasRoom(value.length)) makeRoom(db, value.length);
+          if (value !== undefined && !hasRoom(value.length + checksumBytes))
+            makeRoom(db, value.length + checksumBytes);
           // One await for the batch stands for all of them: the library commits it as a whole.
           if (value === undefined) void db.remove(key);
-          else void db.put(key, value);
+          else void db.put(key, values.add(key, value) as never);
         }
       });
+      this.#isUnmarked = false;
     } catch (error) {
       // The cause comes by a promise of its own, which rejects.
       throw await Promise.resolve((error as { commitError?: Promise<never> }).commitError).then(

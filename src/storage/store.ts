@@ -10,6 +10,9 @@ import type { Bytes } from '../base/bytes.js';
  * Reads see every batch whose `committed` has resolved, and perhaps one more that is just about to. An iteration sees one moment for as
  * long as it runs; it must be finished or left within the same turn of the event loop, so that no read transaction
  * outlives a turn or waits on a socket. Long listings resume by key.
+ *
+ * The keys of one and of two zero bytes are the store's own. What a value was is what is read: where the bytes on the disk
+ * have changed, reading them throws.
  */
 export type { Bytes };
 

@@ -11,7 +11,7 @@ import { RandomCommands } from '../log/random-commands.js';
 import { Random } from '../model/random.js';
 import { submit } from '../support/submit.js';
 
-export const everything = { start: '\0', end: '\xff'.repeat(6) };
+export const everything = { start: '\0\0\0', end: '\xff'.repeat(6) };
 
 /** The contents of a volume of this version: databases that share blobs, one of them with thousands. */
 export async function volumeContents(seed: number): Promise<Entry[]> {

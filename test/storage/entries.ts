@@ -4,7 +4,8 @@ import type { Bytes, Entry, Store, Write } from '../../src/storage/store.js';
 export type Holds = (what: string, run: (store: Store) => Promise<void>) => void;
 
 export const keyBytesMax = 1978;
-export const everything = { start: '\0', end: '\xff'.repeat(keyBytesMax) };
+/** But for what is the store's own. */
+export const everything = { start: '\0\0\0', end: '\xff'.repeat(keyBytesMax) };
 export const allBytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)).toString('latin1');
 
 export const put = (store: Store, writes: readonly Write[]): Promise<void> => store.write(writes).flushed;

@@ -6,8 +6,8 @@ import { allBytes, everything, keyOf, numbered, plain, put, type Holds } from '.
 export function holdsForRanges(holds: Holds): void {
   holds('keys are in the order of their bytes', async (store) => {
     const keys = [
-      '\0',
-      '\0\0',
+      '\0\0\0',
+      '\0\0\0\0',
       'A',
       'Z',
       'a',

@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { toBytes } from '../../base/bytes.js';
 import { CorruptRecord } from '../../base/corrupt-record.js';
+import { damagedRecord } from '../../shard/damage.js';
 import { RequestError, Unavailable } from '../../base/errors.js';
 import { storageRefusal, StorageError } from '../../base/storage-errors.js';
 import type { Exchange } from '../exchange.js';
@@ -54,10 +55,7 @@ function answerError(exchange: Exchange, error: unknown): void {
 function ownFault({ isCutOff, request }: Exchange, error: unknown): RequestError {
   if (isCutOff) return new Unavailable('The server was restarted or stopped during the request.');
   if (error instanceof CorruptRecord)
-    return new RequestError(
-      'damaged_record',
-      `What is stored for ${pathOf(request)} is damaged: ${error.message}.`,
-    );
+    return damagedRecord(pathOf(request), error);
   return new RequestError('internal_server_error', 'The server failed; its log tells more.');
 }
 

@@ -1,6 +1,6 @@
 import { u48, type Bytes } from '../../base/bytes.js';
 import type { Store } from '../../storage/store.js';
-import { IndexDamage } from '../index-damage.js';
+import { IndexDamage, readOptional } from '../index-damage.js';
 import { Inner } from './inner.js';
 import { Leaf, type ValueSource } from './leaf.js';
 import type { NodeCache } from './node-cache.js';
@@ -22,8 +22,8 @@ export class NodeSource implements ValueSource {
   ) {}
 
   value(record: number): Bytes {
-    const value = this.store.get(recordKey(this.prefix, record));
-    if (value === undefined) throw this.#damage(`its record ${record} is missing`);
+    const value = readOptional(() => this.store.get(recordKey(this.prefix, record)));
+    if (value === undefined) throw this.#damage(`its record ${record} is missing or damaged`);
     return value;
   }
 

@@ -1,0 +1,48 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import type { Logger } from '../base/logger.js';
+import { StartupError } from '../base/startup-error.js';
+import { addChecksums } from '../storage/add-checksums.js';
+import { lmdbProblem } from '../storage/lmdb-pages.js';
+import type { DataFolder } from './data-folder.js';
+
+/**
+ * Gives the records of a folder of an earlier version their checksums, store by store, before anything else reads them. A
+ * store whose pages are damaged is left as it is: the checks that follow say what to do with it.
+ */
+export async function addAllChecksums(folder: DataFolder, logger: Logger): Promise<void> {
+  const stores = storesIn(folder);
+  if (stores.length > 0) {
+    logger.notice({ folder: folder.folder }, 'upgrading the data folder: records get checksums');
+    folder.beginChecksums();
+  }
+  let isComplete = true;
+  for (const store of stores) {
+    if (lmdbProblem(path.join(store, 'data.mdb')) === undefined) await addTo(store);
+    else isComplete = false;
+  }
+  if (isComplete) folder.endChecksums();
+}
+
+async function addTo(store: string): Promise<void> {
+  try {
+    await addChecksums(store);
+  } catch (error) {
+    throw new StartupError(
+      `The store ${store} could not be upgraded: ${(error as Error).message}. Nothing is lost; the next start goes on with it.`,
+      { cause: error },
+    );
+  }
+}
+
+/** All folders with a store, whether or not the catalogue names them. */
+function storesIn(folder: DataFolder): string[] {
+  const below = (name: string): string[] => {
+    const full = folder.path(name);
+    return fs.existsSync(full) ? fs.readdirSync(full).map((each) => path.join(full, each)) : [];
+  };
+  const all = [folder.path('catalogue'), ...below('documents'), ...below('indexes')];
+  // Copies that were broken off are removed later.
+  const isWhole = (store: string): boolean => !store.endsWith('.copy');
+  return all.filter((store) => isWhole(store) && fs.existsSync(path.join(store, 'data.mdb')));
+}

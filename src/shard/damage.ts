@@ -1,0 +1,43 @@
+import { fromBytes, readU16, readU48, type Bytes } from '../base/bytes.js';
+import { CorruptRecord } from '../base/corrupt-record.js';
+import { RequestError } from '../base/errors.js';
+import { decodeChange } from './change-record.js';
+import { tables, type DatabaseKeys } from './keys.js';
+
+const prefixBytes = 6;
+const nameBytesMax = 200;
+
+/** What a key of a volume stands for, in words; undefined for what has no name. */
+export function nameOfKey(key: Bytes): string | undefined {
+  const rest = key.slice(prefixBytes);
+  switch (key.charCodeAt(prefixBytes - 1)) {
+    case tables.live:
+    case tables.deleted:
+    case tables.local:
+      return `the document ${fromBytes(rest.slice(0, nameBytesMax))}`;
+    case tables.changes:
+      return `the change ${readU48(rest, 2)} of the shard ${readU16(rest, 0)}`;
+    case tables.bodies:
+      return `the body ${readU48(rest, 2)} of the shard ${readU16(rest, 0)}`;
+    case tables.state:
+      return 'the counters of the database';
+    default:
+      return undefined;
+  }
+}
+
+/** Says whose body is damaged, as long as the change that brought it is the last of its document. */
+export function namingBody(error: unknown, keys: DatabaseKeys, change: () => Bytes | undefined): unknown {
+  const record = error instanceof CorruptRecord ? change() : undefined;
+  if (record === undefined) return error;
+  return new CorruptRecord('the checksum of its body is wrong', keys.live(decodeChange(record).id));
+}
+
+/** The answer to a request that met a damaged record. */
+export function damagedRecord(asked: string, { message, key }: CorruptRecord): RequestError {
+  const name = key === undefined ? undefined : nameOfKey(key);
+  return new RequestError(
+    'damaged_record',
+    `What is stored for ${asked} is damaged: ${message}${name === undefined ? '' : ` (${name})`}.`,
+  );
+}

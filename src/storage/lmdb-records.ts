@@ -1,0 +1,166 @@
+import { CorruptRecord } from '../base/corrupt-record.js';
+import {
+  BufferViews,
+  checksumBytes,
+  hashKey,
+  hashKeyBytes,
+  murmur3,
+  readChecksum,
+  viewsOf,
+  writeChecksum,
+} from './checksum.js';
+import type { Bytes, Range, Write } from './store.js';
+
+/** Makes the error for a record whose checksum is wrong. */
+export type DamageError = (what: string, key: Bytes) => Error;
+
+const damagedRecord: DamageError = (what, key) => new CorruptRecord(what, key);
+
+const wrongChecksum = 'its checksum is wrong';
+
+export const latin1Slice = Buffer.prototype.latin1Slice;
+
+const loopBytesMax = 80;
+
+function writeKey(key: Bytes, target: Buffer, position: number): number {
+  if (key.length > loopBytesMax) return position + target.latin1Write(key, position);
+  // A call into native code costs more than copying a short key byte by byte.
+  for (let i = 0; i < key.length; i++) target[position + i] = key.charCodeAt(i);
+  return position + key.length;
+}
+
+/** The last six bytes of a key. */
+function readNumber(source: Uint8Array, end: number): number {
+  const high = source[end - 6]! * 0x100 + source[end - 5]!;
+  const low = (source[end - 4]! << 16) | (source[end - 3]! << 8) | source[end - 2]!;
+  return high * 0x1_0000_0000 + low * 0x100 + source[end - 1]!;
+}
+
+/** What is wanted of the entries of a range. */
+export interface Wanted {
+  /** How much of each value. */
+  headBytes: number;
+  /** Whether keys are given as numbers. */
+  keysAreNumbers: boolean;
+}
+
+export const wantedOf = ({ headBytes = Infinity }: Range, keysAreNumbers = false): Wanted => ({
+  headBytes,
+  keysAreNumbers,
+});
+
+/**
+ * The records of one store as LMDB keeps them: each value is followed by its checksum, which is compared whenever the value
+ * is read, whole or in part. The members with names of the library's are called by it.
+ */
+export class LmdbRecords {
+  /** False for a store of an earlier version, whose values stand alone. */
+  hasChecksums = true;
+  /** To be set before each step of a range. */
+  wanted: Wanted = { headBytes: Infinity, keysAreNumbers: false };
+  readonly #views = new BufferViews();
+  /** The key that was read last, which is that of the value that is read next. */
+  #keySource: Buffer = Buffer.alloc(0);
+  #keyStart = 0;
+  #keyEnd = 0;
+  #damaged: Bytes | undefined;
+
+  constructor(private readonly damage: DamageError = damagedRecord) {}
+
+  readonly keyEncoder = {
+    writeKey,
+    readKey: (source: Buffer, start: number, end: number): Bytes | number => {
+      this.#keySource = source;
+      this.#keyStart = start;
+      this.#keyEnd = end;
+      return this.wanted.keysAreNumbers ? readNumber(source, end) : source.latin1Slice(start, end);
+    },
+  };
+
+  readonly encoder = {
+    encode: (bytes: Buffer): Buffer => bytes,
+    // An error must not leave the library in the middle of a step: `takeDamage` tells.
+    decode: (bytes: Buffer, length: number): Bytes => {
+      const seed = this.hasChecksums ? hashKeyBytes(this.#keySource, this.#keyStart, this.#keyEnd) : 0;
+      const end = this.#valueEnd(seed, bytes, length);
+      if (end < 0) {
+        this.#damaged = this.#keySource.latin1Slice(this.#keyStart, this.#keyEnd);
+        return '';
+      }
+      const { headBytes } = this.wanted;
+      return latin1Slice.call(bytes, 0, end > headBytes ? headBytes : end);
+    },
+  };
+
+  /** The error of the last step, if its value was damaged. */
+  takeDamage(): Error | undefined {
+    const key = this.#damaged;
+    if (key === undefined) return undefined;
+    this.#damaged = undefined;
+    return this.damage(wrongChecksum, key);
+  }
+
+  /** The value that was read for a key. */
+  read(key: Bytes, bytes: Uint8Array, length: number): Bytes {
+    const end = this.#valueEnd(this.hasChecksums ? hashKey(key) : 0, bytes, length);
+    if (end < 0) throw this.damage(wrongChecksum, key);
+    return latin1Slice.call(bytes, 0, end);
+  }
+
+  /** How long a value is without its checksum; negative where that is wrong. */
+  #valueEnd(seed: number, bytes: Uint8Array, length: number): number {
+    if (!this.hasChecksums) return length;
+    const end = length - checksumBytes;
+    if (end < 0) return -1;
+    const views = this.#views.of(bytes, length);
+    return murmur3(views, 0, end, seed) === readChecksum(views, end) ? end : -1;
+  }
+
+  /** Room for the values of a batch. */
+  batch(writes: readonly Write[]): BatchBytes {
+    let bytes = 0;
+    for (const { value } of writes) if (value !== undefined) bytes += aligned(value.length + checksumBytes);
+    return new BatchBytes(bytes, this.hasChecksums);
+  }
+}
+
+const aligned = (bytes: number): number => (bytes + 3) & ~3;
+
+/** A buffer of which the library stores the part from `start` to `end`. */
+type Part = Buffer & { start: number; end: number };
+
+/** The values of a batch as they are stored, one after the other in one buffer. */
+export class BatchBytes {
+  readonly #part: Part;
+  readonly #views;
+  #at = 0;
+
+  constructor(
+    bytes: number,
+    private readonly hasChecksums: boolean,
+  ) {
+    this.#part = Object.assign(Buffer.allocUnsafeSlow(bytes), { start: 0, end: 0 });
+    this.#views = viewsOf(this.#part.buffer);
+  }
+
+  /** Adds a value, and gives what is to be passed to the library before the next one is added. */
+  add(key: Bytes, value: Bytes): Part {
+    const part = this.#part;
+    const end = this.#at + value.length;
+    part.latin1Write(value, this.#at);
+    part.start = this.#at;
+    part.end = end;
+    if (this.hasChecksums) {
+      writeChecksum(this.#views, end, murmur3(this.#views, this.#at, value.length, hashKey(key)));
+      part.end += checksumBytes;
+    }
+    this.#at = aligned(end + checksumBytes);
+    return part;
+  }
+}
+
+/** A value with its checksum. */
+export function withChecksum(key: Bytes, value: Bytes): Bytes {
+  const part = new BatchBytes(aligned(value.length + checksumBytes), true).add(key, value);
+  return part.latin1Slice(part.start, part.end);
+}

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { u48 } from '../../src/base/bytes.js';
+import { CorruptRecord } from '../../src/base/corrupt-record.js';
+import { LmdbStore } from '../../src/storage/lmdb-store.js';
+import type { Entry, Store } from '../../src/storage/store.js';
+import { Random, seed } from '../model/random.js';
+import { temporaryFolder } from '../support/server.js';
+import { allBytes, entriesOf, everything, put } from './entries.js';
+
+const isDamageOf = (key: string) => (error: unknown) => error instanceof CorruptRecord && error.key === key;
+
+/** Changes one byte of a store's file, where `text` stands, in every place where it does. */
+function flip(folder: string, text: string, at: number): void {
+  const file = path.join(folder, 'data.mdb');
+  const bytes = fs.readFileSync(file);
+  const needle = Buffer.from(text, 'latin1');
+  let found = bytes.indexOf(needle);
+  assert.ok(found >= 0, 'it is not in the file');
+  for (; found >= 0; found = bytes.indexOf(needle, found + needle.length)) bytes[found + at]! ^= 0x10;
+  fs.writeFileSync(file, bytes);
+}
+
+async function stored(entries: readonly Entry[]): Promise<string> {
+  const folder = path.join(temporaryFolder(), 'store');
+  const store = new LmdbStore(folder);
+  await put(store, entries);
+  await store.close();
+  return folder;
+}
+
+async function reading(folder: string, read: (store: Store) => void): Promise<void> {
+  const store = new LmdbStore(folder);
+  try {
+    read(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Of all lengths modulo four, in a page with others and on pages of their own. */
+const lengths = [9, 10, 11, 12, 300, 5_000, 70_001];
+
+test('a byte of a value that has changed is an error that has the key, however it is read', async () => {
+  for (const length of lengths) {
+    const value = `begin${'v'.repeat(length - 8)}end`;
+    const key = `k${u48(2)}`;
+    const others = [1, 3].map((n) => ({ key: `k${u48(n)}`, value: 'sound' }));
+    for (const at of [0, 5, length - 1]) {
+      const folder = await stored([...others, { key, value }]);
+      flip(folder, value, at);
+      await reading(folder, (store) => {
+        assert.throws(() => store.get(key), isDamageOf(key));
+        assert.throws(() => store.getUncached(key), isDamageOf(key));
+        assert.throws(() => [...store.entries(everything)], isDamageOf(key));
+        assert.throws(() => [...store.entries({ ...everything, headBytes: 2 })], isDamageOf(key));
+        assert.throws(() => [...store.numbered({ ...everything, reverse: true })], isDamageOf(key));
+        assert.equal([...store.keys(everything)].length, 3);
+        for (const other of others) assert.equal(store.get(other.key), other.value);
+        assert.deepEqual([...store.numbered({ start: others[1]!.key, end: 'l' })].map(({ key: n }) => n), [3]);
+      });
+    }
+  }
+});
+
+test('a value under another key, or cut to less than a checksum, is damaged', async () => {
+  const folder = await stored([{ key: 'a record', value: 'text' }]);
+  flip(folder, 'a record', 0);
+  await reading(folder, (store) => {
+    assert.equal(store.get('a record'), undefined);
+    assert.throws(() => [...store.entries(everything)], isDamageOf('q record'));
+  });
+  const cut = await stored([{ key: 'b', value: 'text' }]);
+  const plain = new LmdbStore(cut, undefined, undefined, { asStored: true });
+  await put(plain, [{ key: 'b', value: 'abc' }]);
+  await plain.close();
+  await reading(cut, (store) => assert.throws(() => store.get('b'), isDamageOf('b')));
+});
+
+test('a store whose record of its own format is damaged is not opened', async () => {
+  const folder = await stored([{ key: 'a', value: 'b' }]);
+  const plain = new LmdbStore(folder, undefined, undefined, { asStored: true });
+  const format = plain.get('\0\0')!;
+  for (const other of [`w1${format.slice(2)}`, format.slice(0, -1), '']) {
+    await put(plain, [{ key: '\0\0', value: other }]);
+    assert.throws(() => new LmdbStore(folder), CorruptRecord);
+  }
+  await plain.close();
+});
+
+/** Records of every kind, more than go into one commit. */
+function manyEntries(): Entry[] {
+  const random = new Random(seed);
+  const few = ['', '\0', 'x', allBytes, allBytes.repeat(40_000)].map((value, n) => ({ key: `a${n}`, value }));
+  const own = { key: '\0\0\0\0\0v', value: '\x02' };
+  const many = Array.from({ length: 22_000 }, (_, n) => ({
+    key: `b${u48(n)}`,
+    value: random.bytes(random.below(300)),
+  }));
+  return [own, ...few, ...many];
+}
+
+test(`a store of an earlier version gets checksums, however often that is cut short (seed ${seed})`, async () => {
+  const folder = path.join(temporaryFolder(), 'store');
+  const entries = manyEntries();
+  const old = new LmdbStore(folder, undefined, undefined, { asStored: true });
+  // A version before this one has left the mark of a check of its own.
+  await put(old, [...entries, { key: '\0', value: '1' }]);
+  await old.close();
+  await reading(folder, (store) => {
+    assert.equal((store as LmdbStore).hasChecksums, false);
+    assert.deepEqual(entriesOf(store), entries);
+  });
+  const random = new Random(seed);
+  const killsMax = 5;
+  for (let kills = 0; ; kills++) {
+    const child = fork(fileURLToPath(new URL('checksum-adder.js', import.meta.url)), [folder]);
+    const exited = once(child, 'exit') as Promise<[number | null]>;
+    await once(child, 'message');
+    if (kills < killsMax) {
+      await delay(random.below(80));
+      child.kill('SIGKILL');
+    }
+    const [code] = await exited;
+    if (code === 0) break;
+    assert.ok(kills < killsMax, 'it fails');
+  }
+  await reading(folder, (store) => {
+    assert.equal((store as LmdbStore).hasChecksums, true);
+    assert.deepEqual(entriesOf(store), entries);
+    assert.equal(store.get('\0'), undefined);
+  });
+});
