@@ -2,7 +2,7 @@ import type { Bytes } from '../base/bytes.js';
 import { decodeChange } from '../shard/change-record.js';
 import { decodeDocRecord, decodeWinner } from '../shard/doc-record.js';
 import { conflictsMember, docText } from '../shard/doc-text.js';
-import { namingBody } from '../shard/damage.js';
+import { readBody } from '../shard/read-body.js';
 import { DatabaseKeys } from '../shard/keys.js';
 import { decodePurge } from '../shard/purge-record.js';
 import { decodeShardMap, ShardMap } from '../shard/shard-map.js';
@@ -106,11 +106,7 @@ export class DocSource {
   }
 
   #body(shard: number, ref: number): Bytes | undefined {
-    try {
-      return this.store.get(this.#keys.body(this.#shards.bodyHome(shard, ref), ref));
-    } catch (error) {
-      throw namingBody(error, this.#keys, () => this.store.get(this.#keys.change(shard, ref)));
-    }
+    return readBody(this.#keys, this.#shards, shard, ref, (key) => this.store.get(key));
   }
 
   #text(id: Bytes, shard: number): Bytes | undefined {

@@ -4,7 +4,7 @@ import type { Runtime } from '../base/runtime.js';
 import { prefixEnd, type NumberedEntry, type Store } from '../storage/store.js';
 import type { RevNode, RevTree } from '../revisions/tree.js';
 import { fromHex, smallBlob } from './blob-record.js';
-import { namingBody } from './damage.js';
+import { readBody } from './read-body.js';
 import { decodeDocRecord, decodeWinner, type DocRecord, type WinnerView } from './doc-record.js';
 import type { GroupLog } from './group-log.js';
 import type {
@@ -175,9 +175,8 @@ export class Collection implements LocalReader {
   winnerBody(shard: number, winner: Pick<WinnerView, 'body' | 'bodyRef' | 'bodyLength'>): Bytes {
     const { bodyRef, bodyLength } = winner;
     const body = winner.body ?? this.#readBody(shard, bodyRef);
-    if (body === undefined) throw new CorruptRecord(`the body ${bodyRef} of the shard ${shard} is missing`);
-    if (body.length !== bodyLength)
-      throw new CorruptRecord('a body does not have the length that it should have');
+    if (body?.length !== bodyLength)
+      throw new CorruptRecord(`the body ${bodyRef} of the shard ${shard} is missing, or has a wrong length`);
     return body;
   }
 
@@ -188,20 +187,11 @@ export class Collection implements LocalReader {
 
   bodyOnce(shard: number, doc: DocRecord, node: RevNode): Bytes | undefined {
     if (isInRecord(doc, node)) return doc.body;
-    return node.body === 0 ? undefined : this.#readBody(shard, node.body, true);
+    return node.body === 0 ? undefined : this.#readBody(shard, node.body, 'getUncached');
   }
 
-  #readBody(shard: number, ref: number, once = false): Bytes | undefined {
-    const key = this.#bodyKey(shard, ref);
-    try {
-      return once ? this.#store.getUncached(key) : this.#store.get(key);
-    } catch (error) {
-      throw namingBody(error, this.#keys, () => this.change(shard, ref));
-    }
-  }
-
-  #bodyKey(shard: number, ref: number): Bytes {
-    return this.#keys.body(this.#shards.bodyHome(shard, ref), ref);
+  #readBody(shard: number, ref: number, read: 'get' | 'getUncached' = 'get'): Bytes | undefined {
+    return readBody(this.#keys, this.#shards, shard, ref, (key) => this.#store[read](key));
   }
 
   local(id: Bytes): LocalRecord | undefined {

@@ -1,14 +1,13 @@
 import { fromBytes, readU16, readU48, type Bytes } from '../base/bytes.js';
-import { CorruptRecord } from '../base/corrupt-record.js';
+import type { CorruptRecord } from '../base/corrupt-record.js';
 import { RequestError } from '../base/errors.js';
-import { decodeChange } from './change-record.js';
-import { tables, type DatabaseKeys } from './keys.js';
+import { tables } from './keys.js';
 
 const prefixBytes = 6;
 const nameBytesMax = 200;
 
 /** What a key of a volume stands for, in words; undefined for what has no name. */
-export function nameOfKey(key: Bytes): string | undefined {
+function nameOfKey(key: Bytes): string | undefined {
   const rest = key.slice(prefixBytes);
   switch (key.charCodeAt(prefixBytes - 1)) {
     case tables.live:
@@ -24,13 +23,6 @@ export function nameOfKey(key: Bytes): string | undefined {
     default:
       return undefined;
   }
-}
-
-/** Says whose body is damaged, as long as the change that brought it is the last of its document. */
-export function namingBody(error: unknown, keys: DatabaseKeys, change: () => Bytes | undefined): unknown {
-  const record = error instanceof CorruptRecord ? change() : undefined;
-  if (record === undefined) return error;
-  return new CorruptRecord('the checksum of its body is wrong', keys.live(decodeChange(record).id));
 }
 
 /** The answer to a request that met a damaged record. */

@@ -18,7 +18,7 @@ const damagedRecord: DamageError = (what, key) => new CorruptRecord(what, key);
 
 const wrongChecksum = 'its checksum is wrong';
 
-export const latin1Slice = Buffer.prototype.latin1Slice;
+const latin1Slice = Buffer.prototype.latin1Slice;
 
 const loopBytesMax = 80;
 
@@ -130,7 +130,7 @@ const aligned = (bytes: number): number => (bytes + 3) & ~3;
 type Part = Buffer & { start: number; end: number };
 
 /** The values of a batch as they are stored, one after the other in one buffer. */
-export class BatchBytes {
+class BatchBytes {
   readonly #part: Part;
   readonly #views;
   #at = 0;
