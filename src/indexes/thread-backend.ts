@@ -49,7 +49,7 @@ export class ThreadBackend implements IndexBackend {
   ) {}
 
   get store(): LmdbStore {
-    return (this.#store ??= new LmdbStore(this.#current(), undefined, indexStoreOptions));
+    return (this.#store ??= new LmdbStore(this.#current(), undefined, undefined, indexStoreOptions));
   }
 
   async update(job: IndexJob, { folder }: Documents, onProgress: OnProgress): Promise<readonly FailedView[]> {

@@ -18,6 +18,8 @@ import { readStamp, stampWrite, type VolumeStamp } from '../shard/volume-stamp.j
 /** How long a start looks at pages of stores. What is larger than fits is looked at in part; `tuffet doctor` has time. */
 const pagesMs = 200;
 const indexPagesMs = 100;
+/** How many times as long after no crash, one, more: damaged pages may be what has ended the server before. */
+const patienceAfterCrashes = [1, 10, Infinity];
 
 const restore = 'Nothing was changed. Restore the data folder from a backup';
 
@@ -27,7 +29,8 @@ const restore = 'Nothing was changed. Restore the data folder from a backup';
  * names any more; so what is missing, empty, damaged or of another server must never count as "names nothing".
  */
 export async function checkStores(folder: DataFolder, logger: Logger, runtime: Runtime): Promise<void> {
-  const slice = runtime.slice(pagesMs);
+  const patience = patienceAfterCrashes[Math.min(folder.crashes, patienceAfterCrashes.length - 1)]!;
+  const slice = runtime.slice(pagesMs * patience);
   checkCatalogueFile(folder, slice);
   if (folder.lacksChecksums) await addAllChecksums(folder, logger);
   const store = openStore(folder.path('catalogue'));
@@ -51,7 +54,7 @@ export async function checkStores(folder: DataFolder, logger: Logger, runtime: R
   } finally {
     await catalogue.close();
   }
-  removeDamagedIndexes(folder, logger, runtime.slice(indexPagesMs));
+  removeDamagedIndexes(folder, logger, runtime.slice(indexPagesMs * patience));
 }
 
 /** Indexes are made of documents: damaged ones are removed, and built anew when they are asked for. */

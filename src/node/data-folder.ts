@@ -20,6 +20,8 @@ export class DataFolder {
   private constructor(
     readonly folder: string,
     private identity: Identity,
+    /** How many servers in a row have used the folder and ended without closing it. */
+    readonly crashes: number,
   ) {}
 
   get uuid(): string {
@@ -64,9 +66,9 @@ export class DataFolder {
     const full = path.resolve(folder);
     checkFormat(full);
     makeFolder(full);
-    lock(full);
+    const crashes = lock(full);
     try {
-      return new DataFolder(full, identity(full, runtime));
+      return new DataFolder(full, identity(full, runtime), crashes);
     } catch (error) {
       unlock(full);
       throw error;
@@ -201,30 +203,36 @@ function syncEntry(folder: string): void {
   }
 }
 
-/** The lock names its holder by process number and time of start, so that a reused number is not taken for it. */
-function lock(folder: string): void {
+/**
+ * The lock names its holder by process number and time of start, so that a reused number is not taken for it. Gives how
+ * many holders in a row have left theirs behind.
+ */
+function lock(folder: string): number {
   const file = path.join(folder, 'lock');
   if (lockedHere.has(folder)) throw inUse(folder, process.pid);
-  if (!create(file, folder)) {
+  let crashes = 0;
+  if (!create(file, folder, 0)) {
     // Of several who find the lock of a dead process, one may clear it away.
     const clearing = `${file}.clearing`;
-    if (!create(clearing, folder) && holderOf(clearing) !== undefined)
+    if (!create(clearing, folder, 0) && holderOf(clearing) !== undefined)
       throw inUse(folder, holderOf(clearing));
     try {
       const holder = holderOf(file);
       if (holder !== undefined) throw inUse(folder, holder);
+      crashes = 1 + crashesBefore(file);
       fs.rmSync(file, { force: true });
-      if (!create(file, folder)) throw inUse(folder, holderOf(file));
+      if (!create(file, folder, crashes)) throw inUse(folder, holderOf(file));
     } finally {
       fs.rmSync(clearing, { force: true });
     }
   }
   lockedHere.add(folder);
+  return crashes;
 }
 
 /** Makes a lock file; false where there is one. A full disk has no room for a file's text, but for that of a link. */
-function create(file: string, folder: string): boolean {
-  const text = `${process.pid} ${startOf(process.pid)}`;
+function create(file: string, folder: string, crashes: number): boolean {
+  const text = `${process.pid} ${startOf(process.pid)} ${crashes}`;
   try {
     try {
       fs.writeFileSync(file, `${text}\n`, { flag: 'wx' });
@@ -250,15 +258,21 @@ const inUse = (folder: string, pid: number | undefined): StartupError =>
     `The data folder ${folder} is in use by another server${pid === undefined ? '' : ` (process ${pid})`}.`,
   );
 
+/** Process number, its start, and how many holders before it have crashed; fewer numbers, or none, where it says less. */
+function readLock(file: string): number[] {
+  try {
+    const text = fs.lstatSync(file).isSymbolicLink() ? fs.readlinkSync(file) : fs.readFileSync(file, 'utf8');
+    return text.trim().split(' ').map(Number);
+  } catch {
+    return [];
+  }
+}
+
+const crashesBefore = (file: string): number => readLock(file)[2] || 0;
+
 /** The process that holds a lock, or undefined where it is gone. */
 function holderOf(file: string): number | undefined {
-  let text: string;
-  try {
-    text = fs.lstatSync(file).isSymbolicLink() ? fs.readlinkSync(file) : fs.readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
-  }
-  const [pid = NaN, start] = text.trim().split(' ').map(Number);
+  const [pid = NaN, start] = readLock(file);
   if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return undefined;
   try {
     process.kill(pid, 0);

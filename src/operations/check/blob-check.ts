@@ -8,25 +8,28 @@ import type { Findings } from './finding.js';
 
 /**
  * Compares what databases say of their blobs, and what their volume says of files, with what documents name. Nothing is
- * written; `writes` has what would put right what can be.
+ * written; `takeWrites` gives what would put right what can be.
  */
 export class BlobCheck {
-  readonly writes: Write[] = [];
+  #writes: Write[] = [];
   attachments = 0;
   /** The blobs that documents name and that should be there as files. */
   readonly files = new Set<string>();
   /** How many databases have a record of a blob that is kept as a file. */
   readonly #groups = new Map<string, number>();
+  /** Whether all that documents name is known. */
+  isComplete = true;
 
   constructor(
     private readonly name: string,
-    private readonly store: Store,
+    private readonly store: Pick<Store, 'entries'>,
     private readonly findings: Findings,
     private readonly hasFile: (blob: string) => boolean,
   ) {}
 
-  /** `shards` has, by digest, the shards of the database that name a blob. */
-  database(instance: number, shards: ReadonlyMap<string, number>): void {
+  /** `shards` has, by digest, the shards of the database that name a blob; all of them, or all that could be read. */
+  database(instance: number, shards: ReadonlyMap<string, number>, isComplete = true): void {
+    if (!isComplete) this.isComplete = false;
     const keys = new DatabaseKeys(instance);
     const { start, end } = keys.blobsRange;
     const left = new Map(shards);
@@ -61,6 +64,13 @@ export class BlobCheck {
     });
   }
 
+  /** What puts right what was found since the last call. */
+  takeWrites(): Write[] {
+    const writes = this.#writes;
+    this.#writes = [];
+    return writes;
+  }
+
   /** To be called when all databases of the volume are done. */
   volume(): void {
     const left = new Map(this.#groups);
@@ -82,8 +92,10 @@ export class BlobCheck {
     return `${this.name}, attachment ${blob}`;
   }
 
+  /** What is counted is not known where documents can't be read. */
   #repair(blob: string, message: string, write: Write): void {
+    if (!this.isComplete) return;
     this.findings.addRepairable(this.#about(blob), message);
-    this.writes.push(write);
+    this.#writes.push(write);
   }
 }

@@ -40,13 +40,14 @@ export class DatabaseCheck {
   readonly #highest: number[];
   readonly #bodies = new Set<number>();
   readonly #blobs = new Map<string, BlobCount>();
-  #hasUnreadable = false;
 
   constructor(
     private readonly name: string,
     private readonly record: DatabaseRecord,
-    private readonly store: Store,
+    private readonly store: Pick<Store, 'get' | 'getUncached' | 'entries'>,
     private readonly findings: Findings,
+    /** Whether something can't be read: then nothing can be said of what no document names. */
+    public hasUnreadable: boolean,
   ) {
     this.#keys = new DatabaseKeys(record.instance);
     this.#shards = decodeShardMap(store.get(this.#keys.shardMap)) ?? new ShardMap(record.q);
@@ -87,7 +88,7 @@ export class DatabaseCheck {
       try {
         this.#checkDoc(keyId, key, value, deleted);
       } catch (error) {
-        this.#hasUnreadable = true;
+        this.hasUnreadable = true;
         this.findings.add(this.#about(keyId), `The document can't be read: ${(error as Error).message}.`);
       }
     }
@@ -123,8 +124,8 @@ export class DatabaseCheck {
     const content = isInline ? doc.body : this.store.getUncached(key);
     const rev = `${node.pos}-${node.hash}`;
     if (content === undefined) {
-      this.#hasUnreadable = true;
-      return this.findings.add(this.#about(id), `The body of the revision ${rev} is missing.`);
+      this.hasUnreadable = true;
+      return this.findings.add(this.#about(id), `The body of the revision ${rev} is missing or damaged.`);
     }
     const figures = this.#figures[shard]!;
     if (!isInline) this.#bodies.add(home * refsMax + node.body);
@@ -162,7 +163,7 @@ export class DatabaseCheck {
       if (!this.#isThere(shard)) continue;
       this.#figures[shard]!.stored_bytes += key.length + value.length;
       const seq = readU48(key, prefixBytes + 2);
-      if (this.#isChangeOfDoc(value, seq)) continue;
+      if (this.hasUnreadable || this.#isChangeOfDoc(value, seq)) continue;
       const what = `${this.name}, shard ${shard}, sequence ${seq}`;
       this.#repair(what, 'An entry of the changes feed belongs to no document.', { key, value: undefined });
     }
@@ -182,8 +183,7 @@ export class DatabaseCheck {
         this.store.getUncached(this.#keys.live(id)) ?? this.store.getUncached(this.#keys.deleted(id));
       return record !== undefined && decodeDocRecord(record).seq === seq;
     } catch {
-      // A document that can't be read is reported as such; what belongs to it stays.
-      return this.#hasUnreadable;
+      return false;
     }
   }
 
@@ -191,7 +191,7 @@ export class DatabaseCheck {
     for (const { key, value } of this.#entries(tables.bodies)) {
       const shard = readU16(key, prefixBytes);
       const ref = readU48(key, prefixBytes + 2);
-      if (this.#bodies.has(shard * refsMax + ref) || this.#hasUnreadable) {
+      if (this.#bodies.has(shard * refsMax + ref) || this.hasUnreadable) {
         if (shard < this.#shards.size) this.#figures[shard]!.stored_bytes += key.length + value.length;
         continue;
       }
@@ -239,13 +239,13 @@ export class DatabaseCheck {
       figures.attachment_bytes += attachment.storedLength;
       figures.external_bytes += attachment.length;
       this.blobShards.set(attachment.blob, (this.blobShards.get(attachment.blob) ?? 0) + 1);
-      if (this.store.getUncached(key) !== value)
+      if (!this.hasUnreadable && this.store.getUncached(key) !== value)
         this.#repair(`${this.name}, attachment ${attachment.blob}`, 'Its references are counted wrong.', {
           key,
           value,
         });
     }
-    if (this.#hasUnreadable) return;
+    if (this.hasUnreadable) return;
     for (const { key } of this.#entries(tables.blobRefs)) {
       if (this.#blobs.has(key)) continue;
       this.#repair(this.name, 'References to an attachment are counted that no revision names.', {
@@ -257,7 +257,7 @@ export class DatabaseCheck {
 
   /** Counters follow from what was read, unless part of it can't be. */
   #checkStates(): void {
-    if (this.#hasUnreadable) return;
+    if (this.hasUnreadable) return;
     shareBytes(this.#figures, this.#shards, (shard) => this.store.getUncached(this.#keys.state(shard)));
     for (const shard of this.#shards.shards) {
       const figures = this.#figures[shard]!;

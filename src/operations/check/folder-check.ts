@@ -1,5 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { fromBytes, type Bytes } from '../../base/bytes.js';
+import { toHex } from '../../shard/blob-record.js';
+import { filesPrefix } from '../../shard/volume-blobs.js';
 import { Catalogue, groupsOf } from '../../node/catalogue.js';
 import { DataFolder } from '../../node/data-folder.js';
 import { instancesIn } from '../../node/instances.js';
@@ -9,6 +12,7 @@ import { lmdbProblem } from '../../storage/lmdb-pages.js';
 import type { Write } from '../../storage/store.js';
 import { hashFile } from '../copy-files.js';
 import { BlobCheck } from './blob-check.js';
+import { DamagedRecords, damagedKeys, SoundRecords } from './damaged-records.js';
 import { DatabaseCheck } from './database-check.js';
 import type { CheckFinding, CheckSummary, Findings } from './finding.js';
 
@@ -19,7 +23,29 @@ export interface CheckEvents {
 }
 
 const writesAtOnce = 1_000;
+const earlierVersion = 'It is of an earlier version. Start the server once, which upgrades it.';
 const volumeName = /^(\d+)\.(\d+)$/;
+
+/** Keys before this one are those of the volume itself. */
+const firstDatabaseKey = '\0\0\0\0\x01';
+
+const instanceOf = (key: Bytes): number => Buffer.from(key.slice(0, 5), 'latin1').readUIntBE(0, 5);
+
+/** What is wrong with the records of a store, as the end of a sentence that begins with its name. */
+async function recordsProblem(folder: string): Promise<string | undefined> {
+  try {
+    const store = new LmdbStore(folder);
+    try {
+      if (!store.hasChecksums) return 'does not say that its records have checksums';
+      const damaged = damagedKeys(store).length;
+      return damaged === 0 ? undefined : `has ${damaged} damaged records`;
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    return `can't be opened: ${(error as Error).message}`;
+  }
+}
 
 /** Walks over everything that a data folder holds. To be run in a process of its own: damaged pages may end it. */
 export async function checkFolder(
@@ -46,18 +72,53 @@ class FolderCheck implements Findings {
   ) {}
 
   async run(): Promise<CheckSummary> {
-    this.#checkIndexes();
+    await this.#checkIndexes();
     if (!this.#isReadable('catalogue')) return this.#summary;
-    const catalogue = new Catalogue(new LmdbStore(this.folder.path('catalogue')), () => {});
+    const store = this.#openStore('catalogue');
+    if (store === undefined) return this.#summary;
+    const catalogue = new Catalogue(store, () => {});
     try {
       this.events.at(this.folder.path('catalogue'));
-      for (const [slot, generation] of catalogue.generations().entries())
-        await this.#checkVolume(catalogue, slot, generation);
+      if (this.#isCatalogueSound(store))
+        for (const [slot, generation] of catalogue.generations().entries())
+          await this.#checkVolume(catalogue, slot, generation);
     } finally {
       await catalogue.close();
     }
     await this.#checkFiles();
     return this.#summary;
+  }
+
+  /** Undefined, with a finding, where its records can't be told from damaged ones. */
+  #openStore(name: string): LmdbStore | undefined {
+    const folder = this.folder.path(name);
+    try {
+      const store = new LmdbStore(folder);
+      if (store.hasChecksums) return store;
+      void store.close();
+      this.add(
+        folder,
+        this.folder.lacksChecksums ? earlierVersion : 'It does not say that its records have checksums.',
+      );
+    } catch (error) {
+      this.add(folder, `The store can't be opened: ${(error as Error).message}.`);
+    }
+    return undefined;
+  }
+
+  /** Without all of the catalogue, what volumes hold can't be judged. */
+  #isCatalogueSound(store: LmdbStore): boolean {
+    const damaged = damagedKeys(store);
+    for (const key of damaged) {
+      const about = key.startsWith('d')
+        ? `the database ${fromBytes(key.slice(1))}`
+        : this.folder.path('catalogue');
+      this.add(
+        about,
+        'A record of the catalogue is damaged: its checksum is wrong. Restore the data folder from a backup.',
+      );
+    }
+    return damaged.length === 0;
   }
 
   add(about: string, message: string): void {
@@ -78,59 +139,103 @@ class FolderCheck implements Findings {
   }
 
   /** Indexes are made of documents: a damaged store of them is removed. */
-  #checkIndexes(): void {
+  async #checkIndexes(): Promise<void> {
     const indexes = this.folder.path('indexes');
     for (const name of fs.existsSync(indexes) ? fs.readdirSync(indexes) : []) {
-      const file = path.join(indexes, name, 'data.mdb');
+      const folder = path.join(indexes, name);
+      const file = path.join(folder, 'data.mdb');
       this.events.at(file);
-      const problem = lmdbProblem(file);
+      const problem = lmdbProblem(file) ?? (await recordsProblem(folder));
       if (problem === undefined) continue;
       this.addRepairable(file, `The file ${problem}. Its indexes have to be built anew.`);
-      if (this.repair) fs.rmSync(path.join(indexes, name), { recursive: true, force: true });
+      if (this.repair) fs.rmSync(folder, { recursive: true, force: true });
     }
   }
 
   async #checkVolume(catalogue: Catalogue, slot: number, generation: number): Promise<void> {
     const name = path.join('documents', `${slot}.${generation}`);
     if (!volumeName.test(path.basename(name)) || !this.#isReadable(name)) return;
-    const store = new LmdbStore(this.folder.path(name));
+    const store = this.#openStore(name);
     try {
-      if (needsUpgrade(store))
-        return this.add(name, 'It is of an earlier version. Start the server once, which upgrades it.');
-      const blobs = new BlobCheck(name, store, this, (blob) => fs.existsSync(this.#fileOf(blob)));
-      const named = new Set<number>();
-      const known = new Set(catalogue.erasures().map(({ instance }) => instance));
-      for (const [database, record] of catalogue.databases()) {
-        for (const { group, slot: home } of groupsOf(record)) {
-          known.add(group);
-          if (home !== slot) continue;
-          named.add(group);
-          this.events.at(`the database ${database} in ${name}`);
-          const check = new DatabaseCheck(database, { ...record, instance: group }, store, this);
-          check.run();
-          if (group === record.instance) this.#summary.databases++;
-          this.#summary.documents += check.documents;
-          blobs.database(group, check.blobShards);
-          await this.#write(store, check.writes);
-        }
-      }
-      for (const instance of [...instancesIn(store)].filter((each) => !known.has(each))) {
-        this.addRepairable(
-          name,
-          `Database number ${instance} has documents and no name: they take room for nothing.`,
-        );
-        if (this.repair) await catalogue.journal.record({ type: 'erase', instance, slot });
-      }
-      // Those that are being removed name files for as long as they are there.
-      for (const instance of instancesIn(store))
-        if (!named.has(instance)) blobs.database(instance, new Map());
-      blobs.volume();
-      for (const blob of blobs.files) this.#files.add(blob);
-      this.#summary.attachments += blobs.attachments;
-      await this.#write(store, blobs.writes);
+      if (store !== undefined) await this.#checkRecords(catalogue, slot, name, store);
     } finally {
-      await store.close();
+      await store?.close();
     }
+  }
+
+  async #checkRecords(catalogue: Catalogue, slot: number, name: string, store: LmdbStore): Promise<void> {
+    const damaged = damagedKeys(store);
+    const sound = new SoundRecords(store, damaged);
+    if (this.#reportOwn(name, damaged)) return;
+    if (needsUpgrade(sound)) return this.add(name, earlierVersion);
+    const blobs = new BlobCheck(name, sound, this, (blob) => fs.existsSync(this.#fileOf(blob)));
+    const named = new Set<number>();
+    const known = new Set(catalogue.erasures().map(({ instance }) => instance));
+    for (const [database, record] of catalogue.databases()) {
+      for (const { group, slot: home } of groupsOf(record)) {
+        known.add(group);
+        if (home !== slot) continue;
+        named.add(group);
+        this.events.at(`the database ${database} in ${name}`);
+        const lost = new DamagedRecords(database, group, damaged, this);
+        const check = new DatabaseCheck(database, { ...record, instance: group }, sound, this, lost.report());
+        check.run();
+        if (group === record.instance) this.#summary.databases++;
+        this.#summary.documents += check.documents;
+        blobs.database(group, check.blobShards, !check.hasUnreadable);
+        const writes = [...check.writes, ...blobs.takeWrites()];
+        await this.#write(store, [...writes, ...lost.leftovers(writes, !check.hasUnreadable)]);
+      }
+    }
+    for (const instance of [...instancesIn(sound)].filter((each) => !known.has(each))) {
+      this.addRepairable(
+        name,
+        `Database number ${instance} has documents and no name: they take room for nothing.`,
+      );
+      if (this.repair) await catalogue.journal.record({ type: 'erase', instance, slot });
+    }
+    // Those that are being removed name files for as long as they are there.
+    for (const instance of instancesIn(sound)) if (!named.has(instance)) blobs.database(instance, new Map());
+    blobs.volume();
+    for (const blob of blobs.files) this.#files.add(blob);
+    this.#summary.attachments += blobs.attachments;
+    const writes = blobs.takeWrites();
+    await this.#write(store, [...writes, ...this.#reportRest(name, damaged, named, blobs, writes)]);
+  }
+
+  /** Reports damaged records that belong to no database there is, and counts of files that no document names. */
+  #reportRest(
+    name: string,
+    damaged: readonly Bytes[],
+    named: ReadonlySet<number>,
+    blobs: BlobCheck,
+    writes: readonly Write[],
+  ): Write[] {
+    const written = new Set(writes.map(({ key }) => key));
+    const removed: Write[] = [];
+    for (const key of damaged) {
+      const isFile = key.startsWith(filesPrefix);
+      if (written.has(key) || (!isFile && named.has(instanceOf(key)))) continue;
+      const message = `Its record ${toHex(key)} is damaged: its checksum is wrong.`;
+      if (!isFile || !blobs.isComplete) {
+        this.add(name, message);
+        continue;
+      }
+      this.addRepairable(name, message);
+      removed.push({ key, value: undefined });
+    }
+    return removed;
+  }
+
+  /** Reports damaged records of the volume itself. Tells whether there were any but those that follow from databases. */
+  #reportOwn(name: string, damaged: readonly Bytes[]): boolean {
+    const own = damaged.filter((key) => key < firstDatabaseKey && !key.startsWith(filesPrefix));
+    for (const key of own)
+      this.add(
+        name,
+        `Its record ${toHex(key)} is damaged: its checksum is wrong. Restore the data folder from a backup.`,
+      );
+    return own.length > 0;
   }
 
   async #checkFiles(): Promise<void> {

@@ -1,0 +1,119 @@
+import { fromBytes, readU16, readU48, type Bytes } from '../../base/bytes.js';
+import { CorruptRecord } from '../../base/corrupt-record.js';
+import { DatabaseKeys, tables } from '../../shard/keys.js';
+import { keyBytesMax, prefixEnd, type Store, type Write } from '../../storage/store.js';
+import type { Findings } from './finding.js';
+
+/** What follows from documents: a damaged record of these is written anew, or removed. */
+const derivedTables: ReadonlySet<number> = new Set([tables.changes, tables.blobRefs, tables.blobs]);
+const prefixBytes = 6;
+const lastKey = '\xff'.repeat(keyBytesMax);
+const wrongChecksum = 'its checksum is wrong';
+
+/** Reads every record of a store, and gives the keys of those whose checksums are wrong, in their order. */
+export function damagedKeys(store: Pick<Store, 'entries'>): Bytes[] {
+  const damaged: Bytes[] = [];
+  for (let start = '\0'; ;) {
+    try {
+      for (const entry of store.entries({ start, end: lastKey, headBytes: 0 })) void entry;
+      return damaged;
+    } catch (error) {
+      if (!(error instanceof CorruptRecord) || error.key === undefined) throw error;
+      damaged.push(error.key);
+      start = keyAfter(error.key);
+    }
+  }
+}
+
+const keyAfter = (key: Bytes): Bytes => (key.length < keyBytesMax ? `${key}\0` : prefixEnd(key));
+
+/** A store without its damaged records, for those who read it forward. */
+export class SoundRecords implements Pick<Store, 'get' | 'getUncached' | 'entries' | 'keys'> {
+  readonly #damaged: ReadonlySet<Bytes>;
+
+  constructor(
+    private readonly store: Store,
+    readonly damaged: readonly Bytes[],
+  ) {
+    this.#damaged = new Set(damaged);
+  }
+
+  get(key: Bytes): Bytes | undefined {
+    return this.#damaged.has(key) ? undefined : this.store.get(key);
+  }
+
+  getUncached(key: Bytes): Bytes | undefined {
+    return this.get(key);
+  }
+
+  *entries({ start, end }: { start: Bytes; end: Bytes }): Iterable<{ key: Bytes; value: Bytes }> {
+    let from = start;
+    for (const key of this.damaged) {
+      if (key < from || key >= end) continue;
+      yield* this.store.entries({ start: from, end: key });
+      from = keyAfter(key);
+    }
+    yield* this.store.entries({ start: from, end });
+  }
+
+  *keys({ start, end, limit = Infinity }: { start: Bytes; end: Bytes; limit?: number }): Iterable<Bytes> {
+    let left = limit;
+    for (const key of this.store.keys({ start, end })) {
+      if (this.#damaged.has(key)) continue;
+      if (left-- <= 0) return;
+      yield key;
+    }
+  }
+}
+
+/** The damaged records of one database. */
+export class DamagedRecords {
+  readonly #damaged: readonly Bytes[];
+
+  constructor(
+    private readonly name: string,
+    instance: number,
+    damaged: readonly Bytes[],
+    private readonly findings: Findings,
+  ) {
+    const { start, end } = new DatabaseKeys(instance).range;
+    this.#damaged = damaged.filter((key) => key >= start && key < end);
+  }
+
+  /** Reports what nothing else tells of. Tells whether there was any: what follows from all records then follows from nothing. */
+  report(): boolean {
+    const lost = this.#damaged.filter((key) => !derivedTables.has(tableOf(key)));
+    for (const key of lost) this.findings.add(this.#about(key), `The record is damaged: ${wrongChecksum}.`);
+    return lost.length > 0;
+  }
+
+  /** Those that follow from documents and were not written anew belong to no document: they are removed. */
+  leftovers(writes: readonly Write[], isComplete: boolean): Write[] {
+    const written = new Set(writes.map(({ key }) => key));
+    const left = this.#damaged.filter((key) => derivedTables.has(tableOf(key)) && !written.has(key));
+    const message = `A record that follows from documents is damaged: ${wrongChecksum}.`;
+    for (const key of left) {
+      if (isComplete) this.findings.addRepairable(this.#about(key), message);
+      else this.findings.add(this.#about(key), message);
+    }
+    return isComplete ? left.map((key) => ({ key, value: undefined })) : [];
+  }
+
+  #about(key: Bytes): string {
+    const rest = key.slice(prefixBytes);
+    switch (tableOf(key)) {
+      case tables.live:
+      case tables.deleted:
+      case tables.local:
+        return `${this.name}/${fromBytes(rest)}`;
+      case tables.changes:
+        return `${this.name}, shard ${readU16(rest, 0)}, sequence ${readU48(rest, 2)}`;
+      case tables.bodies:
+        return `${this.name}, shard ${readU16(rest, 0)}, body ${readU48(rest, 2)}`;
+      default:
+        return `${this.name}, table ${tableOf(key)}`;
+    }
+  }
+}
+
+const tableOf = (key: Bytes): number => key.charCodeAt(prefixBytes - 1);
