@@ -22,7 +22,11 @@ async function assertServed(folder: string): Promise<void> {
   await withServer(folder, async (client) => {
     const { rows } = (await client.get('/d/_all_docs?include_docs=true')).body;
     assert.equal(rows.length, documentCount + 2);
-    assert.ok(rows.every(({ id, doc }: { id: string; doc: { n: number } }) => !/^doc/.test(id) || id === `doc${doc.n}`));
+    assert.ok(
+      rows.every(
+        ({ id, doc }: { id: string; doc: { n: number } }) => !/^doc/.test(id) || id === `doc${doc.n}`,
+      ),
+    );
     assert.equal((await client.get('/d/_design/v/_view/v')).body.rows[0].value, documentCount);
     assert.equal((await client.put('/d/more', {})).status, 201);
   });

@@ -63,7 +63,10 @@ test('a byte of a value that has changed is an error that has the key, however i
         assert.throws(() => [...store.numbered({ ...everything, reverse: true })], isDamageOf(key));
         assert.equal([...store.keys(everything)].length, 3);
         for (const other of others) assert.equal(store.get(other.key), other.value);
-        assert.deepEqual([...store.numbered({ start: others[1]!.key, end: 'l' })].map(({ key: n }) => n), [3]);
+        assert.deepEqual(
+          [...store.numbered({ start: others[1]!.key, end: 'l' })].map(({ key: n }) => n),
+          [3],
+        );
       });
     }
   }

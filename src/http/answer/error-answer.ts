@@ -54,8 +54,7 @@ function answerError(exchange: Exchange, error: unknown): void {
 /** Reading and writing fail in every way while the stores are closed under a request. */
 function ownFault({ isCutOff, request }: Exchange, error: unknown): RequestError {
   if (isCutOff) return new Unavailable('The server was restarted or stopped during the request.');
-  if (error instanceof CorruptRecord)
-    return damagedRecord(pathOf(request), error);
+  if (error instanceof CorruptRecord) return damagedRecord(pathOf(request), error);
   return new RequestError('internal_server_error', 'The server failed; its log tells more.');
 }
 
