@@ -23,9 +23,6 @@ export const moduleStates: Readonly<Record<string, string>> = {
   'src/json/order-key.ts: double': 'A number, to be read as bytes.',
   'src/json/scan.ts: walker': 'Walks one text within one call.',
   'src/search/postings.ts: scratch': 'A number, to be read as bytes.',
-  'src/storage/lmdb-reading.ts: headBytes':
-    'How the decoder of the library is to cut the next values, within one call.',
-  'src/storage/lmdb-reading.ts: keysAreNumbers': 'How it is to decode the next keys, within one call.',
 
   // What is remembered of an object, and goes with it.
   'src/http/connection/client-error.ts: answered': 'Connections whose client was told why they end.',

@@ -79,7 +79,7 @@ class FolderCheck implements Findings {
     const catalogue = new Catalogue(store, () => {});
     try {
       this.events.at(this.folder.path('catalogue'));
-      if (this.#isCatalogueSound(store))
+      if (this.#isCatalogueSound(store) && this.#isNamed(catalogue))
         for (const [slot, generation] of catalogue.generations().entries())
           await this.#checkVolume(catalogue, slot, generation);
     } finally {
@@ -104,6 +104,13 @@ class FolderCheck implements Findings {
       this.add(folder, `The store can't be opened: ${(error as Error).message}.`);
     }
     return undefined;
+  }
+
+  #isNamed({ id }: Catalogue): boolean {
+    const { catalogueId } = this.folder;
+    const isNamed = catalogueId === undefined || catalogueId === id;
+    if (!isNamed) this.add(this.folder.path('tuffet.json'), 'It does not name the catalogue beside it.');
+    return isNamed;
   }
 
   /** Without all of the catalogue, what volumes hold can't be judged. */
