@@ -68,7 +68,8 @@ export class ChangeHub implements Followers, FeedHome {
     this.runtime.defer(() => {
       this.#waking = false;
       for (const told of [...this.#waiting]) told(undefined);
-      for (const shared of this.#sharedFeeds.values()) void shared.run();
+      // A copy: one that is empty may be replaced at once.
+      for (const shared of [...this.#sharedFeeds.values()]) void shared.run();
       for (const feed of [...this.#resting]) {
         this.#resting.delete(feed);
         feed.resume();
@@ -136,7 +137,7 @@ export class ChangeHub implements Followers, FeedHome {
       );
       this.#sharedFeeds.set(shareKey, shared);
     }
-    return shared.admit(feed);
+    return shared.admit(feed, followPositions(this.database, feed.positions));
   }
 
   /** Admits feeds that caught up while the shared feed was delivering. */

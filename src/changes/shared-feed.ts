@@ -34,9 +34,9 @@ export class SharedFeed implements Company {
     return this.#members.size;
   }
 
-  /** Takes a feed in if it stands where the herd does. */
-  admit(feed: Feed): boolean {
-    if (this.#running || !samePlace(feed.positions, this.#place)) return false;
+  /** Takes a feed in if its place, by the shards there are now, is that of the others. */
+  admit(feed: Feed, place: Positions): boolean {
+    if (this.#running || !samePlace(place, this.#place)) return false;
     this.#members.add(feed);
     feed.join(this);
     return true;
