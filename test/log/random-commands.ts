@@ -8,6 +8,7 @@ import type {
   LocalEdit,
   SplitCommand,
 } from '../../src/shard/commands.js';
+import { onlyBlobsOf } from '../../src/shard/divide-edits.js';
 import { encodeContent } from '../../src/shard/content.js';
 import { validatorsToken } from '../../src/shard/validators.js';
 import type { Random } from '../model/random.js';
@@ -74,16 +75,26 @@ export class RandomCommands {
           purged_infos_limit: random.below(9),
         };
       default:
-        return {
-          type: 'edit',
-          ...place,
-          revs_limit: random.pick([1, 3, 1_000]),
-          edits: some((id) => this.#edit(id)),
-          ...this.#checked(),
-          ...(random.below(4) === 0 ? { compacting: true } : {}),
-          ...this.#brought(),
-        };
+        return this.#edits(
+          place,
+          some((id) => this.#edit(id)),
+        );
     }
+  }
+
+  /** A command brings the blobs that its edits name, some of them at least, and no others. */
+  #edits(place: { instance: number; shard: number }, edits: Edit[]): EditCommand {
+    const { random } = this;
+    const command: EditCommand = {
+      type: 'edit',
+      ...place,
+      revs_limit: random.pick([1, 3, 1_000]),
+      edits,
+      ...this.#checked(),
+      ...(random.below(4) === 0 ? { compacting: true } : {}),
+      ...this.#brought(),
+    };
+    return onlyBlobsOf(command, edits);
   }
 
   /** The validation functions that a command was checked against, mostly none. */
