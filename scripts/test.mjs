@@ -6,6 +6,7 @@
 //                               seed has found is a failure.
 //
 // The failed tests are repeated at the end; the last line is "N passed, N failed".
+import { randomInt } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { run } from 'node:test';
@@ -22,6 +23,8 @@ const kind = kinds.find((each) => args.includes(`--${each}`));
 const fileTimeoutMs = (kind === 'browser' ? 4 : 10) * 60_000;
 const filters = args.filter((arg) => !arg.startsWith('--'));
 
+// A file that is run again meets the same random numbers.
+process.env.TUFFET_RUN_SEED ??= String(randomInt(2 ** 32));
 process.chdir(root);
 ensureBuilt();
 const files = testFiles();
@@ -30,8 +33,7 @@ const byPath = files.filter((file) => filters.some((filter) => file.includes(fil
 const byName = filters.length > 0 && byPath.length === 0;
 const chosen = byPath.length > 0 ? byPath : files;
 
-let result = { passed: 0, failed: 0, skipped: 0, failures: [] };
-if (chosen.length > 0) result = await runTests(chosen);
+const result = await runTests(chosen);
 const reruns = args.includes('--rerun') ? await rerunFailed() : [];
 for (const line of [...reruns, ...result.failures.map(describeFailure)]) process.stdout.write(`${line}\n`);
 
@@ -43,6 +45,7 @@ process.stdout.write(`${result.passed} passed, ${result.failed} failed${skipped}
 
 async function runTests(chosenFiles) {
   const counted = { passed: 0, failed: 0, skipped: 0, failures: [] };
+  if (chosenFiles.length === 0) return counted;
   const events = run({
     files: chosenFiles.map((file) => path.join(root, 'dist', file)),
     // Long tests measure waits and memory: each has the machine to itself.
@@ -92,7 +95,7 @@ async function rerunFailed() {
   for (const file of failedFiles) {
     const first = result.failures.filter((failure) => failure.file === file);
     if (neverRerun.some((folder) => file.startsWith(folder))) continue;
-    const second = await runTests([file.replace(/\.ts$/, '.js')]);
+    const second = await runTests(entriesOf(file.replace(/\.ts$/, '.js')));
     told.push(...first.map(describeFailure));
     told.push(`  … ${file} run again, alone: ${second.passed} passed, ${second.failed} failed.`);
     if (second.failed > 0 || second.passed === 0) continue;
@@ -101,6 +104,13 @@ async function rerunFailed() {
     result.passed += first.length;
   }
   return told;
+}
+
+/** The files to run for a test that is in one of them, or in a suite that they share. */
+function entriesOf(file) {
+  if (files.includes(file)) return [file];
+  const name = `/${path.basename(file)}'`;
+  return chosen.filter((each) => fs.readFileSync(path.join(root, 'dist', each), 'utf8').includes(name));
 }
 
 function testFiles() {

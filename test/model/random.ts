@@ -1,5 +1,7 @@
-/** The seed of all random tests: TUFFET_SEED replays a failure, which names it. */
-export const seed = Number(process.env['TUFFET_SEED'] ?? Math.floor(Math.random() * 2 ** 32));
+const { TUFFET_SEED, TUFFET_RUN_SEED } = process.env;
+
+/** The seed of all random tests: TUFFET_SEED replays a failure, which names it. `npm test` gives each run one of its own. */
+export const seed = Number(TUFFET_SEED ?? TUFFET_RUN_SEED ?? Math.floor(Math.random() * 2 ** 32));
 
 /** Random numbers that a seed brings back (Mulberry32). */
 export class Random {
