@@ -94,9 +94,13 @@ export class Planner {
     if (terms.length === 0) return { kind: 'none' };
     if (terms.length === 1) return this.#term(field, terms[0]!.key, boost);
     const reader = this.reader();
-    const counts = terms.map(({ key }) => reader.count(key));
+    const counts: number[] = [];
+    for (const { key } of terms) {
+      const count = reader.count(key);
+      if (count === 0) return { kind: 'none' };
+      counts.push(count);
+    }
     const docs = Math.min(...counts);
-    if (docs === 0) return { kind: 'none' };
     const scores = counts.map((count) => this.#score(reader, field, count));
     const score = (frequency: number, length: number): number =>
       scores.reduce((sum, each) => sum + each(frequency, length), 0);

@@ -19,15 +19,18 @@ type LuceneNode =
 
 /** Beyond this number parts of a selector are left out of what is shown. */
 const nodesMax = 20_000;
+/** The same for the characters of the fields' names, which stand with every value. */
+const charactersMax = 1_000_000;
 /** Beyond this number of parts an index of an array is taken for a name: each doubles what is nested in it. */
 const alternativesMax = 200;
 const lastText = 'u0x10FFFF';
 
 class LuceneForm {
   #nodes = 0;
+  #characters = 0;
 
   of(node: SelectorNode, path: string): LuceneNode {
-    if (++this.#nodes > nodesMax) return { kind: 'and', args: [] };
+    if (this.#isTooMuch(path)) return { kind: 'and', args: [] };
     switch (node.kind) {
       case 'and':
       case 'or':
@@ -47,6 +50,11 @@ class LuceneForm {
       case 'everything':
         return { kind: 'and', args: [] };
     }
+  }
+
+  #isTooMuch(path: string): boolean {
+    this.#characters += path.length;
+    return ++this.#nodes > nodesMax || this.#characters > charactersMax;
   }
 
   /** An index of an array may also be a name. */
@@ -91,7 +99,7 @@ class LuceneForm {
   }
 
   #equal(value: unknown, path: string): LuceneNode {
-    if (++this.#nodes > nodesMax) return { kind: 'and', args: [] };
+    if (this.#isTooMuch(path)) return { kind: 'and', args: [] };
     if (Array.isArray(value)) {
       const inside = join(path, elementName);
       return {

@@ -46,6 +46,7 @@ export class TextPlanner {
       case 'terms':
         return bitsPlan(await this.planner.walk.between(condition.ranges));
       case 'text': {
+        await this.planner.walk.pause();
         const plan = this.planner.phrase(defaultFieldName, condition.node.text);
         this.#texts.set(condition.node, plan);
         return plan;

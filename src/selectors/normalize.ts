@@ -26,11 +26,14 @@ const depthMax = 200;
 const conditionsMax = 10_000;
 const listMax = 20_000;
 const valuesMax = 100_000;
+/** Of the whole paths of all conditions together: one long name may stand above many. */
+const pathCharactersMax = 4_000_000;
 /** All of them may be held against one document, without a pause. */
 const patternsMax = 200;
 /** Each is looked up in a text index, word by word. */
 const textsMax = 100;
-const textCharactersMax = 32_768;
+/** Of all of them together. */
+const textCharactersMax = 8_192;
 
 /** `$text` is refused unless there may be a text index to answer it. */
 export function normalizeSelector(selector: unknown, allowsText = false): SelectorNode {
@@ -43,7 +46,7 @@ export function normalizeSelector(selector: unknown, allowsText = false): Select
   if (partsOf(selector, valuesMax) > valuesMax)
     throw invalidSelector(`Selector has more than ${valuesMax} values.`);
   const said = new OperatorReader(allowsText).read(selector, 0);
-  const normal = pushNegations(pushFields(said, ''));
+  const normal = pushNegations(new FieldPusher().push(said, ''));
   if (normal.kind === 'field' && normal.field === '')
     throw invalidSelector('One or more conditions is missing a field name.');
   return normal;
@@ -66,6 +69,7 @@ class OperatorReader {
   #conditions = 0;
   #patterns = 0;
   #texts = 0;
+  #textCharacters = 0;
 
   constructor(private readonly allowsText: boolean) {}
 
@@ -114,8 +118,9 @@ class OperatorReader {
     if (typeof value === 'object') throw badArgument('$text', value);
     if (!this.allowsText) throw unsupportedOperator('$text');
     if (typeof value !== 'string') throw invalidTextOperator('$text');
-    if (value.length > textCharactersMax)
-      throw invalidSelector(`A $text is longer than ${textCharactersMax} characters.`);
+    this.#textCharacters += value.length;
+    if (this.#textCharacters > textCharactersMax)
+      throw invalidSelector(`Selector has more than ${textCharactersMax} characters of $text.`);
     if (++this.#texts > textsMax)
       throw invalidSelector(`Selector has more than ${textsMax} $text operators.`);
     return { kind: 'text', text: value, holds: true };
@@ -178,26 +183,37 @@ const argumentChecks: Readonly<Record<ConditionOperator, ArgumentCheck>> = {
 const isCondition = (name: string): name is ConditionOperator => Object.hasOwn(argumentChecks, name);
 
 /** The second step. */
-function pushFields(node: SelectorNode, path: string): SelectorNode {
-  switch (node.kind) {
-    case 'everything':
-      return node;
-    case 'and':
-    case 'or':
-    case 'nor':
-      return { kind: node.kind, args: node.args.map((arg) => pushFields(arg, path)) };
-    case 'not':
-      return { kind: 'not', arg: pushFields(node.arg, path) };
-    case 'field':
-      return pushFields(node.condition, path === '' ? node.field : `${path}.${node.field}`);
-    case 'parts':
-      if (hasText(node.arg)) throw invalidTextField();
-      return { kind: 'field', field: path, condition: { ...node, arg: pushFields(node.arg, '') } };
-    case 'condition':
-      return { kind: 'field', field: path, condition: node };
-    case 'text':
-      if (path !== '') throw invalidTextField();
-      return node;
+class FieldPusher {
+  #characters = 0;
+
+  push(node: SelectorNode, path: string): SelectorNode {
+    switch (node.kind) {
+      case 'everything':
+        return node;
+      case 'and':
+      case 'or':
+      case 'nor':
+        return { kind: node.kind, args: node.args.map((arg) => this.push(arg, path)) };
+      case 'not':
+        return { kind: 'not', arg: this.push(node.arg, path) };
+      case 'field':
+        return this.push(node.condition, path === '' ? node.field : `${path}.${node.field}`);
+      case 'parts':
+        if (hasText(node.arg)) throw invalidTextField();
+        return this.#field(path, { ...node, arg: this.push(node.arg, '') });
+      case 'condition':
+        return this.#field(path, node);
+      case 'text':
+        if (path !== '') throw invalidTextField();
+        return node;
+    }
+  }
+
+  #field(field: string, condition: SelectorNode): SelectorNode {
+    this.#characters += field.length;
+    if (this.#characters > pathCharactersMax)
+      throw invalidSelector(`Names of fields have more than ${pathCharactersMax} characters in all.`);
+    return { kind: 'field', field, condition };
   }
 }
 

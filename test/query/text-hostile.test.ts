@@ -25,8 +25,12 @@ const nested = (depth: number): object =>
 
 const refused: [name: string, selector: object][] = [
   ['thousands of $text', { $or: list(5_000).map((n) => ({ $text: `word${n}` })) }],
-  ['a $text of too many words', { $text: 'b '.repeat(5_000) }],
+  ['a $text of too many words', { $text: 'b '.repeat(2_000) }],
   ['a $text that is too long', { $text: 'a'.repeat(200_000) }],
+  [
+    'a long name above many conditions',
+    { ['x'.repeat(3_000_000)]: { $or: list(9_000).map((n) => ({ n })) } },
+  ],
   ['too many conditions', { $or: list(20_000).map((n) => ({ n })) }],
   ['nesting that is too deep', nested(300)],
 ];
@@ -34,11 +38,12 @@ const refused: [name: string, selector: object][] = [
 const answered: [name: string, selector: object][] = [
   ['$text with leading wildcards', { $text: '*1* ?2* *' }],
   ['$text with an expression', { $text: '/(x+x+)+y/' }],
-  ['$text of punctuation', { $text: '\\"()[]{}~^:*?'.repeat(2_000) }],
+  ['$text of punctuation', { $text: '\\"()[]{}~^:*?'.repeat(600) }],
   ['many $text', { $or: list(100).map((n) => ({ $text: `a${n}` })) }],
   ['many alternatives', { $or: list(2_000).map((n) => ({ n: { $gt: n } })) }],
   ['many conditions', { $and: list(2_000).map((n) => ({ n: { $gte: -n } })) }],
   ['a choice of many values', { n: { $in: list(20_000) } }],
+  ['a choice of many values of a long name', { ['x'.repeat(1_000_000)]: { $in: list(9_000) } }],
   ['a field of many parts', { [list(900).join('.')]: 1 }],
   ['arrays in arrays', { list: nested(90) }],
   ['a huge value', { text: 'z'.repeat(500_000) }],
