@@ -34,6 +34,9 @@ export async function openText(
   { ddoc, name, text }: QueryIndex,
   isWanted: () => boolean,
 ): Promise<TextSource> {
+  // An index holds documents as they are, so what it finds would tell what is hidden from the user.
+  if (registry.showFor(database, user) !== undefined)
+    throw new RequestError('forbidden', 'Text indexes of this database may only be used by its admins.');
   const { runtime } = database;
   const { normal } = request.selector;
   const sort = readTextSort(request.sort, normal);
