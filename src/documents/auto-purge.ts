@@ -54,6 +54,8 @@ export class AutoPurge {
       for await (const name of pagedNames(this.registry, having)) {
         if (this.#closed) return;
         await this.#purgeOld(name);
+        // Where nothing is due, none of that has left the turn.
+        await this.registry.runtime.nextTurn();
       }
     } catch (error) {
       this.#report(error);

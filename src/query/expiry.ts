@@ -54,6 +54,8 @@ export class Expiry {
       for await (const name of pagedNames(this.registry, 'expiry')) {
         if (this.#closed) return;
         await this.#deleteExpired(name);
+        // Where nothing is due, none of that has left the turn.
+        await this.registry.runtime.nextTurn();
       }
     } catch (error) {
       this.#report(error);

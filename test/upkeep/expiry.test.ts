@@ -44,7 +44,7 @@ describe('/{db}/_expiry', { concurrency: true }, () => {
   test('what names no member is refused, and changes nothing', async () => {
     const db = await newDb(client);
     assertOk(await client.put(`${db}/_expiry`, { field: 'at' }), 201);
-    for (const field of ['', '_id', 'x'.repeat(2_000), 'a..b', 7, null, [], {}, undefined])
+    for (const field of ['', '_id', '\\_id', '$or', 'x'.repeat(2_000), 'a..b', 7, null, [], {}, undefined])
       assertRefused(await client.put(`${db}/_expiry`, { field }), 400);
     assertRefused(await client.put(`${db}/_expiry`, { field: 'at', more: 1 }), 400, 'bad_request');
     for (const body of [[], 'at', 7]) assertRefused(await client.put(`${db}/_expiry`, body), 400);

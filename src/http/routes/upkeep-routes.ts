@@ -3,6 +3,7 @@ import { isPeriod } from '../../config/period.js';
 import type { AutoPurgeSettings } from '../../node/catalogue-commands.js';
 import type { Database } from '../../node/database.js';
 import { createExpiryIndex, removeExpiryIndex } from '../../query/expiry.js';
+import { parseField } from '../../selectors/field-path.js';
 import { requireJson } from '../request/body.js';
 import type { Exchange } from '../exchange.js';
 import type { DatabaseRoute } from './route.js';
@@ -63,15 +64,17 @@ async function putExpiry(exchange: Exchange, database: Database): Promise<void> 
   requireJson(exchange.request);
   const { field, ...others } = await exchange.jsonObject();
   if (Object.keys(others).length > 0) throw badRequest('_expiry takes one member, `field`.');
-  if (typeof field !== 'string' || field === '' || field.startsWith('_') || field.length > fieldLengthMax)
+  if (typeof field !== 'string' || field === '' || field.length > fieldLengthMax || isReserved(field))
     throw badRequest(
-      `\`field\` must be the name of a member of documents: a string of 1 to ${fieldLengthMax} characters that does not begin with an underscore.`,
+      `\`field\` must be the name of a member of documents: a string of 1 to ${fieldLengthMax} characters that does not begin with an underscore or a dollar sign.`,
     );
   const { registry } = exchange.services;
   await createExpiryIndex(registry, database, field);
   await registry.setDatabase(database, { expiry: { field } });
   exchange.json(201, { ok: true });
 }
+
+const isReserved = (field: string): boolean => /^[_$]/.test(parseField(field)[0]!);
 
 async function deleteExpiry(exchange: Exchange, database: Database): Promise<void> {
   if (database.record.expiry?.field === undefined) throw notFound('missing');
