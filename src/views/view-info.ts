@@ -15,9 +15,10 @@ export function viewInfo(
   const readers = [...design.views.values()].flatMap((view) => indexed.reader(view) ?? []);
   const bytes = readers.reduce((sum, reader) => sum + reader.bytes, 0);
   // The indexes are filled together; the one that is furthest behind speaks for all.
-  const { states } = database.collection;
+  const { states, shards } = database.collection;
+  const placesOf = readers.map((reader) => shards.inherit(reader.positions));
   const positions = states.map((_, shard) => {
-    const places = readers.map((reader) => reader.positions[shard]!);
+    const places = placesOf.map((each) => each[shard]!);
     return places.length < design.views.size || places.length === 0
       ? { epoch: 0, seq: 0, purge_seq: 0 }
       : places.reduce((least, place) => (place.seq < least.seq ? place : least));

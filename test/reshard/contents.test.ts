@@ -15,6 +15,18 @@ const pads = ['', 'x'.repeat(2_000)];
 const ids = Array.from({ length: 60 }, (_, n) => `doc-${n}`);
 
 describe('a split keeps', () => {
+  it('what is known of an index that is not up to date with it', async () => {
+    const db = await newDb(client, '?q=1');
+    const map = 'function (doc) { emit(doc._id); }';
+    await client.put(`${db}/_design/v`, { autoupdate: false, views: { v: { map } } });
+    await client.put(`${db}/one`, {});
+    await client.get(`${db}/_design/v/_view/v`);
+    await splitAll(client, db);
+    const { status, body } = await client.get(`${db}/_design/v/_info`);
+    assert.equal(status, 200);
+    assert.equal(body.view_index.updates_pending.total, 0);
+  });
+
   it('bodies, histories, conflicts and deletions, also those of older revisions', async () => {
     const db = await newDb(client, '?q=1');
     const revs = new Map<string, string[]>();
