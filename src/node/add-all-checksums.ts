@@ -7,21 +7,29 @@ import { lmdbProblem } from '../storage/lmdb-pages.js';
 import type { DataFolder } from './data-folder.js';
 
 /**
- * Gives the records of a folder of an earlier version their checksums, store by store, before anything else reads them. A
- * store whose pages are damaged is left as it is: the checks that follow say what to do with it.
+ * Gives the records of a folder of an earlier version their checksums, store by store, before anything else reads them.
+ * Refuses, before it changes anything, where pages of the catalogue or of documents are damaged. Indexes that are damaged
+ * are left as they are: the checks that follow remove them. `endChecksums` is called after these checks.
  */
 export async function addAllChecksums(folder: DataFolder, logger: Logger): Promise<void> {
   const stores = storesIn(folder);
+  const sound = stores.filter((store) => isSound(folder, store));
   if (stores.length > 0) {
     logger.notice({ folder: folder.folder }, 'upgrading the data folder: records get checksums');
     folder.beginChecksums();
   }
-  let isComplete = true;
-  for (const store of stores) {
-    if (lmdbProblem(path.join(store, 'data.mdb')) === undefined) await addTo(store);
-    else isComplete = false;
-  }
-  if (isComplete) folder.endChecksums();
+  for (const store of sound) await addTo(store);
+}
+
+function isSound(folder: DataFolder, store: string): boolean {
+  const file = path.join(store, 'data.mdb');
+  const problem = lmdbProblem(file);
+  if (problem === undefined) return true;
+  if (path.dirname(store) === folder.path('indexes')) return false;
+  throw new StartupError(
+    `The folder can't be upgraded: ${file} ${problem}. Nothing was changed. Restore the data folder from a backup, or ` +
+      'copy what can still be read with the version that wrote it.',
+  );
 }
 
 async function addTo(store: string): Promise<void> {

@@ -50,6 +50,7 @@ export async function checkStores(folder: DataFolder, logger: Logger, runtime: R
       await upgradeCatalogue(store);
     });
     await check.upgrade();
+    if (folder.lacksChecksums) folder.endChecksums();
     for (const name of leftovers) fs.rmSync(folder.path('documents', name), { recursive: true, force: true });
   } finally {
     await catalogue.close();

@@ -74,3 +74,24 @@ test('an index without checksums is built anew', async () => {
   fs.cpSync(path.join(old, 'indexes'), path.join(folder, 'indexes'), { recursive: true });
   await assertServed(folder);
 });
+
+test('an upgrade that lacks a volume goes on when the volume is there', async () => {
+  const folder = await oldFolder();
+  const away = path.join(folder, '..', `${path.basename(folder)}-away`);
+  fs.renameSync(path.join(folder, 'documents/0.1'), away);
+  await assert.rejects(assertServed(folder), /0\.1.* is missing/s);
+  fs.renameSync(away, path.join(folder, 'documents/0.1'));
+  await assertServed(folder);
+});
+
+test('a folder whose documents have damaged pages is not upgraded', async () => {
+  const folder = await oldFolder();
+  const file = path.join(folder, 'documents/0.1/data.mdb');
+  const bytes = fs.readFileSync(file);
+  bytes.fill(0xff, 4096 * 2);
+  fs.writeFileSync(file, bytes);
+  const before = fs.readFileSync(path.join(folder, 'catalogue/data.mdb'));
+  await assert.rejects(assertServed(folder), /can't be upgraded: .*data\.mdb/s);
+  assert.deepEqual(fs.readFileSync(path.join(folder, 'catalogue/data.mdb')), before);
+  assert.equal(identityOf(folder).format, 3);
+});

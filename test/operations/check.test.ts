@@ -83,11 +83,16 @@ async function tamper(
   folder: string,
   change: (store: LmdbStore, keys: DatabaseKeys) => Promise<void>,
 ): Promise<void> {
+  const keys = await keysOfNotes(folder);
+  const store = new LmdbStore(path.join(folder, 'documents/0.1'));
+  await change(store, keys).finally(() => store.close());
+}
+
+async function keysOfNotes(folder: string): Promise<DatabaseKeys> {
   const catalogue = new Catalogue(new LmdbStore(path.join(folder, 'catalogue')), () => {});
   const { instance } = catalogue.get('notes')!;
   await catalogue.close();
-  const store = new LmdbStore(path.join(folder, 'documents/0.1'));
-  await change(store, new DatabaseKeys(instance)).finally(() => store.close());
+  return new DatabaseKeys(instance);
 }
 
 test('a folder that a server has left in order is sound', async () => {
@@ -144,6 +149,29 @@ test('damaged documents and attachments are named, and nothing is made up for th
   assert.equal(result.ok, false);
   const left = result.findings.filter(({ repaired }) => !repaired);
   assert.deepEqual(left.map(({ about }) => about).sort(), [blob, 'notes/d2'].sort());
+});
+
+test('of records with wrong checksums, those that follow from documents are repaired and others are kept', async () => {
+  const folder = copyOf(sound);
+  const keys = await keysOfNotes(folder);
+  const open = (): LmdbStore =>
+    new LmdbStore(path.join(folder, 'documents/0.1'), undefined, undefined, { asStored: true });
+  const store = open();
+  const [change] = [...store.entries({ ...keys.changesRange, limit: 1 })];
+  // Of a large one there is a number and a checksum.
+  const blob = [...store.entries(keys.blobsRange)].find(({ value }) => value.length > 8);
+  const damaged = [change!, blob!].map(({ key, value }) => ({ key, value: `${value.slice(0, -1)}?` }));
+  await store.write(damaged).flushed;
+  await store.close();
+  const { ok, findings } = await check(folder, '--repair');
+  assert.equal(ok, false);
+  const left = findings.filter(({ repaired }) => !repaired).map(({ message }) => message);
+  assert.match(left.join(), /The record of an attachment is damaged: its checksum is wrong/);
+  assert.ok(findings.some(({ repaired }) => repaired));
+  const after = open();
+  assert.equal(after.get(change!.key), change!.value);
+  assert.equal(after.get(blob!.key), damaged[1]!.value);
+  await after.close();
 });
 
 test('a store that LMDB could not survive is reported', async () => {

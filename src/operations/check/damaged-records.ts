@@ -87,10 +87,16 @@ export class DamagedRecords {
     return lost.length > 0;
   }
 
-  /** Those that follow from documents and were not written anew belong to no document: they are removed. */
+  /**
+   * Those that follow from documents and were not written anew belong to no document: they are removed. One of a blob may
+   * have its only bytes, and stays.
+   */
   leftovers(writes: readonly Write[], isComplete: boolean): Write[] {
     const written = new Set(writes.map(({ key }) => key));
-    const left = this.#damaged.filter((key) => derivedTables.has(tableOf(key)) && !written.has(key));
+    const unwritten = this.#damaged.filter((key) => derivedTables.has(tableOf(key)) && !written.has(key));
+    for (const key of unwritten.filter(isOfBlob))
+      this.findings.add(this.#about(key), `The record of an attachment is damaged: ${wrongChecksum}.`);
+    const left = unwritten.filter((key) => !isOfBlob(key));
     const message = `A record that follows from documents is damaged: ${wrongChecksum}.`;
     for (const key of left) {
       if (isComplete) this.findings.addRepairable(this.#about(key), message);
@@ -116,4 +122,5 @@ export class DamagedRecords {
   }
 }
 
+const isOfBlob = (key: Bytes): boolean => tableOf(key) === tables.blobs;
 const tableOf = (key: Bytes): number => key.charCodeAt(prefixBytes - 1);

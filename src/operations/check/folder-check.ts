@@ -72,7 +72,7 @@ class FolderCheck implements Findings {
   ) {}
 
   async run(): Promise<CheckSummary> {
-    await this.#checkIndexes();
+    if (!this.folder.lacksChecksums) await this.#checkIndexes();
     if (!this.#isReadable('catalogue')) return this.#summary;
     const store = this.#openStore('catalogue');
     if (store === undefined) return this.#summary;
