@@ -25,7 +25,8 @@ function isSound(folder: DataFolder, store: string): boolean {
   const file = path.join(store, 'data.mdb');
   const problem = lmdbProblem(file);
   if (problem === undefined) return true;
-  if (path.dirname(store) === folder.path('indexes')) return false;
+  // Whether an empty store may be is for the checks that follow: a first start may have been cut short.
+  if (problem === 'is empty' || path.dirname(store) === folder.path('indexes')) return false;
   throw new StartupError(
     `The folder can't be upgraded: ${file} ${problem}. Nothing was changed. Restore the data folder from a backup, or ` +
       'copy what can still be read with the version that wrote it.',
