@@ -1,9 +1,7 @@
-import { RequestError } from '../base/errors.js';
-import type { Timer } from '../base/runtime.js';
 import { endless, periodSeconds } from '../config/period.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
-import { pagedNames } from '../node/paged-names.js';
+import { DatabaseVisits } from '../node/database-visits.js';
 import { encodeSequence, parseSince, type Positions } from '../node/sequence.js';
 import { decodeChange, isDeletedChange } from '../shard/change-record.js';
 import { purgeDocs, type PurgeRequest } from './purge-docs.js';
@@ -22,57 +20,24 @@ const searchedMax = 10_000;
 export class AutoPurge {
   /** By instance number: the sequence up to which all deleted documents are purged. */
   readonly #searched = new Map<number, string>();
-  #timer: Timer;
-  #closed = false;
+  readonly #visits: DatabaseVisits;
 
   constructor(private readonly registry: DatabaseRegistry) {
-    registry.watch({
-      committed: () => {},
-      catalogued: () => {},
-      closing: () => {
-        this.#closed = true;
-        this.#timer.cancel();
-      },
-    });
-    this.#timer = this.#schedule(Math.min(firstRunSeconds, this.#intervalSeconds));
-  }
-
-  get #intervalSeconds(): number {
-    return this.registry.config.number('tuffet/auto_purge_interval_seconds');
-  }
-
-  #schedule(seconds: number): Timer {
-    // Longer timers would overflow.
-    const ms = Math.min(seconds * 1000, 2 ** 31 - 1);
-    return this.registry.runtime.setIdleTimer(() => void this.#run(), ms);
-  }
-
-  async #run(): Promise<void> {
-    try {
+    const seconds = (): number => registry.config.number('tuffet/auto_purge_interval_seconds');
+    this.#visits = new DatabaseVisits(registry, {
+      firstSeconds: () => Math.min(firstRunSeconds, seconds()),
+      seconds,
       // Where the configuration has a default, those without the setting are purged too.
-      const having = this.#defaultTtl() === undefined ? 'auto_purge' : undefined;
-      for await (const name of pagedNames(this.registry, having)) {
-        if (this.#closed) return;
-        await this.#purgeOld(name);
-        // Where nothing is due, none of that has left the turn.
-        await this.registry.runtime.nextTurn();
-      }
-    } catch (error) {
-      this.#report(error);
-    }
-    if (!this.#closed) this.#timer = this.#schedule(this.#intervalSeconds);
+      having: () => (this.#defaultTtl() === undefined ? 'auto_purge' : undefined),
+      visit: (database) => this.#purgeOld(database),
+      failed: 'purging old deleted documents failed',
+    });
   }
 
-  /** A database that fails is tried again by the next search. */
-  async #purgeOld(name: string): Promise<void> {
-    try {
-      const database = this.registry.find(name);
-      const ttl = database && this.#ttlOf(database);
-      if (ttl === undefined || database!.total('doc_del_count') === 0) return;
-      await this.#purgeOlderThan(database!, ttl);
-    } catch (error) {
-      if (this.registry.exists(name)) this.#report(error, name);
-    }
+  async #purgeOld(database: Database): Promise<void> {
+    const ttl = this.#ttlOf(database);
+    if (ttl === undefined || database.total('doc_del_count') === 0) return;
+    await this.#purgeOlderThan(database, ttl);
   }
 
   #defaultTtl(): number | undefined {
@@ -95,7 +60,7 @@ export class AutoPurge {
     const after = parseSince(database, this.#searched.get(instance) ?? '0');
     const upTo = parseSince(database, newest);
     const shards = database.collection.shards.size;
-    const search = new Search(registry, database, after, upTo, () => this.#closed);
+    const search = new Search(registry, database, after, upTo, () => this.#visits.isClosed);
     if (search.total === 0 || !(await search.run())) return;
     // Changes of a shard that was split meanwhile may not have been seen.
     if (database.collection.shards.size === shards && !search.isDry) this.#remember(instance, database, upTo);
@@ -114,13 +79,6 @@ export class AutoPurge {
   }
 
   /** Work for a server that closes is broken off. */
-  #report(error: unknown, database?: string): void {
-    if (this.#closed) return;
-    const message = 'purging old deleted documents failed; it is tried again later';
-    if (error instanceof RequestError)
-      this.registry.logger.warn({ database, reason: error.message }, message);
-    else this.registry.logger.error({ err: error, database }, message);
-  }
 }
 
 /** The search for deleted documents in a part of the changes of a database. */

@@ -1,11 +1,10 @@
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
-import type { Timer } from '../base/runtime.js';
 import { serverAdminRole, type UserContext } from '../base/user-context.js';
 import { saveDocs } from '../documents/save-docs.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
-import { pagedNames } from '../node/paged-names.js';
+import { DatabaseVisits } from '../node/database-visits.js';
 import { parseRev } from '../revisions/rev.js';
 import { parseField } from '../selectors/field-path.js';
 import { dueConditions, expiryMs } from './expiry-dates.js';
@@ -29,58 +28,31 @@ const server: UserContext = { name: null, roles: [serverAdminRole] };
  * documents that are due.
  */
 export class Expiry {
-  #timer: Timer;
-  #closed = false;
+  readonly #visits: DatabaseVisits;
 
   constructor(private readonly registry: DatabaseRegistry) {
-    registry.watch({
-      committed: () => {},
-      catalogued: () => {},
-      closing: () => {
-        this.#closed = true;
-        this.#timer.cancel();
-      },
+    const seconds = (): number => registry.config.number('tuffet/expiry_interval_seconds');
+    this.#visits = new DatabaseVisits(registry, {
+      firstSeconds: seconds,
+      seconds,
+      having: () => 'expiry',
+      visit: (database) => this.#deleteExpired(database),
+      failed: 'deleting expired documents failed',
     });
-    this.#timer = this.#schedule();
   }
 
-  #schedule(): Timer {
-    const ms = this.registry.config.number('tuffet/expiry_interval_seconds') * 1000;
-    return this.registry.runtime.setIdleTimer(() => void this.#run(), ms);
-  }
-
-  async #run(): Promise<void> {
-    try {
-      for await (const name of pagedNames(this.registry, 'expiry')) {
-        if (this.#closed) return;
-        await this.#deleteExpired(name);
-        // Where nothing is due, none of that has left the turn.
-        await this.registry.runtime.nextTurn();
-      }
-    } catch (error) {
-      this.#report(error);
-    }
-    if (!this.#closed) this.#timer = this.#schedule();
-  }
-
-  /** A database that fails is tried again the next time. */
-  async #deleteExpired(name: string): Promise<void> {
-    try {
-      const database = this.registry.find(name);
-      const field = database?.record.expiry?.field;
-      if (database === undefined || field === undefined) return;
-      await createExpiryIndex(this.registry, database, field);
-      const now = this.registry.runtime.now();
-      for (const condition of dueConditions(now)) await this.#deleteMatching(database, field, condition, now);
-    } catch (error) {
-      if (this.registry.exists(name)) this.#report(error, name);
-    }
+  async #deleteExpired(database: Database): Promise<void> {
+    const field = database.record.expiry?.field;
+    if (field === undefined) return;
+    await createExpiryIndex(this.registry, database, field);
+    const now = this.registry.runtime.now();
+    for (const condition of dueConditions(now)) await this.#deleteMatching(database, field, condition, now);
   }
 
   async #deleteMatching(database: Database, field: string, condition: object, now: number): Promise<void> {
     let bookmark: string | undefined;
     for (;;) {
-      if (this.#closed || database.isGone || database.record.expiry?.field !== field) return;
+      if (this.#visits.isClosed || database.isGone || database.record.expiry?.field !== field) return;
       const page = await this.#find(database, field, condition, bookmark);
       const due = page.docs.filter((doc) => isDue(valueAt(doc, field), now));
       await this.#delete(database, due);
@@ -137,13 +109,6 @@ export class Expiry {
   }
 
   /** Work for a server that closes is broken off. */
-  #report(error: unknown, database?: string): void {
-    if (this.#closed) return;
-    const message = 'deleting expired documents failed; it is tried again later';
-    if (error instanceof RequestError)
-      this.registry.logger.warn({ database, reason: error.message }, message);
-    else this.registry.logger.error({ err: error, database }, message);
-  }
 }
 
 interface Found extends Record<string, unknown> {
