@@ -1,0 +1,127 @@
+import type { Runtime } from '../base/runtime.js';
+import type { Bytes, Store, Write } from './store.js';
+
+/** Keys that are read, or written, at once, and about how many bytes: few, so that others hardly notice. */
+const keysMax = 500;
+const bytesMax = 1024 * 1024;
+/** So many keys that have changed are carried over while the ranges are still being copied. */
+const changedMax = 5_000;
+
+export interface CopiedRange {
+  /** First key that belongs to the range. */
+  start: Bytes;
+  /** First key that no longer does. */
+  end: Bytes;
+}
+
+export interface RangeCopyOptions {
+  /** Asked for each time, as it may be replaced by another that holds the same. */
+  source: () => Pick<Store, 'entries' | 'get'>;
+  ranges: readonly CopiedRange[];
+  /** What an entry of the source is in the copy; `value` is undefined for a key that was removed. By itself, the same. */
+  map?: (key: Bytes, value: Bytes | undefined) => readonly Write[];
+  /** Resolves when the writes are in the copy. */
+  write: (writes: readonly Write[]) => Promise<unknown>;
+  /** Called between batches, with the keys that were read since: throws when the work is to end. */
+  onBatch?: (keys: number) => void;
+  runtime: Pick<Runtime, 'nextTurn' | 'slice'>;
+}
+
+/**
+ * Copies ranges of keys while others go on changing them: in short reads, each at one moment of its own.
+ *
+ * Whoever writes to the source tells of every batch of writes (`noteWrites`) once readers see it, and not before: a key that
+ * were noted earlier could be carried over with what it was, and would then be taken as done. A key is noted wherever it
+ * stands, also ahead of what is being copied; the copy never has to know how far exactly it has come. So the copy has, of
+ * each key, what it is or an older value and a note. When nothing is written any more and all that is noted has been carried
+ * over, it has all.
+ *
+ * `copy` and `carry` are called one after the other, never at the same time.
+ */
+export class RangeCopy {
+  #changed = new Set<Bytes>();
+  readonly #map: (key: Bytes, value: Bytes | undefined) => readonly Write[];
+
+  constructor(private readonly options: RangeCopyOptions) {
+    this.#map = options.map ?? ((key, value) => [{ key, value }]);
+  }
+
+  /** To be called, from before the copy begins until it is complete, when writes to the source can be read. */
+  noteWrites(writes: readonly Write[]): void {
+    for (const { key } of writes) if (this.#isCopied(key)) this.#changed.add(key);
+  }
+
+  #isCopied(key: Bytes): boolean {
+    return this.options.ranges.some(({ start, end }) => key >= start && key < end);
+  }
+
+  /** How many keys have changed since they were copied. */
+  get behind(): number {
+    return this.#changed.size;
+  }
+
+  /** Goes through the ranges. What changes meanwhile is carried over now and then, lest too much be noted. */
+  async copy(): Promise<void> {
+    for (const { start, end } of this.options.ranges) {
+      for (let at = start; at < end;) {
+        at = await this.#copyBatch(at, end);
+        if (this.#changed.size > changedMax) await this.carry();
+      }
+    }
+  }
+
+  /** Copies some keys; gives the first one that is left. */
+  async #copyBatch(start: Bytes, end: Bytes): Promise<Bytes> {
+    const { runtime, source, onBatch } = this.options;
+    const slice = runtime.slice();
+    const writes: Write[] = [];
+    let next = end;
+    let keys = 0;
+    let bytes = 0;
+    for (const { key, value } of source().entries({ start, end, limit: keysMax })) {
+      for (const write of this.#map(key, value)) writes.push(write);
+      keys++;
+      bytes += key.length + value.length;
+      if (keys < keysMax && bytes < bytesMax && !slice.isOver) continue;
+      next = `${key}\0`;
+      break;
+    }
+    await this.#write(writes);
+    onBatch?.(keys);
+    await runtime.nextTurn();
+    return next;
+  }
+
+  /** Brings the keys up to date that were noted before it was called; later ones are noted for the next time. */
+  async carry(): Promise<void> {
+    const { runtime, source, onBatch } = this.options;
+    const changed = this.#changed;
+    this.#changed = new Set();
+    try {
+      let writes: Write[] = [];
+      let bytes = 0;
+      const slice = runtime.slice();
+      for (const key of changed) {
+        const value = source().get(key);
+        for (const write of this.#map(key, value)) writes.push(write);
+        bytes += key.length + (value?.length ?? 0);
+        if (writes.length < keysMax && bytes < bytesMax && !slice.isOver) continue;
+        await this.#write(writes);
+        onBatch?.(0);
+        await runtime.nextTurn();
+        slice.restart();
+        writes = [];
+        bytes = 0;
+      }
+      await this.#write(writes);
+    } catch (error) {
+      // Whoever tries again must not miss them.
+      for (const key of changed) this.#changed.add(key);
+      throw error;
+    }
+  }
+
+  async #write(writes: readonly Write[]): Promise<void> {
+    if (writes.length > 0) await this.options.write(writes);
+  }
+}
