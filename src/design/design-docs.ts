@@ -4,8 +4,8 @@ import { notFound } from '../base/errors.js';
 import { MemberPicker } from '../json/raw-fields.js';
 import { designDocs } from '../shard/walk-docs.js';
 import { docText } from '../shard/doc-text.js';
-import { designViews, type DesignViews, type ViewDefinition } from '../indexes/definition.js';
-import { designSearches } from '../indexes/search-definition.js';
+import { designViews, type DesignIndexes, type DesignViews, type ViewDefinition } from '../indexes/definition.js';
+import { designNouveau, designSearches } from '../indexes/search-definition.js';
 import type { Database } from '../node/database.js';
 import { designPrefix } from '../shard/doc-id.js';
 import { openDoc } from '../documents/open-doc.js';
@@ -23,7 +23,12 @@ export function searchesOf(database: Database, name: string): DesignViews {
   return indexesOf(database, name).searches;
 }
 
-function indexesOf(database: Database, name: string): { views: DesignViews; searches: DesignViews } {
+/** Its search indexes by the names of CouchDB's newer interface. */
+export function nouveauOf(database: Database, name: string): DesignViews {
+  return indexesOf(database, name).nouveau;
+}
+
+function indexesOf(database: Database, name: string): DesignIndexes {
   const { designs } = database;
   const { designChanges } = database.collection;
   const known = designs.get(name);
@@ -40,12 +45,10 @@ function indexesOf(database: Database, name: string): { views: DesignViews; sear
   return indexes;
 }
 
-const readIndexes = (
-  ddoc: Record<string, unknown>,
-  inPartitions: boolean,
-): { views: DesignViews; searches: DesignViews } => ({
+const readIndexes = (ddoc: Record<string, unknown>, inPartitions: boolean): DesignIndexes => ({
   views: designViews(ddoc, inPartitions),
   searches: designSearches(ddoc, inPartitions),
+  nouveau: designNouveau(ddoc, inPartitions),
 });
 
 export function viewOf(design: DesignViews, name: string): ViewDefinition {

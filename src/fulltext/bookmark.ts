@@ -2,8 +2,8 @@ import { badRequest } from '../base/errors.js';
 import type { OrderValue } from './sorting.js';
 
 /** Where the next page begins: behind the order of the last hit of this one. */
-export const writeBookmark = (order: readonly OrderValue[] | undefined): string =>
-  order === undefined ? 'nil' : Buffer.from(JSON.stringify(order)).toString('base64url');
+export const writeBookmark = (order: readonly OrderValue[] | undefined, atStart = 'nil'): string =>
+  order === undefined ? atStart : Buffer.from(JSON.stringify(order)).toString('base64url');
 
 export function readBookmark(text: unknown, sortings: number): readonly OrderValue[] | undefined {
   if (text === undefined || text === null || text === 'nil' || text === '') return undefined;

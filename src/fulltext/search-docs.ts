@@ -1,20 +1,17 @@
-import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
 import { makeAnalyzer, type Analyzer } from '../search/analysis/analyzer.js';
 import { parseQuery } from '../search/query/parse-query.js';
 import type { QueryNode } from '../search/query/query-node.js';
 import { readDoc, type IndexedDoc } from '../search/postings.js';
-import { writeBookmark } from './bookmark.js';
 import { evaluate, type Found } from './evaluate.js';
 import { Facets, isDrilledTo } from './facets.js';
 import { Groups } from './groups.js';
-import { Highlighter } from './highlight.js';
 import { Planner } from './make-plan.js';
 import type { Plan } from './plan.js';
-import { docJson } from './search-doc-text.js';
 import type { SearchSource } from './search-source.js';
 import type { SearchRequest } from './search-request.js';
-import { SearchReader, type DocRange } from './search-reader.js';
+import type { SearchResult } from './search-result.js';
+import { SearchReader } from './search-reader.js';
 import { byRelevance, type OrderValue, type Sorting } from './sorting.js';
 import { TopHits, type Hit } from './top-hits.js';
 
@@ -23,6 +20,8 @@ const docsAtFirst = 20_000;
 const docsAtOnceMax = 64_000;
 const docsAtOnceMin = 10;
 const stepMs = 6;
+/** Documents that are read without looking at the time. */
+const docsReadAtOnce = 256;
 
 /**
  * A search under way. The documents of the index are gone through in the order of their numbers, some at a time; each part is
@@ -34,8 +33,11 @@ export class TextSearch {
   readonly #top: TopHits;
   readonly #facets: Facets;
   readonly #groups: Groups | undefined;
+  readonly #isByRelevance: boolean;
   /** Whether more is needed of each match than its relevance. */
   readonly #needsDocs: boolean;
+  /** Whether more is needed of some matches. */
+  readonly #readsDocs: boolean;
   #total = 0;
   /** How many there are: one for each group of the database. */
   readonly #indexes: number;
@@ -54,19 +56,26 @@ export class TextSearch {
     this.#top = new TopHits(group === undefined ? limit : 0, sort, after);
     this.#facets = new Facets(request);
     this.#groups = group && new Groups(group, () => new TopHits(limit, sort));
+    this.#isByRelevance = sort[0] === byRelevance;
     this.#needsDocs =
-      [...sort, ...(group?.sort ?? [])].some(({ needsDoc }) => needsDoc) ||
+      (!this.#isByRelevance && sort.some(({ needsDoc }) => needsDoc)) ||
       [group, counts, ranges].some((each) => each !== undefined) ||
       drilldown.length > 0;
+    this.#readsDocs = this.#needsDocs || sort.some(({ needsDoc }) => needsDoc);
   }
 
-  /** The answer, as JSON. */
-  async answer(): Promise<Bytes> {
+  async run(): Promise<SearchResult> {
     const analyzer = await makeAnalyzer(this.source.analyzer);
     for (let group = 0; group < this.#indexes; group++) await this.#searchGroup(group, analyzer);
-    const { highlight } = this.request;
-    const highlighter = highlight && new Highlighter(analyzer, this.#node, highlight);
-    return this.#groups === undefined ? await this.#rows(highlighter) : await this.#grouped(highlighter);
+    return {
+      total: this.#total,
+      hits: this.#top.hits,
+      groups: this.#groups,
+      facets: this.#facets,
+      query: this.#node,
+      analyzer,
+      docOf: ({ doc }) => this.#reader(doc % this.#indexes)?.doc(Math.floor(doc / this.#indexes)),
+    };
   }
 
   /** Each group of the database has an index with numbers of its own; how relevant a document is, is told by its group. */
@@ -94,29 +103,45 @@ export class TextSearch {
   }
 
   async #collect(group: number, plan: Plan): Promise<void> {
+    const { runtime } = this.source.database;
     let size = clamp(docsAtFirst / partsOf(plan));
     for (let from = 0; ;) {
       const reader = this.#reader(group);
       if (reader === undefined || from >= reader.end) return;
-      const begun = this.source.database.runtime.monotonicMs();
+      const begun = runtime.monotonicMs();
       const range = { from, to: from + size };
-      this.#take(group, reader, evaluate(reader, plan, range), range);
+      const found = evaluate(reader, plan, range);
       from = range.to;
-      const tookMs = this.source.database.runtime.monotonicMs() - begun;
+      const tookMs = runtime.monotonicMs() - begun;
       size = clamp(tookMs < stepMs / 2 ? size * 2 : (size * stepMs) / tookMs);
-      if (this.source.database.runtime.monotonicMs() - this.#started < stepMs) continue;
-      await this.source.database.runtime.nextTurn();
+      if (this.#readsDocs) await this.#takeInParts(group, found);
+      else this.#takeScored(group, reader, found);
+      if (runtime.monotonicMs() - this.#started < stepMs) continue;
+      await runtime.nextTurn();
       this.#check();
     }
   }
 
-  #take(group: number, reader: SearchReader, { docs, scores }: Found, range: DocRange): void {
-    if (!this.#needsDocs) {
-      this.#total += docs.length;
-      this.#takeScored(group, docs, scores);
-      return;
+  /** Reading documents takes much longer than finding them. */
+  async #takeInParts(group: number, { docs, scores }: Found): Promise<void> {
+    const { runtime } = this.source.database;
+    const slice = runtime.slice();
+    for (let at = 0; at < docs.length; at += docsReadAtOnce) {
+      if (slice.isOver) {
+        await slice.next();
+        this.#check();
+      }
+      const reader = this.#reader(group);
+      if (reader === undefined) return;
+      const end = at + docsReadAtOnce;
+      const part = { docs: docs.slice(at, end), scores: scores.slice(at, end) };
+      if (this.#needsDocs) this.#take(group, reader, part);
+      else this.#takeScored(group, reader, part);
     }
-    for (const [i, indexed] of indexedDocs(reader, docs, range)) {
+  }
+
+  #take(group: number, reader: SearchReader, { docs, scores }: Found): void {
+    for (const [i, indexed] of indexedDocs(reader, docs)) {
       if (!isDrilledTo(indexed, this.request.drilldown)) continue;
       this.#total++;
       this.#facets.add(indexed);
@@ -131,13 +156,16 @@ export class TextSearch {
   }
 
   /** Documents of one index come in the order of their numbers, so of those that are equally relevant the first are kept. */
-  #takeScored(group: number, docs: readonly number[], scores: readonly number[]): void {
-    const isByRelevance = this.request.sort[0] === byRelevance;
-    let bar = isByRelevance ? this.#top.bar : -Infinity;
+  #takeScored(group: number, reader: SearchReader, { docs, scores }: Found): void {
+    this.#total += docs.length;
+    const { sort } = this.request;
+    const isFirstKept = this.#indexes === 1 && sort.length === 1;
+    let bar = this.#isByRelevance ? this.#top.bar : -Infinity;
     for (let i = 0; i < docs.length; i++) {
-      if (scores[i]! < bar || (scores[i] === bar && this.#indexes === 1)) continue;
-      this.#top.add(this.#hit(this.#numberOf(group, docs[i]!), scores[i]!, undefined));
-      if (isByRelevance) bar = this.#top.bar;
+      if (scores[i]! < bar || (scores[i] === bar && isFirstKept)) continue;
+      const indexed = this.#readsDocs ? reader.doc(docs[i]!) : undefined;
+      this.#top.add(this.#hit(this.#numberOf(group, docs[i]!), scores[i]!, indexed));
+      if (this.#isByRelevance) bar = this.#top.bar;
     }
   }
 
@@ -149,59 +177,6 @@ export class TextSearch {
   #hit(doc: number, score: number, indexed: IndexedDoc | undefined): Hit {
     return { doc, order: orderOf(this.request.sort, doc, score, indexed) };
   }
-
-  async #rows(highlighter: Highlighter | undefined): Promise<Bytes> {
-    const { counts, ranges, after } = this.request;
-    const { hits } = this.#top;
-    const bookmark = writeBookmark(hits.at(-1)?.order ?? after);
-    const rows = await this.#texts(hits, highlighter);
-    const counted = counts === undefined ? '' : `,"counts":${bytesOf(this.#facets.counts())}`;
-    const ranged = ranges === undefined ? '' : `,"ranges":${bytesOf(this.#facets.ranges())}`;
-    return `{"total_rows":${this.#total},"bookmark":"${bookmark}","rows":[${rows}]${counted}${ranged}}`;
-  }
-
-  async #grouped(highlighter: Highlighter | undefined): Promise<Bytes> {
-    const isOld = this.request.group!.isOld;
-    const [total, rows] = isOld ? ['total_hits', 'hits'] : ['total_rows', 'rows'];
-    const texts: Bytes[] = [];
-    const first = this.#groups!.first();
-    for (const { by, count, hits } of first) {
-      const shown = await this.#texts(hits, highlighter);
-      texts.push(`{"by":${bytesOf(by)},"${total}":${count},"${rows}":[${shown}]}`);
-    }
-    const grouped = isOld ? `,"total_grouped_hits":${first.reduce((sum, { count }) => sum + count, 0)}` : '';
-    return `{"${total}":${this.#total}${grouped},"groups":[${texts.join(',')}]}`;
-  }
-
-  async #texts(hits: readonly Hit[], highlighter: Highlighter | undefined): Promise<Bytes> {
-    const texts: Bytes[] = [];
-    let until = this.source.database.runtime.monotonicMs() + stepMs;
-    for (const hit of hits) {
-      const text = this.#text(hit, highlighter);
-      if (text !== undefined) texts.push(text);
-      if (this.source.database.runtime.monotonicMs() < until) continue;
-      await this.source.database.runtime.nextTurn();
-      until = this.source.database.runtime.monotonicMs() + stepMs;
-    }
-    return texts.join(',');
-  }
-
-  /** One that has left the index since it was found is not shown. */
-  #text({ doc, order }: Hit, highlighter: Highlighter | undefined): Bytes | undefined {
-    const indexed = this.#reader(doc % this.#indexes)?.doc(Math.floor(doc / this.#indexes));
-    if (indexed === undefined) return undefined;
-    const { includeFields, includeDocs } = this.request;
-    const stored = indexed.values.s ?? {};
-    const shown =
-      includeFields === undefined
-        ? stored
-        : Object.fromEntries(Object.entries(stored).filter(([name]) => includeFields.has(name)));
-    const marked =
-      highlighter === undefined ? '' : `,"highlights":${bytesOf(highlighter.highlights(stored))}`;
-    const text = includeDocs ? `,"doc":${docJson(this.source, indexed.id)}` : '';
-    const id = bytesOf(fromBytes(indexed.id));
-    return `{"id":${id},"order":${bytesOf(order)},"fields":${bytesOf(shown)}${marked}${text}}`;
-  }
 }
 
 function partsOf(plan: Plan): number {
@@ -211,8 +186,6 @@ function partsOf(plan: Plan): number {
 }
 
 const clamp = (size: number): number => Math.min(docsAtOnceMax, Math.max(docsAtOnceMin, Math.floor(size)));
-
-const bytesOf = (value: unknown): Bytes => toBytes(JSON.stringify(value));
 
 function orderOf(
   sort: readonly Sorting[],
@@ -228,11 +201,8 @@ function orderOf(
 /** A few documents are looked up one by one, many by going through all of the range. */
 const seekShare = 1 / 16;
 
-function* indexedDocs(
-  reader: SearchReader,
-  docs: readonly number[],
-  range: DocRange,
-): Generator<[number, IndexedDoc]> {
+function* indexedDocs(reader: SearchReader, docs: readonly number[]): Generator<[number, IndexedDoc]> {
+  const range = { from: docs[0]!, to: docs.at(-1)! + 1 };
   if (docs.length < (range.to - range.from) * seekShare) {
     for (const [i, doc] of docs.entries()) {
       const indexed = reader.doc(doc);

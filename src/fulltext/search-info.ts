@@ -23,6 +23,14 @@ export function searchInfo(registry: DatabaseRegistry, named: NamedSearch): Reco
   };
 }
 
+/** What `_nouveau_info` tells of an index. */
+export function nouveauInfo(registry: DatabaseRegistry, named: NamedSearch): Record<string, unknown> {
+  const { pending_seq, doc_count, disk_size, signature } = searchInfo(registry, named);
+  const positions = registry.indexed(named.database).reader(named.index)?.positions ?? [];
+  const purged = positions.reduce((sum, { purge_seq }) => sum + purge_seq, 0);
+  return { num_docs: doc_count, update_seq: pending_seq, purge_seq: purged, disk_size, signature };
+}
+
 const docsIn = (readers: readonly (ViewReader | undefined)[]): number =>
   readers.reduce(
     (sum, reader) => sum + (reader === undefined ? 0 : new SearchReader(reader, undefined).docs),

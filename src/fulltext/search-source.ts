@@ -1,7 +1,7 @@
 import { toBytes } from '../base/bytes.js';
 import { notFound } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
-import { searchesOf } from '../design/design-docs.js';
+import { nouveauOf, searchesOf } from '../design/design-docs.js';
 import { unknownLanguage } from '../design/design-functions.js';
 import { analyzerOf, type DesignViews, type ViewDefinition } from '../indexes/definition.js';
 import type { ViewReader } from '../indexes/view-reader.js';
@@ -9,6 +9,7 @@ import type { OnUpdate } from '../indexes/update-tasks.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
 import { checkVisible, type Show } from '../node/read-gate.js';
+import type { SearchApi } from '../script/script-host.js';
 import type { AnalyzerDefinition } from '../search/analysis/analyzer.js';
 import { designPrefix } from '../shard/doc-id.js';
 
@@ -31,8 +32,13 @@ export interface SearchSource {
   show: Show | undefined;
 }
 
-export function namedSearch(database: Database, ddoc: string, name: string): NamedSearch {
-  const design = searchesOf(database, ddoc);
+export function namedSearch(
+  database: Database,
+  ddoc: string,
+  name: string,
+  api: SearchApi = 'search',
+): NamedSearch {
+  const design = api === 'search' ? searchesOf(database, ddoc) : nouveauOf(database, ddoc);
   const index = design.views.get(name);
   if (index === undefined) throw notFound(`${name} not found.`);
   return { database, ddoc, design, index };

@@ -17,11 +17,11 @@ export class TopHits<H extends Hit = Hit> {
     private readonly after?: readonly OrderValue[],
   ) {}
 
-  /** What the first value of a hit's order has to exceed, if it is a number that sorts descending and no later hit can be equal. */
+  /** What the first value of a hit's order has to reach, if it is a number that sorts descending. */
   get bar(): number {
-    const { hits, limit, sort } = this;
+    const { hits, limit } = this;
     if (limit === 0) return Infinity;
-    if (hits.length < limit || sort.length > 1) return -Infinity;
+    if (hits.length < limit) return -Infinity;
     return hits[limit - 1]!.order[0] as number;
   }
 

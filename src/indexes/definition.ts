@@ -30,7 +30,7 @@ export interface ViewDefinition {
  */
 export type ViewMap =
   | { kind: 'function'; source: string }
-  | { kind: 'search'; source: string; analyzer: AnalyzerDefinition }
+  | { kind: 'search'; source: string; analyzer: AnalyzerDefinition; api?: 'nouveau' }
   | { kind: 'text'; definition: TextDefinition }
   | { kind: 'fields'; fields: readonly string[]; partialFilter: unknown };
 
@@ -48,6 +48,13 @@ export interface DesignViews {
   autoupdate: boolean;
   /** Of all views together, as `_info` shows it. */
   signature: string;
+}
+
+/** All indexes of one design document, by the member that they stand in. */
+export interface DesignIndexes {
+  views: DesignViews;
+  searches: DesignViews;
+  nouveau: DesignViews;
 }
 
 /** Whether the rows of a view are those of a search. */
@@ -88,7 +95,7 @@ export function designViews(
 /** CouchDB takes `false`, and an object with a say for each kind of index. */
 export function autoupdateOf(
   ddoc: Readonly<Record<string, unknown>>,
-  kind: 'views' | 'indexes' = 'views',
+  kind: 'views' | 'indexes' | 'nouveau' = 'views',
 ): boolean {
   const given = [ddoc['autoupdate'], objectOf(ddoc['options'])['autoupdate']];
   return !given.some((each) => each === false || objectOf(each)[kind] === false);

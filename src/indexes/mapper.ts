@@ -1,6 +1,6 @@
 import type { Runtime } from '../base/runtime.js';
 import type { Bytes } from '../base/bytes.js';
-import type { MapProgram, ScriptHost } from '../script/script-host.js';
+import type { MapProgram, ScriptHost, SearchApi } from '../script/script-host.js';
 import type { ViewDefinition } from './definition.js';
 import { FieldsMapper } from './fields-mapper.js';
 import { spaceOf, type IndexJob } from './index-job.js';
@@ -23,13 +23,17 @@ class ScriptMapper implements Mapper {
       id: views.map(({ signature }) => signature).join(),
       lib,
       maps: views.map(({ map }) => ('source' in map ? map.source : '')),
-      isSearch: views.every(({ map }) => map.kind === 'search'),
+      searchApi: searchApiOf(views),
     };
   }
 
   map(docs: readonly Bytes[]): Promise<Mapped> {
     return this.scripts.map(this.space, this.#program, docs);
   }
+}
+
+function searchApiOf([view]: readonly ViewDefinition[]): SearchApi | undefined {
+  return view?.map.kind === 'search' ? (view.map.api ?? 'search') : undefined;
 }
 
 export function mapperOf(

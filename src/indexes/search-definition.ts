@@ -8,15 +8,31 @@ import { textDefinition } from './text-definition.js';
 const rowsVersion = 2;
 
 /** The search indexes of a design document, in the form of its views: they are filled in the same way. */
-export function designSearches(ddoc: Readonly<Record<string, unknown>>, inPartitions: boolean): DesignViews {
+export const designSearches = (ddoc: Ddoc, inPartitions: boolean): DesignViews =>
+  readDesign(ddoc, inPartitions, 'indexes', (source, language) =>
+    language === 'query' ? textMap(source) : functionMap(objectOf(source)),
+  );
+
+/** Those that stand in the member of CouchDB's newer interface. */
+export const designNouveau = (ddoc: Ddoc, inPartitions: boolean): DesignViews =>
+  readDesign(ddoc, inPartitions, 'nouveau', (source) => nouveauMap(objectOf(source)));
+
+type Ddoc = Readonly<Record<string, unknown>>;
+
+function readDesign(
+  ddoc: Ddoc,
+  inPartitions: boolean,
+  member: 'indexes' | 'nouveau',
+  mapOf: (source: unknown, language: string) => ViewMap | undefined,
+): DesignViews {
   const language = typeof ddoc['language'] === 'string' ? ddoc['language'] : 'javascript';
   const partitioned = inPartitions && objectOf(ddoc['options'])['partitioned'] !== false;
   const sources = objectOf(ddoc['views']);
   const lib = Object.hasOwn(sources, 'lib') ? toBytes(JSON.stringify(sources['lib'])) : undefined;
   const shared = [rowsVersion, language, lib ?? null, partitioned, process.versions.icu];
   const views = new Map<string, ViewDefinition>();
-  for (const [name, source] of Object.entries(objectOf(ddoc['indexes']))) {
-    const map = language === 'query' ? textMap(source) : functionMap(objectOf(source));
+  for (const [name, source] of Object.entries(objectOf(ddoc[member]))) {
+    const map = mapOf(source, language);
     if (map === undefined) continue;
     const signature = digest(['search', shared, map]);
     views.set(name, { name, signature, map, reduce: undefined, raw: true, partitioned });
@@ -28,7 +44,7 @@ export function designSearches(ddoc: Readonly<Record<string, unknown>>, inPartit
     lib,
     localSeq: false,
     includeDesign: false,
-    autoupdate: autoupdateOf(ddoc, 'indexes'),
+    autoupdate: autoupdateOf(ddoc, member),
     signature,
   };
 }
@@ -38,6 +54,20 @@ function functionMap({ index, analyzer }: Readonly<Record<string, unknown>>): Vi
   if (typeof index !== 'string' || read === undefined) return undefined;
   return { kind: 'search', source: index, analyzer: read };
 }
+
+function nouveauMap({ index, ...given }: Readonly<Record<string, unknown>>): ViewMap | undefined {
+  if (typeof index !== 'string') return undefined;
+  const fields = Object.entries(objectOf(given['field_analyzers']));
+  const analyzer = readAnalyzer({
+    name: 'perfield',
+    default: analyzerName(given['default_analyzer']),
+    fields: Object.fromEntries(fields.map(([field, name]) => [field, analyzerName(name)])),
+  });
+  return analyzer && { kind: 'search', source: index, analyzer, api: 'nouveau' };
+}
+
+/** CouchDB misspells one of them. */
+const analyzerName = (given: unknown): unknown => (given === 'portugese' ? 'portuguese' : given);
 
 function textMap(source: unknown): ViewMap | undefined {
   const definition = textDefinition(source);

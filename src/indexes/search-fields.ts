@@ -24,6 +24,11 @@ interface Options {
   boost?: unknown;
 }
 
+interface FieldName {
+  prefix: Bytes;
+  name: string;
+}
+
 /** In place of the number of a term: the word is left out, with or without its position. */
 const leftOut = -1;
 const noWord = -2;
@@ -67,11 +72,13 @@ export class SearchFields {
   async add(prefix: Bytes, id: Bytes, calls: readonly Emitted[], slice: TimeSlice): Promise<Bytes> {
     this.#begin();
     for (const { key, value } of calls) {
-      const [name, given] = JSON.parse(fromBytes(key)) as [string, unknown];
+      const [name, given, type] = JSON.parse(fromBytes(key)) as [string, unknown, string | undefined];
       // Numbers that JSON cannot write have become null.
       if (given === null) continue;
       const options = value === 'null' ? {} : ((JSON.parse(fromBytes(value)) ?? {}) as Options);
-      await this.#call(prefix, name.toWellFormed(), given as string | number | boolean, options, slice);
+      const field = { prefix, name: name.toWellFormed() };
+      if (type !== undefined) await this.#typed(field, type, given as string | number, options, slice);
+      else await this.#call(field, given as string | number | boolean, options, slice);
     }
     return this.#end(prefix, id);
   }
@@ -100,8 +107,7 @@ export class SearchFields {
   }
 
   async #call(
-    prefix: Bytes,
-    name: string,
+    { prefix, name }: FieldName,
     value: string | number | boolean,
     { store, index, facet, boost }: Options,
     slice: TimeSlice,
@@ -119,8 +125,36 @@ export class SearchFields {
       if (typeof value === 'string' && !isExact(index)) await this.#text(field, text, slice);
       else if (text !== '') this.#token(field, this.#termOf(field, text), this.#base(field));
     }
-    if (facet === true && typeof value === 'string' && value !== '')
-      (own((this.#values.f ??= {}), name) ?? (this.#values.f[name] = [])).push(value);
+    if (facet === true && typeof value === 'string') this.#facet(name, value);
+  }
+
+  /** A call of Nouveau's `index`: strings are facets and terms, texts are words, numbers can be sorted by and counted. */
+  async #typed(
+    { prefix, name }: FieldName,
+    type: string,
+    value: string | number,
+    { store }: Options,
+    slice: TimeSlice,
+  ): Promise<void> {
+    if (type === 'stored' || store === true) this.#store(name, value);
+    if (type === 'text') await this.#text(this.#field(prefix, name), String(value), slice);
+    else if (type === 'string') {
+      const field = this.#field(prefix, name);
+      const text = String(value);
+      if (text !== '') this.#token(field, this.#termOf(field, text), this.#base(field));
+      this.#facet(name, text);
+    } else if (type === 'double' && typeof value === 'number') {
+      this.#field(prefix, name).numbers.push(value);
+      this.#keepNumber(name, value);
+    }
+  }
+
+  #facet(name: string, text: string): void {
+    if (text === '') return;
+    const facets = (this.#values.f ??= {});
+    const before = own(facets, name);
+    if (before === undefined) define(facets, name, [text]);
+    else before.push(text);
   }
 
   #store(name: string, value: string | number | boolean): void {

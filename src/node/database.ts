@@ -6,7 +6,7 @@ import type { LocalReader } from '../shard/group-reader.js';
 import type { MergedReader } from '../shard/merged-reader.js';
 import type { Command, ResultOf } from '../shard/commands.js';
 import type { ShardState } from '../shard/shard-state.js';
-import type { DesignViews } from '../indexes/definition.js';
+import type { DesignIndexes } from '../indexes/definition.js';
 import type { DatabaseRecord } from './catalogue.js';
 import { DesignDocCache, type Validators } from './design-doc-cache.js';
 import { isLocalId } from '../shard/doc-id.js';
@@ -56,11 +56,8 @@ export class Database {
   followers: Followers | undefined;
   /** Compactions under way. */
   compacting = 0;
-  /** Views of design documents, by name. */
-  readonly designs = new Map<
-    string,
-    { changes: number; digest: string; views: DesignViews; searches: DesignViews }
-  >();
+  /** Indexes of design documents, by name. */
+  readonly designs = new Map<string, DesignIndexes & { changes: number; digest: string }>();
   /** The validation functions, as of a count of changes of design documents. */
   validators: Validators | undefined;
   /** Judges documents that would otherwise never be: no change of a design document begins meanwhile. */

@@ -16,7 +16,7 @@ export interface Program {
 }
 
 export interface MapTask extends TaskOf<'map'> {
-  /** Texts: JSON of the sources, JSON of `views.lib` or nothing, `search` for functions of search indexes. */
+  /** Texts: JSON of the sources, JSON of `views.lib` or nothing, `search` or `nouveau` for functions of search indexes. */
   program: Program;
   docs: readonly Bytes[];
 }

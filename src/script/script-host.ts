@@ -36,6 +36,9 @@ export interface ScriptOptions {
 /** As the option `reduce_limit` has it. */
 export type ReduceLimit = 'true' | 'false' | 'log';
 
+/** The interfaces of search, CouchDB's older and newer one: their functions call `index` with different arguments. */
+export type SearchApi = 'search' | 'nouveau';
+
 /** Map functions that see the same documents. Equal ids must mean equal contents. */
 export interface MapProgram {
   id: string;
@@ -43,8 +46,8 @@ export interface MapProgram {
   lib: Bytes | undefined;
   /** Sources, as text (no byte strings). */
   maps: readonly string[];
-  /** Whether the functions fill search indexes. */
-  isSearch?: boolean;
+  /** Where the functions fill search indexes: which form of `index` they call. */
+  searchApi?: SearchApi | undefined;
 }
 
 /** Rows in the form in which they have come from the sandbox: as few texts, until they are asked for. */
@@ -121,7 +124,7 @@ export class ScriptHost {
     const texts = [
       toBytes(JSON.stringify(program.maps)),
       program.lib ?? '',
-      program.isSearch ? 'search' : '',
+      program.searchApi ?? '',
     ];
     const bytes = sizeOf(docs);
     const reply = await this.#run({ kind: 'map', space, program: { id: program.id, texts }, docs }, bytes);

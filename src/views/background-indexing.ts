@@ -7,7 +7,7 @@ import { searchTask } from '../fulltext/search-source.js';
 import type { OnUpdate } from '../indexes/update-tasks.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
-import { designNames, designOf, searchesOf } from '../design/design-docs.js';
+import { designNames, designOf, nouveauOf, searchesOf } from '../design/design-docs.js';
 import { taskOf } from './view-source.js';
 
 /** Databases whose indexes are filled at the same time: one that is slow does not hold up all others. */
@@ -199,10 +199,10 @@ interface Work {
 /** The views and the search indexes of a design document. One that was deleted a moment ago has none. */
 function worksOf(registry: DatabaseRegistry, database: Database, ddoc: string): Work[] {
   try {
-    const searches = searchesOf(database, ddoc);
+    const searches = [searchesOf(database, ddoc), nouveauOf(database, ddoc)];
     return [
       { design: designOf(database, ddoc), onUpdate: taskOf(registry, { database, ddoc }) },
-      { design: searches, onUpdate: searchTask(registry, { database, ddoc, design: searches }) },
+      ...searches.map((design) => ({ design, onUpdate: searchTask(registry, { database, ddoc, design }) })),
     ];
   } catch (error) {
     if (error instanceof RequestError && error.error === 'not_found') return [];

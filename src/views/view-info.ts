@@ -1,6 +1,6 @@
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
-import { designNames, designOf, searchesOf } from '../design/design-docs.js';
+import { designNames, designOf, nouveauOf, searchesOf } from '../design/design-docs.js';
 
 const collatorVersion = process.versions.icu ?? '';
 
@@ -49,6 +49,7 @@ export async function cleanUpViews(registry: DatabaseRegistry, database: Databas
   const designs = designNames(database).flatMap((name) => [
     designOf(database, name),
     searchesOf(database, name),
+    nouveauOf(database, name),
   ]);
   await registry.indexed(database).keepOnly(designs);
 }

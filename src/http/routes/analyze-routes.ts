@@ -17,6 +17,19 @@ export const analyzeRoutes: readonly ServerRoute[] = [
       },
     },
   },
+  {
+    path: '/_nouveau_analyze',
+    allow: 'POST',
+    access: 'server_admin',
+    methods: {
+      POST: async (exchange) => {
+        const { analyzer, text } = await exchange.jsonObject();
+        if (typeof analyzer !== 'string' || typeof text !== 'string' || analyzer === '')
+          throw badRequest("'text' and 'analyzer' fields must be non-empty strings");
+        await analyze(exchange, analyzer === 'portugese' ? 'portuguese' : analyzer, text);
+      },
+    },
+  },
 ];
 
 async function analyze(exchange: Exchange, given: unknown, text: unknown): Promise<void> {

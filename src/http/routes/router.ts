@@ -27,6 +27,7 @@ import { serverRoutes } from './server-routes.js';
 import { sessionRoutes } from './session-routes.js';
 import { setupRoutes } from './setup-routes.js';
 import { analyzeRoutes } from './analyze-routes.js';
+import { nouveauRoutes } from './nouveau-routes.js';
 import { searchRoutes } from './search-routes.js';
 import { upkeepRoutes } from './upkeep-routes.js';
 import { viewRoutes } from './view-routes.js';
@@ -55,6 +56,7 @@ export const allDatabaseRoutes = [
   ...indexRoutes,
   ...viewRoutes,
   ...searchRoutes,
+  ...nouveauRoutes,
   ...partitionRoutes,
   ...designRoutes,
   ...listRoutes,

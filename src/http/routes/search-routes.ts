@@ -1,6 +1,6 @@
 import { fromBytes } from '../../base/bytes.js';
-import { badRequest, RequestError } from '../../base/errors.js';
-import { designOf } from '../../design/design-docs.js';
+import { badRequest } from '../../base/errors.js';
+import { searchAnswer } from '../../fulltext/search-answer.js';
 import { TextSearch } from '../../fulltext/search-docs.js';
 import { searchDiskSize, searchInfo } from '../../fulltext/search-info.js';
 import { namedSearch, searchSource, type NamedSearch } from '../../fulltext/search-source.js';
@@ -12,15 +12,7 @@ import type { Exchange } from '../exchange.js';
 import { requireJsonOrNoOrigin } from '../request/body.js';
 import { bodyParameters, queryParameters, type Parameter } from '../request/parameters.js';
 import { searchRequest } from '../request/search-query.js';
-import type { DatabaseHandler, DatabaseRoute } from './route.js';
-
-/** The names of CouchDB's newer search, which is not there: without these its paths would be those of attachments. */
-const noNouveau: DatabaseHandler = ({ parts, services, user }, database) => {
-  const ddoc = parts[parts.indexOf('_design') + 1]!;
-  checkVisible(services.registry.showFor(database, user), designPrefix + ddoc);
-  designOf(database, fromBytes(ddoc));
-  throw new RequestError('service_unavailable', 'Nouveau is not available: use _search.');
-};
+import type { DatabaseRoute } from './route.js';
 
 /** Text search: queries, and the upkeep of its indexes. */
 export const searchRoutes: readonly DatabaseRoute[] = [
@@ -37,18 +29,6 @@ export const searchRoutes: readonly DatabaseRoute[] = [
     methods: { GET: search, POST: searchByBody },
   },
   {
-    path: '/{db}/_design/{ddoc}/_nouveau/{index}',
-    allow: 'GET,HEAD,POST',
-    access: 'member',
-    methods: { GET: noNouveau, POST: noNouveau },
-  },
-  {
-    path: '/{db}/_partition/{partition}/_design/{ddoc}/_nouveau/{index}',
-    allow: 'GET,HEAD,POST',
-    access: 'member',
-    methods: { GET: noNouveau, POST: noNouveau },
-  },
-  {
     path: '/{db}/_design/{ddoc}/_search_info/{index}',
     allow: 'GET,HEAD',
     access: 'member',
@@ -59,12 +39,6 @@ export const searchRoutes: readonly DatabaseRoute[] = [
     allow: 'GET,HEAD',
     access: 'member',
     methods: { GET: (exchange, database) => info(exchange, database, searchDiskSize) },
-  },
-  {
-    path: '/{db}/_design/{ddoc}/_nouveau_info/{index}',
-    allow: 'GET,HEAD',
-    access: 'member',
-    methods: { GET: noNouveau },
   },
   { path: '/{db}/_search_cleanup', allow: 'POST', access: 'maintenance', methods: { POST: cleanUp } },
 ];
@@ -97,7 +71,7 @@ async function answer(
   const source = await searchSource(registry, index, request.isStale, exchange.user);
   const timeoutMs = config.number('tuffet/query_timeout_ms');
   const running = new TextSearch(source, request, timeoutMs, () => !exchange.response.destroyed);
-  exchange.text(200, await running.answer());
+  exchange.text(200, await searchAnswer(source, request, await running.run()));
 }
 
 function info(exchange: Exchange, database: Database, infoOf: typeof searchInfo): void {

@@ -40,7 +40,7 @@ function welcome(exchange: Exchange): void {
     couchdb: 'Welcome',
     version: interfaceVersion,
     uuid,
-    features: ['search'],
+    features: ['nouveau', 'search'],
     vendor: { name: config.text('vendor/name'), version: config.text('vendor/version') || version },
   });
 }

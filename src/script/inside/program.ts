@@ -7,6 +7,7 @@ import { makeKeep } from './keep.js';
 import { makeLister } from './list.js';
 import { makeMapFailed, makeMapper, makeMapRunner } from './map.js';
 import { makeModules, makeResolve } from './modules.js';
+import { makeNouveauField } from './nouveau-field.js';
 import { makeReducer } from './reduce.js';
 import { makeChoose, makeResponses } from './responses.js';
 import { makeMediaTypes, makeWish } from './types.js';
@@ -29,6 +30,7 @@ const parts = {
   makeMapRunner,
   makeMapper,
   makeIndexField,
+  makeNouveauField,
   makeReducer,
   makeAnswers,
   makeCaller,
@@ -71,6 +73,7 @@ interface Scope {
   emit: (key: unknown, value: unknown) => void;
   countEmit: () => void;
   indexField: Part<'makeIndexField'>;
+  nouveauField: Part<'makeNouveauField'>;
 }
 
 function link(
@@ -102,6 +105,7 @@ function link(
     ...{ core, compile, modules, failure, types, responses },
     ...{ emit: runner.emit, mapper, reducer, caller, lister, countEmit },
     indexField: parts.makeIndexField(runner.emit),
+    nouveauField: parts.makeNouveauField(runner.emit),
   };
   return parts.openScope(scope, parts.makeOperations(scope));
 }
@@ -111,13 +115,13 @@ type Enter = (operation: Operation, a: string, b: string, c: string) => string;
 type Operations = Record<Operation, (a: string, b: string, c: string) => string>;
 
 function makeOperations(scope: Scope): Operations {
-  const { core, compile, modules, mapper, reducer, caller, lister, countEmit, indexField } = scope;
+  const { core, compile, modules, mapper, reducer, caller, lister, countEmit } = scope;
   const { parse } = core;
   const names = globalThis as Record<string, unknown>;
   return {
     maps: (sources, lib, kind) => {
-      if (kind === 'search') {
-        names['index'] = indexField;
+      if (kind === 'search' || kind === 'nouveau') {
+        names['index'] = kind === 'search' ? scope.indexField : scope.nouveauField;
         // Its rows would be taken for fields.
         names['emit'] = () => {};
       }

@@ -1,0 +1,62 @@
+import { fromBytes, type Bytes } from '../base/bytes.js';
+import { writeBookmark } from './bookmark.js';
+import { bytesOf, hitTexts } from './search-answer.js';
+import { docJson } from './search-doc-text.js';
+import type { SearchRequest } from './search-request.js';
+import type { SearchResult } from './search-result.js';
+import type { SearchSource } from './search-source.js';
+import { byRelevance, type OrderValue, type Sorting } from './sorting.js';
+import type { Hit } from './top-hits.js';
+
+type FacetCounts = Record<string, Record<string, number>>;
+
+/** The answer of `_nouveau`, as JSON. */
+export async function nouveauAnswer(
+  source: SearchSource,
+  request: SearchRequest,
+  result: SearchResult,
+  { topFacets, updateMs }: { topFacets: number; updateMs: number },
+): Promise<Bytes> {
+  const { counts, ranges, after } = request;
+  const { hits, facets, total } = result;
+  const shown = await hitTexts(source, hits, (hit) => hitText(source, request, result, hit));
+  const bookmark = writeBookmark(hits.at(-1)?.order ?? after, '');
+  const top = (asked: unknown, counted: () => FacetCounts): Bytes =>
+    asked === undefined ? 'null' : bytesOf(topOf(counted(), topFacets));
+  return (
+    `{"total_hits_relation":"EQUAL_TO","total_hits":${total},"bookmark":"${bookmark}","hits":[${shown}]` +
+    `,"counts":${top(counts, () => facets.counts())},"ranges":${top(ranges, () => facets.ranges())}` +
+    `,"update_latency":${Math.ceil(updateMs)}}`
+  );
+}
+
+function hitText(
+  source: SearchSource,
+  { sort, includeDocs }: SearchRequest,
+  { docOf }: SearchResult,
+  hit: Hit,
+): Bytes | undefined {
+  const indexed = docOf(hit);
+  if (indexed === undefined) return undefined;
+  const order = sort.map((sorting, i) => typed(hit.order[i] ?? null, sorting));
+  const doc = includeDocs ? `,"doc":${docJson(source, indexed.id)}` : '';
+  const fields = bytesOf(indexed.values.s ?? {});
+  return `{"order":${bytesOf(order)},"id":${bytesOf(fromBytes(indexed.id))},"fields":${fields}${doc}}`;
+}
+
+function typed(value: OrderValue, sorting: Sorting): { '@type': string; value?: OrderValue } {
+  if (value === null) return { '@type': 'null' };
+  if (typeof value === 'string') return { '@type': 'string', value };
+  return { '@type': sorting === byRelevance ? 'float' : 'double', value };
+}
+
+/** The most frequent values of each field that were found at all. */
+function topOf(counted: FacetCounts, most: number): FacetCounts {
+  return Object.fromEntries(
+    Object.entries(counted).map(([field, counts]) => {
+      const found = Object.entries(counts).filter(([, count]) => count > 0);
+      const sorted = found.sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+      return [field, Object.fromEntries(sorted.slice(0, most))];
+    }),
+  );
+}
