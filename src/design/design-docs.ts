@@ -63,7 +63,7 @@ export function designNames(database: Database): string[] {
 }
 
 /** All that views depend on. */
-const viewMembers = new MemberPicker(['language', 'options', 'views', 'indexes', 'autoupdate']);
+const viewMembers = new MemberPicker(['language', 'options', 'views', 'indexes', 'nouveau', 'autoupdate']);
 
 const parse = (text: Bytes): Record<string, unknown> =>
   JSON.parse(fromBytes(viewMembers.of(text))) as Record<string, unknown>;

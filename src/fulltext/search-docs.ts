@@ -51,7 +51,7 @@ export class TextSearch {
   ) {
     this.#started = source.database.runtime.monotonicMs();
     this.#indexes = source.readers().length;
-    this.#node = parseQuery(request.query);
+    this.#node = parseQuery(request.query ?? '*:*');
     const { sort, limit, after, group, counts, ranges, drilldown } = request;
     this.#top = new TopHits(group === undefined ? limit : 0, sort, after);
     this.#facets = new Facets(request);

@@ -1,9 +1,12 @@
 import { fromBytes, type Bytes } from '../base/bytes.js';
+import { CorruptRecord } from '../base/corrupt-record.js';
 import { decoding } from '../indexes/index-damage.js';
 import { decodeTotals, rowTotals, type BlockTotals } from '../indexes/search-blocks.js';
 import type { Row } from '../indexes/tree/row.js';
 import type { ViewRange, ViewReader } from '../indexes/view-reader.js';
 import { Postings } from '../search/posting-block.js';
+import { vectorBytes } from '../search/vectors.js';
+import { prefixEnd } from '../storage/store.js';
 import {
   counterKey,
   docKey,
@@ -12,6 +15,8 @@ import {
   partitionPrefix,
   readDoc,
   readDocNumber,
+  vectorKey,
+  vectorsKey,
   type IndexedDoc,
 } from '../search/postings.js';
 
@@ -140,6 +145,24 @@ export class SearchReader {
   doc(number: number): IndexedDoc | undefined {
     const [found] = this.allDocs({ from: number, to: number + 1 });
     return found && readDoc(found.value);
+  }
+
+  /** The vectors of a field that have so many dimensions, from the one of a document on. */
+  *vectors(field: string, dimensions: number, from: number): Generator<{ doc: number; value: Bytes }> {
+    const key = this.#prefix + vectorKey(field, dimensions);
+    const range = { low: { key, id: docNumber(from), after: false }, high: { key, after: true } };
+    for (const { id, value } of this.reader.rows(range, all)) {
+      if (value.length !== vectorBytes(dimensions)) throw new CorruptRecord('a vector has the wrong length');
+      yield { doc: readDocNumber(id), value };
+    }
+  }
+
+  /** The dimensions of some vector of a field; undefined where it has none. */
+  vectorDimensions(field: string): number | undefined {
+    const start = this.#prefix + vectorsKey(field);
+    const range = { low: { key: start, after: false }, high: { key: prefixEnd(start), after: false } };
+    const [row] = this.reader.rows(range, { ...all, limit: 1 });
+    return row && readDocNumber(row.key.slice(start.length));
   }
 
   /** Blocks from one place up to before a key. `place` is a key, or a block that comes after. */

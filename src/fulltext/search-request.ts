@@ -1,9 +1,11 @@
 import type { Bytes } from '../base/bytes.js';
+import type { Similarity } from '../search/vectors.js';
 import type { Sorting } from './sorting.js';
 
 /** A search as it was asked for, checked. */
 export interface SearchRequest {
-  query: string;
+  /** Undefined where only vectors are searched for. */
+  query: string | undefined;
   limit: number;
   /** The order of the last hit of the page before, and its document's number. */
   after: readonly (string | number | null)[] | undefined;
@@ -23,6 +25,16 @@ export interface SearchRequest {
   /** Whether the index may lack what was changed lately. */
   isStale: boolean;
   partition: Bytes | undefined;
+  /** A vector whose nearest neighbours are looked for. */
+  knn: KnnRequest | undefined;
+}
+
+export interface KnnRequest {
+  field: string;
+  vector: readonly number[];
+  /** How many neighbours. */
+  k: number;
+  similarity: Similarity;
 }
 
 export interface NumberRange {

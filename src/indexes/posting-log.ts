@@ -95,6 +95,11 @@ export class PostingLog {
     this.#numbers(term, 0, length, boostUnit);
   }
 
+  /** Names a key among the terms of the document under way that has no postings. */
+  mention(term: number): void {
+    this.#listed.push(term);
+  }
+
   /** Ends the document under way; gives its terms, and the number by which `sorted` names it. */
   endDoc(): { doc: number; terms: Uint32Array } {
     for (let i = 0; i < this.#docTermCount; i++) {

@@ -5,7 +5,15 @@ import type { TimeSlice } from '../base/turns.js';
 import { compareBytes } from '../json/compare-keys.js';
 import { makeAnalyzer } from '../search/analysis/analyzer.js';
 import { BlockWriter, rawPostings } from '../search/posting-block.js';
-import { counterKey, docKey, encodeDoc, partitionPrefix, readDocNumber } from '../search/postings.js';
+import {
+  counterKey,
+  docKey,
+  encodeDoc,
+  isBlockKind,
+  kindOf,
+  partitionPrefix,
+  readDocNumber,
+} from '../search/postings.js';
 import { partitionOf } from '../shard/doc-id.js';
 import type { Store, Write } from '../storage/store.js';
 import { analyzerOf, type ViewDefinition } from './definition.js';
@@ -28,6 +36,7 @@ interface BatchDoc {
   logged: number;
   terms: Uint32Array;
   values: Bytes;
+  vectors: ReadonlyMap<Bytes, Bytes>;
 }
 
 /** Rows of a key that come and go, each in the order of their ids. */
@@ -77,8 +86,10 @@ export class SearchBatch implements Batch {
       ? this.#fields.addValues(prefix, id, calls, slice)
       : this.#fields.add(prefix, id, calls, slice));
     const { doc, terms } = this.#log.endDoc();
+    const { vectors } = this.#fields;
     this.#docBytes += values.length + terms.byteLength;
-    this.#docs.set(id, { logged: doc, terms, values });
+    for (const vector of vectors.values()) this.#docBytes += vector.length;
+    this.#docs.set(id, { logged: doc, terms, values, vectors });
   }
 
   async #newFields(): Promise<SearchFields> {
@@ -117,13 +128,15 @@ export class SearchBatch implements Batch {
       const key = index.keys.doc(id);
       const noted = fresh ? undefined : index.store.get(key);
       const before = noted === undefined ? undefined : decodeNote(noted);
-      if (before !== undefined) noteRemoved(before, numbered.removed);
+      if (before !== undefined) noteRemoved(before, doc?.vectors, numbered);
       if (doc === undefined && before === undefined) continue;
       const number = before?.number ?? numbers.next();
       const row = { key: this.#prefix(id) + docKey, id: number, n: 0, keyText: '' };
       const { inserts, removals } = changesOf(numbered.rows, row.key);
       if (doc === undefined) removals.push(row);
       else inserts.push({ ...row, value: encodeDoc(id, doc.values) });
+      for (const [vector, value] of doc?.vectors ?? [])
+        changesOf(numbered.rows, vector).inserts.push({ ...row, key: vector, value });
       if (doc !== undefined) numberOf[doc.logged] = readDocNumber(number);
       const note = doc && encodeNote(number, doc.terms, this.#log.keys);
       if (note !== noted) numbered.notes.set(id, { key, value: note });
@@ -169,9 +182,17 @@ export class SearchBatch implements Batch {
 
 const byId = (a: RowKey, b: RowKey): number => compareBytes(a.id, b.id);
 
-function noteRemoved({ number, keys }: ReturnType<typeof decodeNote>, removed: Map<Bytes, number[]>): void {
+function noteRemoved(
+  { number, keys }: ReturnType<typeof decodeNote>,
+  vectors: ReadonlyMap<Bytes, Bytes> | undefined,
+  { removed, rows }: Numbered,
+): void {
   const doc = readDocNumber(number);
   for (const key of keys) {
+    if (!isBlockKind(kindOf(key))) {
+      if (vectors?.has(key) !== true) changesOf(rows, key).removals.push({ key, id: number, n: 0 });
+      continue;
+    }
     const docs = removed.get(key);
     if (docs === undefined) removed.set(key, [doc]);
     else docs.push(doc);

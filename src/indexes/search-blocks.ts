@@ -8,7 +8,7 @@ import {
   type Block,
   type RawPosting,
 } from '../search/posting-block.js';
-import { docNumber, kindOf, readDocNumber } from '../search/postings.js';
+import { docNumber, isBlockKind, kindOf, readDocNumber } from '../search/postings.js';
 import { decoding } from './index-damage.js';
 import type { SortedLog } from './posting-log.js';
 import type { Reducer } from './tree/reducer.js';
@@ -94,7 +94,7 @@ function firstBehind(tree: TreeReader, key: Bytes, id: Bytes): number {
 
 /** Puts small blocks together that stand beside each other in the tree. */
 export function joinBlockRows(a: Row, b: Row): Row | undefined {
-  if (kindOf(a.key) === 'd') return undefined;
+  if (!isBlockKind(kindOf(a.key))) return undefined;
   const value = joinBlocks(blockOf(a), blockOf(b));
   return value === undefined ? undefined : { key: a.key, id: a.id, n: 0, keyText: '', value };
 }

@@ -3,7 +3,8 @@ import type { TimeSlice } from '../base/turns.js';
 import type { Analyzer } from '../search/analysis/analyzer.js';
 import { isWord, tokenLengthMax } from '../search/analysis/tokenizers.js';
 import { isScannable, wordEnd, wordStart } from '../search/analysis/word-scan.js';
-import { lengthKey, numberKey, termKey, termsKey, type DocValues } from '../search/postings.js';
+import { lengthKey, numberKey, termKey, termsKey, vectorKey, type DocValues } from '../search/postings.js';
+import { encodeVector, isVector } from '../search/vectors.js';
 import type { Emitted } from './doc-rows.js';
 import type { PostingLog, TermField } from './posting-log.js';
 import { defaultFieldName } from './text-definition.js';
@@ -60,6 +61,7 @@ export class SearchFields {
   readonly #fields = new Map<Bytes, Map<string, BatchField>>();
   #ofDoc: BatchField[] = [];
   #values: DocValues = {};
+  #vectors = new Map<Bytes, Bytes>();
   #doc = 0;
   #tokens = 0;
 
@@ -77,7 +79,8 @@ export class SearchFields {
       if (given === null) continue;
       const options = value === 'null' ? {} : ((JSON.parse(fromBytes(value)) ?? {}) as Options);
       const field = { prefix, name: name.toWellFormed() };
-      if (type !== undefined) await this.#typed(field, type, given as string | number, options, slice);
+      if (Array.isArray(given)) this.#vector(field, given);
+      else if (type !== undefined) await this.#typed(field, type, given as string | number, options, slice);
       else await this.#call(field, given as string | number | boolean, options, slice);
     }
     return this.#end(prefix, id);
@@ -98,6 +101,19 @@ export class SearchFields {
     this.#doc++;
     this.#ofDoc = [];
     this.#values = {};
+    this.#vectors = new Map();
+  }
+
+  /** The vectors of the document that was added last, by their keys. */
+  get vectors(): ReadonlyMap<Bytes, Bytes> {
+    return this.#vectors;
+  }
+
+  #vector({ prefix, name }: FieldName, vector: readonly unknown[]): void {
+    if (!isVector(vector)) return;
+    const key = prefix + vectorKey(name, vector.length);
+    if (!this.#vectors.has(key)) this.log.mention(this.log.term(key));
+    this.#vectors.set(key, encodeVector(vector));
   }
 
   #end(prefix: Bytes, id: Bytes): Bytes {

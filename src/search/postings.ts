@@ -9,8 +9,9 @@ import { ByteReader, fromBytes, lengthPrefixed, toBytes, u32, type Bytes } from 
  *   l field                  documents that have the field, and the number of terms that each has in it
  *   n field double(8)        documents that have this number in a field
  *   t field term             documents that have this term in a field: how often, and where
+ *   e field dimensions(4)    the vector that a document has in a field
  *
- * The last three are blocks of documents (`posting-block.ts`).
+ * Those of `l`, `n` and `t` are blocks of documents (`posting-block.ts`).
  * In an index with partitions, all but the first begin with the partition.
  */
 export const counterKey: Bytes = '\0';
@@ -21,6 +22,13 @@ const numbersKey = (field: string): Bytes => `n${lengthPrefixed(toBytes(field))}
 export const termsKey = (field: string): Bytes => `t${lengthPrefixed(toBytes(field))}`;
 export const termKey = (field: string, term: string): Bytes => termsKey(field) + toBytes(term);
 export const numberKey = (field: string, value: number): Bytes => numbersKey(field) + orderedDouble(value);
+
+/** Vectors of a field; those of other dimensions have rows apart. */
+export const vectorsKey = (field: string): Bytes => `e${lengthPrefixed(toBytes(field))}`;
+export const vectorKey = (field: string, dimensions: number): Bytes => vectorsKey(field) + u32(dimensions);
+
+/** Whether the rows of a key are blocks of postings. */
+export const isBlockKind = (kind: string): boolean => kind !== 'd' && kind !== 'e';
 
 const partitionLetter = 0x70;
 

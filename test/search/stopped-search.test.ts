@@ -31,21 +31,22 @@ const request = (query: string): SearchRequest => ({
   highlight: undefined,
   isStale: false,
   partition: undefined,
+  knn: undefined,
 });
 
 test('a search stops when its client is gone', async () => {
   let asked = 0;
   const search = new TextSearch(sourceOf(1e15), request('*:*'), 600_000, () => ++asked < 3);
-  await assert.rejects(search.answer(), RequestError);
+  await assert.rejects(search.run(), RequestError);
   assert.equal(asked, 3);
 });
 
 test('a search stops when its time is up', async () => {
   const search = new TextSearch(sourceOf(1e15), request('*:*'), 50);
-  await assert.rejects(search.answer(), { error: 'timeout' });
+  await assert.rejects(search.run(), { error: 'timeout' });
 });
 
 test('patterns that would need too much memory are refused', async () => {
   const search = new TextSearch(sourceOf(3e9), request('a*'), 600_000);
-  await assert.rejects(search.answer(), { error: 'bad_request' });
+  await assert.rejects(search.run(), { error: 'bad_request' });
 });

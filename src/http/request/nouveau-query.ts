@@ -40,6 +40,7 @@ export function nouveauRequest(
     highlight: undefined,
     isStale: given.has('update') && !boolean(given.get('update')!),
     partition: partitionOf(given, index.partitioned),
+    knn: undefined,
   };
   return { request, topFacets: integer(given, 'top_n', topFacetsDefault, topFacetsMax) };
 }

@@ -4,6 +4,7 @@ import { readBookmark } from '../../fulltext/bookmark.js';
 import type { NamedSearch } from '../../fulltext/search-source.js';
 import type { Highlighting, NumberRange, SearchRequest } from '../../fulltext/search-request.js';
 import { byRelevance, readSort } from '../../fulltext/sorting.js';
+import { knnOf } from './knn-query.js';
 import { boolean, json, parseError, partitionName, type Parameter } from './parameters.js';
 
 const limitDefault = 25;
@@ -22,7 +23,10 @@ export function searchRequest(
 ): SearchRequest {
   const given = new Map(parameters);
   const query = plainText(given.get('q') ?? given.get('query'), 'q');
-  if (query === undefined) throw parseError("Query must include a 'q' or 'query' argument");
+  const knn = given.has('knn') ? knnOf(json(given.get('knn')!)) : undefined;
+  if (query === undefined && knn === undefined)
+    throw parseError("Query must include a 'q' or 'query' argument");
+  if (knn !== undefined) checkKnn(given);
   const sort = given.has('sort') ? readSort(sortValue(given.get('sort')!)) : [byRelevance];
   const partition = given.has('partition') ? partitionName(given.get('partition')!) : undefined;
   checkPartition(partition, index.partitioned, given);
@@ -41,6 +45,7 @@ export function searchRequest(
     highlight: highlightOf(given),
     isStale: isStale(given.get('stale')),
     partition,
+    knn,
   };
 }
 
@@ -54,6 +59,13 @@ function checkPartition(partition: Bytes | undefined, isPartitioned: boolean, gi
     throw badRequest(
       '`partition` and any of `drilldown`, `ranges`, `group_field`, `group_sort`, `group_limit` or `group_by` are incompatible',
     );
+}
+
+/** Neighbours of a vector are ordered by their distance, and there are only as many as were asked for. */
+function checkKnn(given: Given): void {
+  const others = ['sort', 'counts', 'ranges', 'drilldown', 'group_field', 'group_by'];
+  const found = others.find((name) => given.has(name));
+  if (found !== undefined) throw badRequest(`\`knn\` and \`${found}\` are incompatible`);
 }
 
 function isStale(parameter: Parameter | undefined): boolean {

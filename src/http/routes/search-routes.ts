@@ -1,6 +1,7 @@
 import { fromBytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
 import { searchAnswer } from '../../fulltext/search-answer.js';
+import { searchByVector } from '../../fulltext/search-by-vector.js';
 import { TextSearch } from '../../fulltext/search-docs.js';
 import { searchDiskSize, searchInfo } from '../../fulltext/search-info.js';
 import { namedSearch, searchSource, type NamedSearch } from '../../fulltext/search-source.js';
@@ -70,8 +71,13 @@ async function answer(
   const request = searchRequest(parameters, index);
   const source = await searchSource(registry, index, request.isStale, exchange.user);
   const timeoutMs = config.number('tuffet/query_timeout_ms');
-  const running = new TextSearch(source, request, timeoutMs, () => !exchange.response.destroyed);
-  exchange.text(200, await searchAnswer(source, request, await running.run()));
+  const isWanted = (): boolean => !exchange.response.destroyed;
+  const { knn } = request;
+  const result =
+    knn === undefined
+      ? await new TextSearch(source, request, timeoutMs, isWanted).run()
+      : await searchByVector(source, { ...request, knn }, timeoutMs, isWanted);
+  exchange.text(200, await searchAnswer(source, request, result));
 }
 
 function info(exchange: Exchange, database: Database, infoOf: typeof searchInfo): void {
