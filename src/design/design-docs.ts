@@ -4,7 +4,12 @@ import { notFound } from '../base/errors.js';
 import { MemberPicker } from '../json/raw-fields.js';
 import { designDocs } from '../shard/walk-docs.js';
 import { docText } from '../shard/doc-text.js';
-import { designViews, type DesignIndexes, type DesignViews, type ViewDefinition } from '../indexes/definition.js';
+import {
+  designViews,
+  type DesignIndexes,
+  type DesignViews,
+  type ViewDefinition,
+} from '../indexes/definition.js';
 import { designNouveau, designSearches } from '../indexes/search-definition.js';
 import type { Database } from '../node/database.js';
 import { designPrefix } from '../shard/doc-id.js';

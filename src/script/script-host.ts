@@ -121,11 +121,7 @@ export class ScriptHost {
    * but `["fatal", …]` is the end of all.
    */
   async map(space: string, program: MapProgram, docs: readonly Bytes[]): Promise<MapResult> {
-    const texts = [
-      toBytes(JSON.stringify(program.maps)),
-      program.lib ?? '',
-      program.searchApi ?? '',
-    ];
+    const texts = [toBytes(JSON.stringify(program.maps)), program.lib ?? '', program.searchApi ?? ''];
     const bytes = sizeOf(docs);
     const reply = await this.#run({ kind: 'map', space, program: { id: program.id, texts }, docs }, bytes);
     const { parts, exceeded } = reply.type === 'done' ? reply : { parts: [], exceeded: [] };

@@ -52,12 +52,15 @@ describe('_nouveau', () => {
       assertOk(answer, 200);
       assert.deepEqual(ids(answer), ['doc1', 'doc2', 'doc3', 'doc4']);
       const { total_hits, total_hits_relation, counts, ranges, update_latency } = answer.body;
-      assert.deepEqual({ total_hits, total_hits_relation, counts, ranges }, {
-        total_hits: 4,
-        total_hits_relation: 'EQUAL_TO',
-        counts: null,
-        ranges: null,
-      });
+      assert.deepEqual(
+        { total_hits, total_hits_relation, counts, ranges },
+        {
+          total_hits: 4,
+          total_hits_relation: 'EQUAL_TO',
+          counts: null,
+          ranges: null,
+        },
+      );
       assert.equal(typeof update_latency, 'number');
       const [first] = hits(answer);
       assert.deepEqual(first!.fields, { kind: 'fig', price: 0, note: 'fig!' });
@@ -89,7 +92,8 @@ describe('_nouveau', () => {
   });
 
   test('sorts by strings and numbers', async () => {
-    const sorted = async (sort: unknown): Promise<string[]> => ids(await client.post(path, { q: '*:*', sort }));
+    const sorted = async (sort: unknown): Promise<string[]> =>
+      ids(await client.post(path, { q: '*:*', sort }));
     assert.deepEqual(await sorted('kind'), ['doc3', 'doc1', 'doc4', 'doc2']);
     assert.deepEqual(await sorted('-kind'), ['doc2', 'doc4', 'doc1', 'doc3']);
     assert.deepEqual(await sorted(['-price', 'kind']), ['doc2', 'doc4', 'doc3', 'doc1']);
@@ -128,7 +132,12 @@ describe('_nouveau', () => {
     ['ranges that are no object', { q: 'a', ranges: [1] }, 400, 'query_parse_error'],
     ['a range without a label', { q: 'a', ranges: { a: [{ min: 1 }] } }, 400, 'bad_request'],
     ['a bound that is no number', { q: 'a', ranges: { a: [{ label: 'x', min: 'y' }] } }, 400, 'bad_request'],
-    ['too many ranges', { q: 'a', ranges: { a: Array(2_000).fill({ label: 'x' }) } }, 400, 'query_parse_error'],
+    [
+      'too many ranges',
+      { q: 'a', ranges: { a: Array(2_000).fill({ label: 'x' }) } },
+      400,
+      'query_parse_error',
+    ],
     ['a field to sort by that has no name', { q: 'a', sort: '-<>' }, 400, 'bad_request'],
     ['a forged bookmark', { q: 'a', bookmark: 'W10' }, 400, 'bad_request'],
     ['too many top facets', { q: 'a', top_n: 1_001 }, 400, 'query_parse_error'],
@@ -182,7 +191,8 @@ test('_nouveau_cleanup and the other cleanups keep the indexes of design documen
 
 test('fields have analyzers of their own', async () => {
   const db = await newDb(client);
-  const source = "function (doc) { index('text', 'de', doc.t); index('text', 'en', doc.t); index('string', 'id', doc.t); }";
+  const source =
+    "function (doc) { index('text', 'de', doc.t); index('text', 'en', doc.t); index('string', 'id', doc.t); }";
   const definition = {
     default_analyzer: 'english',
     field_analyzers: { de: 'german', id: 'keyword' },

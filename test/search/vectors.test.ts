@@ -107,7 +107,10 @@ async function checkMerged(db: string, docs: Map<string, VectorDoc>, probe: numb
   for (const { body } of [words, near])
     for (const [i, { id }] of (body.rows as Row[]).entries())
       ranks.set(id, (ranks.get(id) ?? 0) + 1 / (60 + i + 1));
-  assert.equal((words.body.rows as Row[]).length, [...docs.values()].filter(({ text }) => text === 'red').length);
+  assert.equal(
+    (words.body.rows as Row[]).length,
+    [...docs.values()].filter(({ text }) => text === 'red').length,
+  );
   const seen: Row[] = [];
   let bookmark: string | undefined;
   for (;;) {
@@ -153,7 +156,9 @@ describe('Vectors', () => {
   test('an index without vectors finds none', async () => {
     const db = await newIndex();
     await client.put(`${db}/a`, { text: 'word' });
-    const { body } = await client.post(`${db}/_design/s/_search/i`, { knn: { field: 'embedding', vector: [1] } });
+    const { body } = await client.post(`${db}/_design/s/_search/i`, {
+      knn: { field: 'embedding', vector: [1] },
+    });
     assert.deepEqual([body.total_rows, body.rows], [0, []]);
   });
 
