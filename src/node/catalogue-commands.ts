@@ -1,7 +1,7 @@
 import { RequestError, notFound } from '../base/errors.js';
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import type { Overlay } from '../storage/overlay.js';
-import type { Store } from '../storage/store.js';
+import type { Store, Write } from '../storage/store.js';
 import type { TimeMark } from './time-marks.js';
 
 /** What changes the list of databases: the same on every node. `catalogue-codec.ts` has the stored form. */
@@ -172,12 +172,18 @@ function remove({ name }: DeleteCommand, overlay: Overlay): CatalogueResults['de
 function set({ name, instance, settings }: SetCommand, overlay: Overlay): undefined {
   const record = { ...existing(name, overlay, instance), ...settings };
   overlay.put(nameKey(name), encodeJson(record));
-  for (const setting of Object.keys(listPrefixes) as ListedSetting[]) {
-    const key = listPrefixes[setting] + toBytes(name);
-    if (isSet(record[setting])) overlay.put(key, encodeJson({}));
+  for (const { key, value } of listWrites(name, record)) {
+    if (value !== undefined) overlay.put(key, value);
     else overlay.remove(key);
   }
 }
+
+/** Lists a database by the settings that it has. */
+export const listWrites = (name: string, settings: DatabaseSettings): Write[] =>
+  (Object.keys(listPrefixes) as ListedSetting[]).map((setting) => ({
+    key: listPrefixes[setting] + toBytes(name),
+    value: isSet(settings[setting]) ? encodeJson({}) : undefined,
+  }));
 
 const isSet = (setting: object | undefined): boolean => Object.keys(setting ?? {}).length > 0;
 

@@ -62,7 +62,7 @@ export const jobPrefix = 'j';
 export const reshardingKey = 'r';
 
 const numbered = (instance: number): Bytes => u8(Math.floor(instance / 0x1_0000_0000)) + u32(instance);
-const erasureKey = (instance: number): Bytes => erasurePrefix + numbered(instance);
+export const erasureKey = (instance: number): Bytes => erasurePrefix + numbered(instance);
 export const slotKey = (instance: number): Bytes => slotPrefix + numbered(instance);
 
 /** Catalogues of format 1 have it among what is shared. */

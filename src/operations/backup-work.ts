@@ -7,24 +7,26 @@ import { instancesIn } from '../node/instances.js';
 import { blobsNamedIn } from '../shard/volume-blobs.js';
 import { lastTransaction } from '../storage/lmdb-file.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
-import { blobsBelow, copyHashed, filesBelow, hashFile, link } from './copy-files.js';
-import { manifestName, readManifest, type FileEntry, type Manifest } from './manifest.js';
+import { BackupBlobs } from './backup-blobs.js';
+import { copyDigested, link, sizeOf } from './copy-files.js';
+import { copyStore, describeFile, StoreMissing } from './copy-store.js';
+import { readIdentity, upgrading } from './identity.js';
+import { readManifest, writeManifest, type FileEntry, type Manifest } from './manifest.js';
 import type { Progress } from './progress.js';
 
 /** How often a volume that is replaced while it is copied is looked for again. */
 const attemptsMax = 5;
-const configFiles =
-  /^(?:tuffet\.json|config-api\.ini|(?:default|local)\.ini|(?:default|local)\.d\/[^/]+\.ini)$/;
+const configFiles = /^(?:tuffet\.json|config-api\.ini|(?:default|local)\.ini)$/;
+const configFolders = ['default.d', 'local.d'];
 
 /** Fills the folder of one backup; `backup.ts` says in which order and why. */
 export class BackupWork {
   readonly #files: Record<string, FileEntry> = {};
-  readonly #problems: string[] = [];
-  readonly #blobs = new Map<string, number>();
+  readonly #blobs: BackupBlobs;
   readonly #before: Manifest | undefined;
   /** Of each volume that is copied, by its slot: the folder of the copy. */
   readonly #volumes: string[] = [];
-  sharedBytes = 0;
+  #sharedBytes = 0;
 
   constructor(
     private readonly from: string,
@@ -33,62 +35,37 @@ export class BackupWork {
     private readonly progress: Progress,
   ) {
     this.#before = previous === undefined ? undefined : readManifest(previous);
+    this.#blobs = new BackupBlobs(from, target, previous, progress);
+  }
+
+  /** Bytes that are shared with the backup before. */
+  get sharedBytes(): number {
+    return this.#sharedBytes + this.#blobs.sharedBytes;
   }
 
   async run(): Promise<Manifest> {
-    await this.#copyBlobs();
+    const identity = readIdentity(this.from);
+    await this.#blobs.copy();
     await this.#copyStores();
-    await this.#copyBlobs();
+    await this.#blobs.copy();
     await this.#settleBlobs();
     for (const name of ['catalogue', ...this.#volumes])
       fs.rmSync(path.join(this.target, name, 'lock.mdb'), { force: true });
-    for (const name of filesBelow(this.from)) if (configFiles.test(name)) await this.#copyFile(name);
-    const { uuid } = JSON.parse(fs.readFileSync(path.join(this.target, 'tuffet.json'), 'utf8')) as Manifest;
-    const manifest: Manifest = {
-      format: 1,
+    for (const name of configFilesIn(this.from)) await this.#copyFile(name);
+    // Stores of before and after an upgrade don't fit together.
+    const { format, uuid } = readIdentity(this.target);
+    if (format !== identity.format) throw upgrading(this.from);
+    return writeManifest(this.target, {
+      format: 2,
       version: packageVersion(),
       made_at: new Date().toISOString(),
       uuid,
       files: this.#files,
-      attachments: { count: this.#blobs.size, bytes: sum(this.#blobs.values()) },
-      problems: this.#problems,
-    };
-    const text = `${JSON.stringify(manifest, null, 2)}\n`;
-    fs.writeFileSync(path.join(this.target, manifestName), text, { mode: 0o600, flush: true });
-    return manifest;
+      attachments: this.#blobs.summary,
+      problems: this.#blobs.problems,
+    });
   }
 
-  async #copyBlobs(): Promise<void> {
-    const source = path.join(this.from, 'attachments');
-    fs.mkdirSync(path.join(this.target, 'attachments'), { recursive: true, mode: 0o700 });
-    const missing = [...blobsBelow(source)].filter(({ digest }) => !this.#blobs.has(digest));
-    const sizes = missing.map(({ name }) => sizeOf(path.join(source, name)));
-    this.progress.begin('attachments', sum(sizes));
-    for (const [i, { digest, name }] of missing.entries()) await this.#copyBlob(digest, name, sizes[i]!);
-  }
-
-  async #copyBlob(digest: string, name: string, bytes: number): Promise<void> {
-    const source = path.join(this.from, 'attachments', name);
-    const target = path.join(this.target, 'attachments', name);
-    fs.mkdirSync(path.dirname(target), { recursive: true, mode: 0o700 });
-    const known = this.previous && path.join(this.previous, 'attachments', name);
-    if (known !== undefined && sizeOf(known) === bytes && (await link(known, target))) {
-      this.sharedBytes += bytes;
-      this.progress.advance(bytes);
-    } else {
-      try {
-        const copied = await copyHashed(source, target, this.progress);
-        if (copied !== digest) this.#problems.push(`The bytes of the attachment ${source} have changed.`);
-      } catch (error) {
-        // No document names it any more, or it is missed when the volumes are looked at.
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-        return fs.rmSync(target, { force: true });
-      }
-    }
-    this.#blobs.set(digest, bytes);
-  }
-
-  /** Only those that documents of the backup name stay; those that are named must be there. */
   async #settleBlobs(): Promise<void> {
     const named = new Set<string>();
     for (const folder of this.#volumes) {
@@ -96,21 +73,13 @@ export class BackupWork {
       for (const digest of blobsNamedIn(store)) named.add(digest);
       await store.close();
     }
-    for (const digest of this.#blobs.keys()) {
-      if (named.has(digest)) continue;
-      fs.rmSync(path.join(this.target, 'attachments', digest.slice(0, 2), digest.slice(2)), { force: true });
-      this.#blobs.delete(digest);
-    }
-    for (const digest of named)
-      if (!this.#blobs.has(digest))
-        this.#problems.push(`The attachment with the SHA-256 ${digest} is missing.`);
+    this.#blobs.settle(named);
   }
 
   async #copyStores(): Promise<void> {
     const started = Math.floor(Date.now() / 1000);
     for (let attempt = 1; ; attempt++) {
-      for (const [slot, generation] of (await this.#generations(this.from)).entries())
-        if (this.#volumes[slot] === undefined) await this.#copyVolume(slot, generation);
+      await this.#copyVolumes();
       await this.#copyCatalogue();
       const named = await this.#generations(this.target);
       if (named.length === this.#volumes.length) return this.#finishStores(named, started);
@@ -120,9 +89,21 @@ export class BackupWork {
     }
   }
 
+  /** One that was replaced before its copy began is looked for under its new generation. */
+  async #copyVolumes(): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        for (const [slot, generation] of (await this.#generations(this.from)).entries())
+          if (this.#volumes[slot] === undefined) await this.#copyVolume(slot, generation);
+        return;
+      } catch (error) {
+        if (!(error instanceof StoreMissing) || attempt === attemptsMax) throw error;
+      }
+    }
+  }
+
   /** Volumes are kept under the generation that the catalogue's copy names. */
   async #finishStores(generations: readonly number[], started: number): Promise<void> {
-    const stores = ['catalogue'];
     for (const [slot, generation] of generations.entries()) {
       const name = path.join('documents', `${slot}.${generation}`);
       const copied = this.#volumes[slot]!;
@@ -131,39 +112,32 @@ export class BackupWork {
       const entry = this.#files[path.join(copied, 'data.mdb')];
       delete this.#files[path.join(copied, 'data.mdb')];
       if (entry !== undefined) this.#files[path.join(name, 'data.mdb')] = entry;
-      stores.push(name);
     }
     await this.#noteDeleted();
     // A volume's copy may not have reached the sequences of marks that were made meanwhile.
     await withCatalogue(this.target, (catalogue) => catalogue.dropMarksSince(started));
-    for (const name of stores) await this.#addStore(name);
-  }
-
-  async #addStore(name: string): Promise<void> {
-    const file = path.join(name, 'data.mdb');
-    const full = path.join(this.target, file);
-    const known = this.#files[file];
-    if (known?.sha256) return;
-    fs.chmodSync(full, 0o600);
-    this.#files[file] = { bytes: sizeOf(full), sha256: await hashFile(full), ...sourceOf(known) };
+    const catalogue = path.join('catalogue', 'data.mdb');
+    this.#files[catalogue] = await describeFile(path.join(this.target, catalogue));
   }
 
   async #copyVolume(slot: number, generation: number): Promise<void> {
     const folder = path.join('documents', `${slot}.${generation}`);
     const source = path.join(this.from, folder);
-    const transaction = lastTransaction(path.join(source, 'data.mdb'));
     const target = path.join(this.target, folder);
-    fs.mkdirSync(target, { recursive: true, mode: 0o700 });
     const file = path.join(folder, 'data.mdb');
-    const known = this.#unchanged(folder, transaction);
-    this.progress.begin(`documents (${slot + 1})`, 0);
+    const known = this.#unchanged(folder, lastTransaction(path.join(source, 'data.mdb')));
+    this.progress.begin(`documents (${slot + 1})`, Math.max(0, sizeOf(path.join(source, 'data.mdb'))));
+    fs.mkdirSync(target, { recursive: true, mode: 0o700 });
     if (known !== undefined && (await link(path.join(this.previous!, known), path.join(this.target, file)))) {
       this.#files[file] = this.#before!.files[known]!;
-      this.sharedBytes += this.#files[file].bytes;
+      this.#sharedBytes += this.#files[file].bytes;
     } else {
-      await copyStore(source, target);
-      if (transaction !== undefined)
-        this.#files[file] = { bytes: 0, sha256: '', source: { folder, transaction } };
+      const { transaction, ...entry } = await copyStore(source, target, this.progress).catch((error: unknown) => {
+        fs.rmSync(target, { recursive: true });
+        throw error;
+      });
+      this.#files[file] =
+        transaction === undefined ? entry : { ...entry, source: { folder, transaction } };
     }
     this.#volumes[slot] = folder;
   }
@@ -179,7 +153,7 @@ export class BackupWork {
   async #copyCatalogue(): Promise<void> {
     const target = path.join(this.target, 'catalogue');
     fs.mkdirSync(target, { mode: 0o700 });
-    await copyStore(path.join(this.from, 'catalogue'), target);
+    await copyStore(path.join(this.from, 'catalogue'), target, this.progress);
   }
 
   async #generations(folder: string): Promise<number[]> {
@@ -205,20 +179,21 @@ export class BackupWork {
   async #copyFile(name: string): Promise<void> {
     const target = path.join(this.target, name);
     fs.mkdirSync(path.dirname(target), { recursive: true, mode: 0o700 });
-    const sha256 = await copyHashed(path.join(this.from, name), target, this.progress);
-    this.#files[name] = { bytes: sizeOf(target), sha256 };
+    const gmac = await copyDigested(path.join(this.from, name), target, 'gmac', this.progress);
+    this.#files[name] = { bytes: sizeOf(target), gmac };
   }
 }
 
-const sourceOf = (entry: FileEntry | undefined): Pick<FileEntry, 'source'> =>
-  entry?.source === undefined ? {} : { source: entry.source };
-
-async function copyStore(source: string, target: string): Promise<void> {
-  if (!fs.existsSync(path.join(source, 'data.mdb')))
-    throw new StartupError(`The store ${source} is not there.`);
-  const store = new LmdbStore(source);
-  await store.copyTo(target).finally(() => store.close());
+function configFilesIn(folder: string): string[] {
+  const inFolders = configFolders.flatMap((name) =>
+    namesIn(path.join(folder, name))
+      .filter((file) => file.endsWith('.ini'))
+      .map((file) => path.join(name, file)),
+  );
+  return [...namesIn(folder).filter((name) => configFiles.test(name)), ...inFolders];
 }
+
+const namesIn = (folder: string): string[] => (fs.existsSync(folder) ? fs.readdirSync(folder).sort() : []);
 
 async function withCatalogue<T>(folder: string, use: (catalogue: Catalogue) => Promise<T>): Promise<T> {
   const catalogue = new Catalogue(new LmdbStore(path.join(folder, 'catalogue')), () => {});
@@ -227,12 +202,4 @@ async function withCatalogue<T>(folder: string, use: (catalogue: Catalogue) => P
   } finally {
     await catalogue.close();
   }
-}
-
-const sizeOf = (file: string): number => fs.statSync(file, { throwIfNoEntry: false })?.size ?? -1;
-
-function sum(numbers: Iterable<number>): number {
-  let total = 0;
-  for (const number of numbers) total += Math.max(0, number);
-  return total;
 }

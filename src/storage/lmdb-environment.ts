@@ -4,9 +4,19 @@ import * as lmdb from 'lmdb';
 import type { RootDatabase } from 'lmdb';
 import type { Bytes } from '../base/bytes.js';
 import { failedCommit } from '../base/storage-errors.js';
-import { keyBytesMax } from './store.js';
+import { keyBytesMax, type StoreSize } from './store.js';
 
 export type Lmdb = RootDatabase<Bytes, Bytes>;
+
+/** All threads of a process share an environment: for it to be opened anew, all must have closed it. */
+export interface StoreSharing {
+  /** Has other threads close it. Where that was not enough, it is asked for again. */
+  release(attempt: number): Promise<void>;
+  /** Lets other threads open it again. */
+  reopened(): Promise<void>;
+}
+
+export const notShared: StoreSharing = { release: () => Promise.resolve(), reopened: () => Promise.resolve() };
 
 /** Opens the environment in a folder, which is made if need be. */
 export function openLmdb(folder: string, codecs: object): Lmdb {
@@ -81,6 +91,20 @@ function reserveLockFile(folder: string): void {
   }
 }
 
+interface LmdbStats {
+  pageSize: number;
+  treeBranchPageCount: number;
+  treeLeafPageCount: number;
+  overflowPages: number;
+  lastPageNumber: number;
+}
+
+export function lmdbSize(db: Lmdb): StoreSize {
+  const stats = db.getStats() as LmdbStats;
+  const pages = stats.treeBranchPageCount + stats.treeLeafPageCount + stats.overflowPages;
+  return { file_bytes: (stats.lastPageNumber + 1) * stats.pageSize, used_bytes: pages * stats.pageSize };
+}
+
 export function checkKey(key: Bytes): void {
   if (key.length === 0 || key.length > keyBytesMax) throw new Error(`a key has ${key.length} bytes`);
 }
@@ -96,6 +120,7 @@ const standIn = (refusal: () => Error): Lmdb => {
     getKeys: refuse,
     getKeysCount: refuse,
     getStats: refuse,
+    useReadTransaction: refuse,
     batch: () => Promise.reject(refusal()),
     backup: () => Promise.reject(refusal()),
     resetReadTxn: () => undefined,

@@ -58,16 +58,20 @@ export function openHead(fd: number): LmdbHead | undefined {
   return isLayoutKnown ? readHead(fd) : undefined;
 }
 
+function readHead(fd: number): LmdbHead {
+  const fileBytes = fs.fstatSync(fd).size;
+  if (fileBytes === 0) throw new LmdbDamage('is empty');
+  const first = readMeta(fd, 0);
+  const { pageBytes, lastPage, free, main } = laterOf(first, readMeta(fd, first.pageBytes));
+  return { pageBytes, lastPage, fileBytes, free, main };
+}
+
 /**
  * Commits use the two head pages by turns, and LMDB reads the one of the later commit. The numbers of the earlier one don't
  * matter, and may make no sense: a commit whose head page could not be written leaves the number of an old commit there
  * with the trees of the failed one.
  */
-function readHead(fd: number): LmdbHead {
-  const fileBytes = fs.fstatSync(fd).size;
-  if (fileBytes === 0) throw new LmdbDamage('is empty');
-  const first = readMeta(fd, 0);
-  const second = readMeta(fd, first.pageBytes);
+function laterOf(first: MetaPage, second: MetaPage): MetaPage {
   if (second.pageBytes !== first.pageBytes || !areNeighbours(first.transaction, second.transaction))
     throw new LmdbDamage('is damaged: its two head pages contradict each other');
   const later = second.transaction > first.transaction ? second : first;
@@ -78,8 +82,45 @@ function readHead(fd: number): LmdbHead {
     isTreeSound(free, lastPage) &&
     isTreeSound(main, lastPage);
   if (!isSound) throw new LmdbDamage(impossibleNumbers);
-  return { pageBytes, lastPage, fileBytes, free, main };
+  return later;
 }
+
+/** What a file holds at one moment. */
+export interface CommittedPages {
+  /** The two head pages. */
+  head: Buffer;
+  /** The number of the last transaction. */
+  transaction: number;
+  /** Where the pages of that transaction end; LMDB does not write free pages at the end, so the file may be shorter. */
+  endBytes: number;
+}
+
+/**
+ * The head of a file that others write to. Undefined where the layout of this machine's files is not known. All pages of the
+ * transaction stay as they are for as long as a read transaction is open that was begun before the call.
+ */
+export function committedPages(fd: number): CommittedPages | undefined {
+  if (!isLayoutKnown) return undefined;
+  const { pageBytes } = readMeta(fd, 0);
+  const head = readStable(fd, metaPages * pageBytes);
+  const { transaction, lastPage } = laterOf(parseMeta(head, 0), parseMeta(head.subarray(pageBytes), 1));
+  return { head, transaction, endBytes: (lastPage + 1) * pageBytes };
+}
+
+/** A commit may be writing a head page at this moment: what is read twice alike is whole. */
+function readStable(fd: number, length: number): Buffer {
+  let before = Buffer.alloc(0);
+  for (let reads = 0; reads < stableReadsMax; reads++) {
+    const bytes = Buffer.alloc(length);
+    if (fs.readSync(fd, bytes, 0, length, 0) < length) throw cutShort();
+    if (bytes.equals(before)) return bytes;
+    before = bytes;
+  }
+  throw new LmdbDamage('changes too often to be read');
+}
+
+const stableReadsMax = 1_000;
+const cutShort = (): LmdbDamage => new LmdbDamage('is cut short');
 
 const impossibleNumbers = 'is damaged: a head page holds impossible numbers';
 
@@ -89,11 +130,16 @@ function areNeighbours(even: number, odd: number): boolean {
   return even === 0 || Math.abs(even - odd) === 1;
 }
 
-function readMeta(fd: number, at: number): Omit<LmdbHead, 'fileBytes'> & { transaction: number } {
+type MetaPage = Omit<LmdbHead, 'fileBytes'> & { transaction: number };
+
+function readMeta(fd: number, at: number): MetaPage {
   const bytes = Buffer.alloc(168);
-  if (fs.readSync(fd, bytes, 0, bytes.length, at) < bytes.length) throw new LmdbDamage('is cut short');
+  if (fs.readSync(fd, bytes, 0, bytes.length, at) < bytes.length) throw cutShort();
+  return parseMeta(bytes, at === 0 ? 0 : 1);
+}
+
+function parseMeta(bytes: Buffer, page: number): MetaPage {
   const number = (offset: number): number => Number(bytes.readBigUInt64LE(offset));
-  const page = at === 0 ? 0 : 1;
   if (number(0) !== page || bytes.readUInt16LE(18) !== metaFlag || bytes.readUInt32LE(24) !== magic)
     throw new LmdbDamage('is damaged: it does not begin as a store of this server does');
   if ((bytes.readUInt32LE(28) & 0xffff) !== dataVersion)

@@ -3,23 +3,34 @@ import path from 'node:path';
 import '../base/bytes.js';
 import { SystemRuntime, type Runtime, type Timer } from '../base/runtime.js';
 import { failedCommit, storageRefusal } from '../base/storage-errors.js';
-import { checkKey, closedDatabase, openLmdb, suspendedDatabase, type Lmdb } from './lmdb-environment.js';
+import {
+  checkKey,
+  closedDatabase,
+  lmdbSize,
+  notShared,
+  openLmdb,
+  suspendedDatabase,
+  type Lmdb,
+  type StoreSharing,
+} from './lmdb-environment.js';
 import { DiskRoom } from './disk-room.js';
 import { checksumBytes } from './checksum.js';
 import { formatKey, formatOf, summedFormat } from './lmdb-format.js';
 import { guarded, hasRoom, lmdbRange, makeRoom, valueBytesUsualMax } from './lmdb-reading.js';
 import { LmdbRecords, wantedOf, type DamageError, type Wanted } from './lmdb-records.js';
 import { LmdbWriter, probeKey } from './lmdb-writer.js';
-import type { Bytes, Commit, Entry, NumberedEntry, Range, Store, StoreSize, Write } from './store.js';
+import type {
+  Bytes,
+  Commit,
+  Entry,
+  NumberedEntry,
+  Range,
+  Store,
+  StoreSize,
+  StoreSnapshot,
+  Write,
+} from './store.js';
 import { syncNewFolder } from './sync-folder.js';
-
-/** All threads of a process share an environment: for it to be opened anew, all must have closed it. */
-export interface StoreSharing {
-  /** Has other threads close it. Where that was not enough, it is asked for again. */
-  release(attempt: number): Promise<void>;
-  /** Lets other threads open it again. */
-  reopened(): Promise<void>;
-}
 
 export interface LmdbStoreOptions {
   /** What is thrown for a record whose checksum is wrong, in place of `CorruptRecord`. */
@@ -29,8 +40,6 @@ export interface LmdbStoreOptions {
 }
 
 const resumeMs = 250;
-
-const notShared: StoreSharing = { release: () => Promise.resolve(), reopened: () => Promise.resolve() };
 
 /**
  * A store in one LMDB environment (one folder).
@@ -246,9 +255,17 @@ export class LmdbStore implements Store {
   }
 
   size(): StoreSize {
-    const stats = this.#db.getStats() as LmdbStats;
-    const pages = stats.treeBranchPageCount + stats.treeLeafPageCount + stats.overflowPages;
-    return { file_bytes: (stats.lastPageNumber + 1) * stats.pageSize, used_bytes: pages * stats.pageSize };
+    return lmdbSize(this.#db);
+  }
+
+  /** What is committed now, until it is released: pages in use from now on stay as they are meanwhile. */
+  snapshot(): StoreSnapshot {
+    const db = this.#db;
+    const transaction = db.useReadTransaction();
+    const entries = (range: Range): Iterable<Entry> =>
+      this.#guarded(db.getRange({ ...lmdbRange(range), transaction } as never) as never, wantedOf(range));
+    const get = (key: Bytes): Bytes | undefined => [...entries({ start: key, end: `${key}\0` })][0]?.value;
+    return { get, entries, release: () => transaction.done() };
   }
 
   async copyTo(folder: string): Promise<void> {
@@ -278,12 +295,4 @@ export class LmdbStore implements Store {
     this.#db = closedDatabase;
     await db.close();
   }
-}
-
-interface LmdbStats {
-  pageSize: number;
-  treeBranchPageCount: number;
-  treeLeafPageCount: number;
-  overflowPages: number;
-  lastPageNumber: number;
 }

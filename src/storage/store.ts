@@ -81,6 +81,11 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** A store as it was at one moment, for readers that need more than a turn. */
+export interface StoreSnapshot extends Pick<Store, 'get' | 'entries'> {
+  release(): void;
+}
+
 /** The longest key every store takes. */
 export const keyBytesMax = 1978;
 

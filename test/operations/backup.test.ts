@@ -150,7 +150,7 @@ test('wrong uses are pointed out and change nothing', async () => {
     [['backup'], /--to is missing/],
     [['backup', '--to', empty, '--keep', '0'], /--keep can't be "0"/],
     [['backup', '--to', empty, '--data', empty], /no data folder/],
-    [['restore', '--from', empty, '--data', path.join(empty, 'x')], /There is no backup in/],
+    [['restore', '--from', empty, '--data', path.join(empty, 'x')], /There is no backup of all databases in/],
     [['restore', '--from', backups, '--data', dataDir], /is not empty/],
     [['restore', '--form', 'x'], /'--form'/],
   ];

@@ -6,7 +6,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { LmdbStore, type StoreSharing } from '../../src/storage/lmdb-store.js';
+import type { StoreSharing } from '../../src/storage/lmdb-environment.js';
+import { LmdbStore } from '../../src/storage/lmdb-store.js';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tuffet-broken-'));
 const control = process.env['TUFFET_FAULTS']!;

@@ -7,9 +7,13 @@ import type { Config } from '../../config/config.js';
 const nameRule = /^[a-z][a-z0-9_$()+/-]*$/;
 const nameBytesMax = 238;
 
+/** Whether every server takes the name: one that is not a system database's. */
+export const isPlainDatabaseName = (name: string): boolean =>
+  nameRule.test(name) && name.length <= nameBytesMax;
+
 export function checkDatabaseName(config: Config, name: string): void {
+  if (isPlainDatabaseName(name)) return;
   if (nameRule.test(name)) {
-    if (name.length <= nameBytesMax) return;
     throw new RequestError('database_name_too_long', `At least one path segment of \`${name}\` is too long.`);
   }
   if (isSystemName(config, name) && nameRule.test(name.slice(1))) return;

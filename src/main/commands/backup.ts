@@ -3,7 +3,7 @@ import { defaultDataDir } from '../command-options.js';
 import { ProgressBar } from '../progress-bar.js';
 import { formatBytes, readArguments, requiredOption, wrongUse } from './command-arguments.js';
 
-const usage = `Usage: tuffet backup --to BACKUPS [--data DIR] [--keep N] [--json]
+const usage = `Usage: tuffet backup --to BACKUPS [--data DIR] [--db NAME] [--keep N] [--json]
 
 Copies a data folder into a new folder in BACKUPS, named by the time. The server may be running. A backup holds
 documents with their revisions, local documents, security objects, attachments and the configuration in the data folder;
@@ -11,7 +11,8 @@ indexes are built anew after a restore. What has not changed since the last back
 
   --data DIR    the data folder (default ./data, or TUFFET_DATA)
   --to BACKUPS  where backups are kept
-  --keep N      keep the newest N backups, and remove older ones when the new one is complete
+  --db NAME     only this database, without the configuration
+  --keep N      keep the newest N backups of this kind, and remove older ones when the new one is complete
   --json        print the result as JSON
 
 Exit code: 0 when all is well, 1 when something could not be backed up.
@@ -21,11 +22,12 @@ export async function backup(args: string[]): Promise<number> {
   const given = readArguments('backup', usage, args, {
     data: { type: 'string' },
     to: { type: 'string' },
+    db: { type: 'string' },
     keep: { type: 'string' },
     json: { type: 'boolean' },
   });
   if (given === undefined) return 0;
-  const { data, to, keep, json } = given.values;
+  const { data, to, db, keep, json } = given.values;
   if (keep !== undefined && !/^[1-9]\d{0,5}$/.test(keep))
     throw wrongUse('backup', `--keep can't be "${keep}".`);
   const bar = new ProgressBar(process.stderr);
@@ -33,6 +35,7 @@ export async function backup(args: string[]): Promise<number> {
     dataDir: data ?? process.env['TUFFET_DATA'] ?? defaultDataDir,
     to: requiredOption('backup', 'to', to),
     ...(keep === undefined ? {} : { keep: Number(keep) }),
+    ...(db === undefined ? {} : { database: db }),
     progress: bar,
   }).finally(() => bar.end());
   const { folder, manifest, sharedBytes, removed } = made;

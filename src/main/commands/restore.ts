@@ -1,13 +1,18 @@
+import { restoreDatabase } from '../../operations/restore-database.js';
 import { restore as restoreBackup } from '../../operations/restore.js';
 import { ProgressBar } from '../progress-bar.js';
-import { readArguments, requiredOption } from './command-arguments.js';
+import { readArguments, requiredOption, wrongUse } from './command-arguments.js';
 
 const usage = `Usage: tuffet restore --from BACKUP --data DIR
+       tuffet restore --from BACKUP --data DIR --db NAME [--as NAME]
        tuffet restore --from BACKUP --verify
 
 Makes the data folder DIR, which must not exist or be empty, of a backup. BACKUP is one backup, or a folder of them, of
 which the newest is taken. Every file is compared with its checksum; DIR appears when all of them are right.
 
+  --db NAME     copy only this database, from a backup of all or of this one, into the data folder DIR, which is made
+                unless it is there; no server may be using it
+  --as NAME     the name that the database gets there, unless its own
   --verify      only read the backup and compare it with its checksums
 `;
 
@@ -15,10 +20,21 @@ export async function restore(args: string[]): Promise<number> {
   const given = readArguments('restore', usage, args, {
     from: { type: 'string' },
     data: { type: 'string' },
+    db: { type: 'string' },
+    as: { type: 'string' },
     verify: { type: 'boolean' },
   });
   if (given === undefined) return 0;
-  const { from, data, verify } = given.values;
+  const { from, data, db, as, verify } = given.values;
+  if (verify && db !== undefined) throw wrongUse('restore', '--verify is for whole backups.');
+  if (as !== undefined && db === undefined) throw wrongUse('restore', '--as needs --db.');
+  if (db !== undefined)
+    return await restoreOne(
+      requiredOption('restore', 'from', from),
+      requiredOption('restore', 'data', data),
+      db,
+      as ?? db,
+    );
   const bar = new ProgressBar(process.stderr);
   const { backup, manifest } = await restoreBackup({
     from: requiredOption('restore', 'from', from),
@@ -29,4 +45,20 @@ export async function restore(args: string[]): Promise<number> {
   process.stdout.write(`The backup ${backup}, made at ${manifest.made_at}, ${done}.\n`);
   for (const problem of manifest.problems) process.stderr.write(`When it was made: ${problem}\n`);
   return 0;
+}
+
+async function restoreOne(from: string, dataDir: string, database: string, as: string): Promise<number> {
+  const bar = new ProgressBar(process.stderr);
+  const { backup, manifest, problems } = await restoreDatabase({
+    from,
+    dataDir,
+    database,
+    as,
+    progress: bar,
+  }).finally(() => bar.end());
+  process.stdout.write(
+    `The database ${database} of the backup ${backup}, made at ${manifest.made_at}, is restored to ${dataDir} as ${as}.\n`,
+  );
+  for (const problem of problems) process.stderr.write(`${problem}\n`);
+  return problems.length === 0 ? 0 : 1;
 }

@@ -10,7 +10,7 @@ import { needsUpgrade } from '../../shard/upgrade-volume.js';
 import { LmdbStore } from '../../storage/lmdb-store.js';
 import { lmdbProblem } from '../../storage/lmdb-pages.js';
 import type { Write } from '../../storage/store.js';
-import { hashFile } from '../copy-files.js';
+import { digestFile } from '../copy-files.js';
 import { BlobCheck } from './blob-check.js';
 import { DamagedRecords, damagedKeys, SoundRecords } from './damaged-records.js';
 import { DatabaseCheck } from './database-check.js';
@@ -250,7 +250,7 @@ class FolderCheck implements Findings {
       const file = this.#fileOf(blob);
       this.events.at(file);
       try {
-        if ((await hashFile(file)) === blob) continue;
+        if ((await digestFile(file, 'sha256')) === blob) continue;
         this.add(file, 'The bytes of the attachment have changed. Restore it from a backup or a replica.');
       } catch (error) {
         this.add(file, `The attachment can't be read: ${(error as Error).message}.`);
