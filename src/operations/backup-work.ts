@@ -132,12 +132,13 @@ export class BackupWork {
       this.#files[file] = this.#before!.files[known]!;
       this.#sharedBytes += this.#files[file].bytes;
     } else {
-      const { transaction, ...entry } = await copyStore(source, target, this.progress).catch((error: unknown) => {
-        fs.rmSync(target, { recursive: true });
-        throw error;
-      });
-      this.#files[file] =
-        transaction === undefined ? entry : { ...entry, source: { folder, transaction } };
+      const { transaction, ...entry } = await copyStore(source, target, this.progress).catch(
+        (error: unknown) => {
+          fs.rmSync(target, { recursive: true });
+          throw error;
+        },
+      );
+      this.#files[file] = transaction === undefined ? entry : { ...entry, source: { folder, transaction } };
     }
     this.#volumes[slot] = folder;
   }

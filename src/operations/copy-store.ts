@@ -38,8 +38,11 @@ export async function copyStore(source: string, target: string, progress: Progre
       (await copyCompact(store, file, target))
     );
   } catch (error) {
-    if (error instanceof LmdbDamage) throw new StartupError(`The file ${file} ${error.message}.`, { cause: error });
-    throw fs.existsSync(file) ? error : new StoreMissing(`The store ${source} was removed.`, { cause: error });
+    if (error instanceof LmdbDamage)
+      throw new StartupError(`The file ${file} ${error.message}.`, { cause: error });
+    throw fs.existsSync(file)
+      ? error
+      : new StoreMissing(`The store ${source} was removed.`, { cause: error });
   } finally {
     await store.close();
   }

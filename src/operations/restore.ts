@@ -4,7 +4,14 @@ import { StartupError } from '../base/startup-error.js';
 import { syncFolder } from '../storage/sync-folder.js';
 import { blobsBelow, copyDigested, digestFile, forEachAtOnce } from './copy-files.js';
 import type { DigestName } from './digest.js';
-import { backupsOf, manifestName, readManifest, recordedDigest, type FileEntry, type Manifest } from './manifest.js';
+import {
+  backupsOf,
+  manifestName,
+  readManifest,
+  recordedDigest,
+  type FileEntry,
+  type Manifest,
+} from './manifest.js';
 import type { Progress } from './progress.js';
 
 export interface RestoreOptions {

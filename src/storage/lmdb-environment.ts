@@ -16,7 +16,10 @@ export interface StoreSharing {
   reopened(): Promise<void>;
 }
 
-export const notShared: StoreSharing = { release: () => Promise.resolve(), reopened: () => Promise.resolve() };
+export const notShared: StoreSharing = {
+  release: () => Promise.resolve(),
+  reopened: () => Promise.resolve(),
+};
 
 /** Opens the environment in a folder, which is made if need be. */
 export function openLmdb(folder: string, codecs: object): Lmdb {

@@ -17,7 +17,11 @@ const noProgress = { begin: () => {}, advance: () => {} };
 
 async function post(url: string, docs: readonly object[]): Promise<void> {
   const headers = { authorization, 'content-type': 'application/json' };
-  const answer = await fetch(`${url}/_bulk_docs`, { method: 'POST', headers, body: JSON.stringify({ docs }) });
+  const answer = await fetch(`${url}/_bulk_docs`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ docs }),
+  });
   assert.equal(answer.status, 201, await answer.text());
 }
 
@@ -64,7 +68,9 @@ test('a backup under full write load has a good part of the rate of cp', async (
     const backup = await durationMs(() => backUp({ dataDir: data, to, progress: noProgress }));
     const ratio = synced / backup;
     const [cpMs, syncedMs, backupMs] = [cp, synced, backup].map((ms) => ms.toFixed(0));
-    t.diagnostic(`cp ${cpMs} ms, cp and sync ${syncedMs} ms, backup ${backupMs} ms, ratio ${ratio.toFixed(2)}`);
+    t.diagnostic(
+      `cp ${cpMs} ms, cp and sync ${syncedMs} ms, backup ${backupMs} ms, ratio ${ratio.toFixed(2)}`,
+    );
     best = Math.max(best, ratio);
   }
   stopped = true;

@@ -62,7 +62,10 @@ test('backups of the first format are restored, verified and shared by later one
   const bytes = fs.readFileSync(damaged);
   bytes[bytes.length - 100]! ^= 1;
   fs.writeFileSync(damaged, bytes);
-  await assert.rejects(restore({ from: first.folder, progress: noProgress }), /has changed since it was made/);
+  await assert.rejects(
+    restore({ from: first.folder, progress: noProgress }),
+    /has changed since it was made/,
+  );
 });
 
 test('a volume that is mostly free is compacted by its backup', async () => {
@@ -77,7 +80,11 @@ test('a volume that is mostly free is compacted by its backup', async () => {
   });
   // The keys of a deleted database are removed in the background, at the latest after the next start.
   const file = path.join(folder, 'documents/0.1/data.mdb');
-  const { manifest, folder: backup } = await backUp({ dataDir: folder, to: temporaryFolder(), progress: noProgress });
+  const { manifest, folder: backup } = await backUp({
+    dataDir: folder,
+    to: temporaryFolder(),
+    progress: noProgress,
+  });
   const { bytes } = manifest.files['documents/0.1/data.mdb'] ?? { bytes: Infinity };
   assert.ok(bytes < fs.statSync(file).size, `${bytes} of ${fs.statSync(file).size}`);
   await restore({ from: backup, progress: noProgress });
@@ -89,7 +96,8 @@ test('a backup that overlaps an upgrade of the folder is refused', async () => {
   const file = path.join(folder, 'tuffet.json');
   const identity = JSON.parse(fs.readFileSync(file, 'utf8')) as object;
   const to = temporaryFolder();
-  const write = (changed: object): void => fs.writeFileSync(file, JSON.stringify({ ...identity, ...changed }));
+  const write = (changed: object): void =>
+    fs.writeFileSync(file, JSON.stringify({ ...identity, ...changed }));
   const upgradeAt =
     (part: RegExp, changed: object): ((what: string) => void) =>
     (what) => {
