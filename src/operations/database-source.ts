@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { StartupError } from '../base/startup-error.js';
+import type { DatabaseSettings } from '../node/catalogue-commands.js';
 import { Catalogue, groupsOf, type DatabaseRecord } from '../node/catalogue.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import type { StoreSnapshot } from '../storage/store.js';
@@ -80,7 +81,8 @@ class OpenVolume {
 }
 
 function sourceOf(record: DatabaseRecord, volumes: readonly OpenVolume[]): DatabaseSource {
-  const { instance: _instance, slot: _slot, groups: _groups, ...settings } = record;
+  const settings: DatabaseSettings & Partial<DatabaseRecord> = { ...record };
+  for (const placed of ['instance', 'slot', 'groups'] as const) delete settings[placed];
   const recordsOf = (slot: number): StoreSnapshot => volumes.find((volume) => volume.slot === slot)!.records;
   const groups = groupsOf(record).map(({ group, shards, slot }) => ({
     group,
