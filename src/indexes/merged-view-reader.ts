@@ -3,9 +3,16 @@ import { mergeSorted, skipMerged, type SkippedList } from '../base/merge-sorted.
 import type { Position } from './index-state.js';
 import type { Fold } from './reduce/fold.js';
 import type { GroupPart } from './tree/group-walk.js';
-import type { Piece } from './tree/piece.js';
-import type { Compare, Row } from './tree/row.js';
-import type { Bounds, FoundGroup, RowsOptions, ViewRange, ViewReader } from './view-reader.js';
+import { endRowOf, type Piece } from './tree/piece.js';
+import { compareRows, type Compare, type Row, type RowEnd } from './tree/row.js';
+import {
+  groupKeyText,
+  type Bounds,
+  type FoundGroup,
+  type RowsOptions,
+  type ViewRange,
+  type ViewReader,
+} from './view-reader.js';
 import type { ViewRequest } from './view-request.js';
 
 /** The indexes that the groups of a database have of one view, as one. A document has its rows in one of them. */
@@ -89,33 +96,78 @@ export class MergedViewReader implements ViewReader {
     return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
   }
 
-  pieces(range: ViewRange): readonly Piece[] {
-    return this.readers.flatMap((reader) => reader.pieces(range));
+  pieces(range: ViewRange, end?: RowEnd): readonly Piece[] {
+    return this.#joined(
+      this.readers.map((reader) => reader.pieces(range)),
+      end,
+    );
   }
 
-  *groups(range: ViewRange, level: number, descending: boolean): Generator<FoundGroup> {
+  /** All pieces; with `end`, those of the index that has the row at this end. */
+  #joined(lists: readonly (readonly Piece[])[], end: RowEnd | undefined): readonly Piece[] {
+    if (end === undefined) return lists.flat();
+    const sign = end === 'first' ? 1 : -1;
+    let best: { pieces: readonly Piece[]; row: Row } | undefined;
+    for (const pieces of lists) {
+      if (pieces.length === 0) continue;
+      const row = endRowOf(pieces, end);
+      if (best === undefined || sign * compareRows(this.compare, row, best.row) < 0) best = { pieces, row };
+    }
+    return best?.pieces ?? [];
+  }
+
+  *groups(range: ViewRange, level: number, descending: boolean, end?: RowEnd): Generator<FoundGroup> {
     const sign = descending ? -1 : 1;
-    const compare = (a: FoundGroup, b: FoundGroup): number =>
-      sign * this.#compareGroups(a.first!, b.first!, level);
+    const compareFirst = (a: FoundGroup, b: FoundGroup): number =>
+      sign * compareRows(this.compare, a.first!, b.first!);
+    const compareGroups = (a: FoundGroup, b: FoundGroup): number =>
+      this.compare(this.groupOf(a.first!.key, level), this.groupOf(b.first!.key, level));
     const found = this.readers.map((reader) => reader.groups(range, level, descending));
-    for (const same of runs(mergeSorted(found, compare), compare)) {
-      yield same.length === 1
-        ? same[0]!
-        : { first: same[0]!.first!, pieces: same.flatMap(({ pieces }) => pieces) };
+    for (const same of runs(mergeSorted(found, compareFirst), compareGroups)) {
+      if (same.length === 1) yield same[0]!;
+      else {
+        const pieces = this.#joined(
+          same.map((group) => group.pieces),
+          end,
+        );
+        yield { first: same[0]!.first!, pieces };
+      }
     }
   }
 
   *foldGroups<State>(range: ViewRange, level: number, fold: Fold<State>): Generator<GroupPart<State>> {
+    if (fold.end !== undefined) return yield* this.#foldEnds(range, level, fold, fold.end);
     const compare = (a: GroupPart<State>, b: GroupPart<State>): number => this.compare(a.group, b.group);
     const found = this.readers.map((reader) => reader.foldGroups(range, level, fold));
     for (const same of runs(mergeSorted(found, compare), compare)) {
-      const { group, text } = same[0]!;
-      yield same.length === 1 ? same[0]! : { group, text, state: fold.merge(same.map(({ state }) => state)) };
+      if (same.length === 1) yield same[0]!;
+      else {
+        const text = this.#textOf(range, level, same);
+        yield { group: same[0]!.group, text, state: fold.merge(same.map(({ state }) => state)) };
+      }
     }
   }
 
-  #compareGroups(a: Row, b: Row, level: number): number {
-    return this.compare(this.groupOf(a.key, level), this.groupOf(b.key, level));
+  *#foldEnds<State>(
+    range: ViewRange,
+    level: number,
+    fold: Fold<State>,
+    end: RowEnd,
+  ): Generator<GroupPart<State>> {
+    for (const { first, pieces } of this.groups(range, level, false, end)) {
+      const group = this.groupOf(first!.key, level);
+      yield { group, text: groupKeyText(first!, level), state: fold.rows([endRowOf(pieces, end)]) };
+    }
+  }
+
+  /** Keys that compare as equal may have different texts: the one of the first row is shown. */
+  #textOf(range: ViewRange, level: number, parts: readonly GroupPart<unknown>[]): Bytes {
+    const { group, text } = parts[0]!;
+    if (parts.every((part) => part.text === text)) return text;
+    const startsInGroup = range.low !== undefined && this.compare(range.low.key, group) >= 0;
+    const low = startsInGroup ? range.low : { key: group, after: false };
+    const [first] = this.rows({ low, high: range.high }, { descending: false, skip: 0, limit: 1 });
+    return groupKeyText(first!, level);
   }
 
   groupOf(key: Bytes, level: number): Bytes {

@@ -16,7 +16,7 @@ import type { Fold } from './reduce/fold.js';
 import type { GroupPart } from './tree/group-walk.js';
 import type { NodeCache } from './tree/node-cache.js';
 import type { Piece } from './tree/piece.js';
-import type { Bound, Compare, Row } from './tree/row.js';
+import type { Bound, Compare, Row, RowEnd } from './tree/row.js';
 import { rowsBackwards } from './tree/rows-backwards.js';
 import { TreeReader } from './tree/tree-reader.js';
 import type { KeyBound, ViewRequest } from './view-request.js';
@@ -63,9 +63,10 @@ export interface ViewReader {
   /** Rows of the view before the range, in the order of the query, and rows in the range. */
   place(range: ViewRange, descending: boolean): { before: number; within: number };
   rows(range: ViewRange, options: RowsOptions): Iterable<Row>;
-  pieces(range: ViewRange): readonly Piece[];
-  /** Rows whose keys are the same up to a level, group by group. */
-  groups(range: ViewRange, level: number, descending: boolean): Iterable<FoundGroup>;
+  /** With `end`, pieces may be left out that do not have the row at this end of the range. */
+  pieces(range: ViewRange, end?: RowEnd): readonly Piece[];
+  /** Rows whose keys are the same up to a level, group by group. `end` as above, for each group. */
+  groups(range: ViewRange, level: number, descending: boolean, end?: RowEnd): Iterable<FoundGroup>;
   /** The same in ascending order, with what the rows come to by a reduce that is built in. */
   foldGroups<State>(range: ViewRange, level: number, fold: Fold<State>): Iterable<GroupPart<State>>;
   /** What is left of a range behind the group of a key. */

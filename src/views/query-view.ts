@@ -4,7 +4,7 @@ import { quoteId } from '../shard/doc-text.js';
 import { ReduceFault, type Fold } from '../indexes/reduce/fold.js';
 import type { QueryReduce, Reduced } from '../indexes/reduce/query-reduce.js';
 import type { Piece } from '../indexes/tree/piece.js';
-import type { Row } from '../indexes/tree/row.js';
+import type { Row, RowEnd } from '../indexes/tree/row.js';
 import {
   groupKeyText,
   placeBehind,
@@ -231,7 +231,8 @@ export class ViewAnswer {
    * takes long to come to the first, batches are empty.
    */
   *#groups(first: ViewReader): Generator<GroupPieces[]> {
-    const { shape, groupLevel, descending, skip, limit } = this.request;
+    const { groupLevel, descending, skip, limit } = this.request;
+    const end = endOf(this.source.reduce);
     let reader: ViewReader | undefined = first;
     let batch: GroupPieces[] = [];
     let at = 0;
@@ -241,7 +242,7 @@ export class ViewAnswer {
       while (range !== undefined && reader !== undefined && at < skip + limit) {
         let last: Row | undefined;
         let isFull = false;
-        for (const { first: row, pieces } of groupsOf(reader, shape, range, groupLevel, descending)) {
+        for (const { first: row, pieces } of groupsOf(reader, range, this.request, end)) {
           if (at++ >= skip)
             batch.push({ keyText: row === undefined ? 'null' : groupKeyText(row, groupLevel), pieces });
           last = row;
@@ -270,15 +271,17 @@ interface GroupPieces {
 
 function groupsOf(
   reader: ViewReader,
-  shape: ViewRequest['shape'],
   range: ViewRange,
-  level: number,
-  descending: boolean,
+  { shape, groupLevel, descending }: ViewRequest,
+  end: RowEnd | undefined,
 ): Iterable<FoundGroup> {
-  if (shape === 'groups') return reader.groups(range, level, descending);
-  const pieces = reader.pieces(range);
+  if (shape === 'groups') return reader.groups(range, groupLevel, descending, end);
+  const pieces = reader.pieces(range, end);
   return pieces.length === 0 ? [] : [{ pieces }];
 }
+
+const endOf = (reduce: QueryReduce | undefined): RowEnd | undefined =>
+  reduce?.isSync === true ? reduce.fold?.end : undefined;
 
 /** Without its end, where a document may follow. */
 const rowText = ({ id, keyText, value }: Row): Bytes =>

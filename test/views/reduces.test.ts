@@ -17,10 +17,7 @@ async function reduced(reduce: string, docs: object[], query = ''): Promise<unkn
 const many = Array.from({ length: 3_000 }, (_, n) => ({ k: n, v: (n * 7919) % 3_001 }));
 const whole = (value: unknown): unknown => [{ key: null, value }];
 
-/** Reduces that depend on the order of rows are not merged across groups yet. */
-const inOneGroup = { skip: Number(process.env['TUFFET_GROUPS'] ?? 1) > 1 };
-
-test('_first and _last give the values of the rows at the ends of the range', inOneGroup, async () => {
+test('_first and _last give the values of the rows at the ends of the range', async () => {
   assert.deepEqual(await reduced('_first', many, '?startkey=10'), whole((10 * 7919) % 3_001));
   assert.deepEqual(await reduced('_last', many, '?endkey=2500'), whole((2_500 * 7919) % 3_001));
 });
@@ -31,7 +28,7 @@ test('_top_N and _bottom_N give the largest and smallest values, the most extrem
   assert.deepEqual(await reduced('_bottom_3', many), whole(values.slice(0, 3)));
 });
 
-test('equal values are among the largest and smallest once, in each group too', inOneGroup, async () => {
+test('equal values are among the largest and smallest once, in each group too', async () => {
   const docs = [3, 1, 3, 2, 2, 1, 0].map((v, n) => ({ k: [n % 2, n], v }));
   assert.deepEqual(await reduced('_top_2', docs), whole([3, 2]));
   assert.deepEqual(await reduced('_bottom_10', docs, '?group_level=1'), [

@@ -1,11 +1,13 @@
 import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { compareJson } from '../../json/collation.js';
+import type { RowEnd } from '../tree/row.js';
 import type { Fold } from './fold.js';
 
 /** `_first` and `_last`: the value of the first or last row, in the order of the view. */
-export const endFold = (end: 'first' | 'last'): Fold<Bytes | undefined> => {
+export const endFold = (end: RowEnd): Fold<Bytes | undefined> => {
   const pick = <T>(list: readonly T[]): T | undefined => (end === 'first' ? list[0] : list.at(-1));
   return {
+    end,
     rows: (rows) => pick(rows)?.value,
     merge: (states) => pick(states.filter((state) => state !== undefined)),
     encode: (state) => state ?? '',

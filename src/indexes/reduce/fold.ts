@@ -1,4 +1,5 @@
 import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
+import type { RowEnd } from '../tree/row.js';
 
 /** What a reduce sees of a row. */
 export interface ReduceRow {
@@ -11,9 +12,12 @@ export interface ReduceRow {
 
 /**
  * A reduce that is built in. `State` is what is known of some rows; the tree keeps it, encoded, for each of its nodes, and
- * a query merges what it finds. Rows and states always come in the order of the view.
+ * a query merges what it finds. Rows and states of one index come in the order of the view; states of the indexes of several
+ * groups come in any order, unless `end` is set.
  */
 export interface Fold<State> {
+  /** Set where the state is that of the row at this end alone. */
+  readonly end?: RowEnd;
   rows(rows: readonly ReduceRow[]): State;
   /** Where it takes no more than their number to tell. */
   ofCount?(rows: number): State;

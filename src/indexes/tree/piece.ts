@@ -1,8 +1,8 @@
 import type { Bytes } from '../../base/bytes.js';
 import { Inner } from './inner.js';
-import { LeafRow, type Leaf, type ValueSource } from './leaf.js';
+import { LeafRow, type Leaf } from './leaf.js';
 import type { NodeSource } from './node-source.js';
-import type { Row } from './row.js';
+import type { Row, RowEnd } from './row.js';
 import type { TreeNode } from './tree-node.js';
 import type { TreePath } from './tree-path.js';
 
@@ -26,7 +26,7 @@ export class Piece {
     readonly from: number,
     readonly to: number,
     private readonly reducer: number,
-    private readonly source: ValueSource,
+    private readonly source: NodeSource,
   ) {}
 
   get count(): number {
@@ -64,6 +64,17 @@ export class Piece {
     return rows;
   }
 
+  /** The row at one end. */
+  endRow(end: RowEnd): Row {
+    let { node } = this;
+    let at = end === 'first' ? this.from : this.to - 1;
+    while (node instanceof Inner) {
+      node = this.source.node(node.children[at]!);
+      at = end === 'first' ? 0 : node.length - 1;
+    }
+    return new LeafRow(node as Leaf, at, this.source);
+  }
+
   get parsed(): unknown {
     return this.node.memo(this.from, this.to, this.reducer);
   }
@@ -73,6 +84,10 @@ export class Piece {
     this.node.remember(this.from, this.to, this.reducer, value);
   }
 }
+
+/** The row at one end of neighbouring pieces. */
+export const endRowOf = (pieces: readonly Piece[], end: RowEnd): Row =>
+  (end === 'first' ? pieces[0]! : pieces.at(-1)!).endRow(end);
 
 /** The pieces between two places, the first before the second. */
 export function piecesBetween(a: TreePath, b: TreePath, reducer: number, source: NodeSource): Piece[] {

@@ -20,6 +20,9 @@ export interface Row extends RowKey {
   readonly value: Bytes;
 }
 
+/** An end of some rows in the order of the tree. */
+export type RowEnd = 'first' | 'last';
+
 /** A place between rows: before or behind all rows of a key, or of a key and an id. */
 export interface Bound {
   readonly key: Bytes;
