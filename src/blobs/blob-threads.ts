@@ -1,22 +1,20 @@
 import { availableParallelism } from 'node:os';
-import { Worker } from 'node:worker_threads';
+import { RpcThread } from '../base/rpc-thread.js';
 
 /** Bytes for the end of a file and for its hashes, the wish to have the hashes, or both. */
 export interface PieceRequest {
-  id: number;
-  /** The buffer comes back with the reply; `length` of its bytes, from its start on, are meant. */
+  /** By its number. */
+  file: number;
+  /** The buffer comes back with the answer; `length` of its bytes, from its start on, are meant. */
   buffer: ArrayBuffer | undefined;
   length: number;
-  /** Of the file. */
   descriptor: number;
   end: boolean;
 }
 
-export interface PieceReply {
-  id: number;
+export interface PieceAnswer {
   buffer: ArrayBuffer | undefined;
   hashed: { digest: string; md5: Uint8Array } | undefined;
-  failure: { message: string; code: string | undefined } | undefined;
 }
 
 export interface Hashed {
@@ -46,22 +44,20 @@ const threadsMax = 4;
 export class BlobThreads {
   readonly #threads: BlobThread[] = [];
   readonly #size: number;
-  #ids = 0;
+  #files = 0;
 
   constructor(size: number = Math.min(threadsMax, Math.max(threadsMin, availableParallelism() - 1))) {
     this.#size = size;
   }
 
   begin(): ThreadFile {
-    const id = this.#ids++;
+    const file = this.#files++;
     const thread = this.#leastBusy();
     thread.files++;
-    const send = (
-      descriptor: number,
-      { buffer }: Buffer,
-      length: number,
-      end: boolean,
-    ): Promise<PieceReply> => thread.ask({ id, buffer: buffer as ArrayBuffer, length, descriptor, end });
+    const send = (descriptor: number, bytes: Buffer, length: number, end: boolean): Promise<PieceAnswer> => {
+      const buffer = bytes.buffer as ArrayBuffer;
+      return thread.call({ file, buffer, length, descriptor, end }, { transfer: [buffer] });
+    };
     return {
       append: async (descriptor, buffer, length) =>
         Buffer.from((await send(descriptor, buffer, length, false)).buffer!),
@@ -73,8 +69,8 @@ export class BlobThreads {
       },
       abort: async () => {
         thread.files--;
-        const request = { id, buffer: undefined, length: 0, descriptor: -1, end: true };
-        await thread.ask(request).catch(() => undefined);
+        const request = { file, buffer: undefined, length: 0, descriptor: -1, end: true };
+        await thread.call(request).catch(() => undefined);
       },
     };
   }
@@ -84,7 +80,7 @@ export class BlobThreads {
   }
 
   #leastBusy(): BlobThread {
-    for (const dead of this.#threads.filter((thread) => thread.failure !== undefined)) {
+    for (const dead of this.#threads.filter((thread) => thread.hasEnded)) {
       this.#threads.splice(this.#threads.indexOf(dead), 1);
     }
     const idle = this.#threads.find((thread) => thread.files === 0);
@@ -94,59 +90,11 @@ export class BlobThreads {
   }
 }
 
-interface Asker {
-  resolve: (reply: PieceReply) => void;
-  reject: (error: Error) => void;
-}
-
-class BlobThread {
+class BlobThread extends RpcThread<PieceRequest, PieceAnswer> {
   /** How many files have begun and not ended. */
   files = 0;
-  failure: Error | undefined;
-  // Without the flags of the process, of which some (`--input-type`) keep a thread from starting.
-  readonly #worker = new Worker(new URL('./blob-worker.js', import.meta.url), {
-    name: 'tuffet-blobs',
-    execArgv: [],
-  });
-  /** By the id of the file, of which every one waits for at most one reply. */
-  readonly #askers = new Map<number, Asker>();
 
   constructor() {
-    this.#worker.unref();
-    this.#worker.on('message', (reply: PieceReply) => this.#hear(reply));
-    this.#worker.on('error', (error) => this.#fail(error as Error));
-    this.#worker.on('exit', () => this.#fail(new Error('the thread that writes blobs has ended')));
-  }
-
-  ask(request: PieceRequest): Promise<PieceReply> {
-    if (this.failure !== undefined) return Promise.reject(this.failure);
-    return new Promise((resolve, reject) => {
-      // A process with nothing else to do may end when the thread is idle, not sooner.
-      if (this.#askers.size === 0) this.#worker.ref();
-      this.#askers.set(request.id, { resolve, reject });
-      this.#worker.postMessage(request, request.buffer === undefined ? [] : [request.buffer]);
-    });
-  }
-
-  async stop(): Promise<void> {
-    await this.#worker.terminate();
-  }
-
-  #hear(reply: PieceReply): void {
-    const asker = this.#settle(reply.id);
-    if (reply.failure === undefined) asker?.resolve(reply);
-    else asker?.reject(Object.assign(new Error(reply.failure.message), { code: reply.failure.code }));
-  }
-
-  #settle(id: number): Asker | undefined {
-    const asker = this.#askers.get(id);
-    this.#askers.delete(id);
-    if (this.#askers.size === 0) this.#worker.unref();
-    return asker;
-  }
-
-  #fail(error: Error): void {
-    this.failure ??= error;
-    for (const id of [...this.#askers.keys()]) this.#settle(id)?.reject(this.failure);
+    super(new URL('./blob-worker.js', import.meta.url), { name: 'tuffet-blobs' });
   }
 }

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { Worker } from 'node:worker_threads';
-import { RequestError, refusalOf, Unavailable } from '../base/errors.js';
+import { RequestError, Unavailable } from '../base/errors.js';
+import { RpcThread } from '../base/rpc-thread.js';
 import { StorageError } from '../base/storage-errors.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import type { StoreSize } from '../storage/store.js';
@@ -9,17 +9,13 @@ import { syncFolder } from '../storage/sync-folder.js';
 import { indexStoreOptions } from './index-damage.js';
 import type { Documents, IndexBackend } from './index-backend.js';
 import type { FailedView, IndexJob, OnProgress } from './index-job.js';
-import type { Reply, Request, ThreadSettings } from './thread-messages.js';
+import type { Asked, Progress, Request, ThreadSettings } from './thread-messages.js';
 
 /** The store is copied when it could give back this much, and this share of its size. */
 const reclaimBytesMin = 8 * 1024 * 1024;
 const reclaimShareMin = 0.4;
 
-interface Waiting {
-  resolve: (failed: readonly FailedView[]) => void;
-  reject: (error: Error) => void;
-  onProgress: OnProgress | undefined;
-}
+type IndexThread = RpcThread<Request, readonly FailedView[], Progress, Asked>;
 
 export interface ThreadBackendOptions extends Omit<ThreadSettings, 'folder'> {
   log: (space: string, message: string) => void;
@@ -34,13 +30,9 @@ export interface ThreadBackendOptions extends Omit<ThreadSettings, 'folder'> {
  */
 export class ThreadBackend implements IndexBackend {
   #store: LmdbStore | undefined;
-  #worker: Worker | undefined;
-  readonly #waiting = new Map<number, Waiting>();
-  #requests = 0;
+  #thread: IndexThread | undefined;
   /** Set while the store is being replaced: requests wait for it. */
   #replacing: Promise<void> | undefined;
-  /** Who waits for the thread to be idle. */
-  #idle: (() => void)[] = [];
   #closed = false;
 
   constructor(
@@ -77,7 +69,7 @@ export class ThreadBackend implements IndexBackend {
   }
 
   async released(folder: string): Promise<void> {
-    if (this.#worker !== undefined) await this.#ask({ type: 'released', folder });
+    if (this.#thread !== undefined) await this.#ask({ type: 'released', folder });
   }
 
   restart(): Promise<void> {
@@ -85,17 +77,17 @@ export class ThreadBackend implements IndexBackend {
   }
 
   async renew(): Promise<void> {
-    if (this.#worker !== undefined) await this.#ask({ type: 'renew' });
+    if (this.#thread !== undefined) await this.#ask({ type: 'renew' });
   }
 
   set settings(settings: Pick<ThreadSettings, 'timeout_ms' | 'reduce_limit'>) {
     Object.assign(this.options, settings);
-    this.#worker?.postMessage({ type: 'settings', settings, id: ++this.#requests });
+    this.#thread?.tell({ type: 'settings', settings });
   }
 
   /** Waits for a moment in which nothing is asked of the thread; of several who ask for the same, one does it. */
   async reclaim(): Promise<void> {
-    while (this.#waiting.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    while (this.#thread !== undefined && this.#thread.pending > 0) await this.#thread.whenIdle();
     if (this.#replacing === undefined && !this.#closed && this.#isWorthwhile()) {
       this.#replacing = this.#replaceStore().finally(() => {
         this.#replacing = undefined;
@@ -165,19 +157,13 @@ export class ThreadBackend implements IndexBackend {
   async #ask(request: Request, onProgress?: OnProgress): Promise<readonly FailedView[]> {
     while (this.#replacing !== undefined) await this.#replacing.catch(() => {});
     if (this.#closed) throw new Unavailable('The server is being stopped.');
-    return await this.#send(this.#start(), request, onProgress);
-  }
-
-  #send(worker: Worker, request: Request, onProgress?: OnProgress): Promise<readonly FailedView[]> {
-    return new Promise((resolve, reject) => {
-      const id = ++this.#requests;
-      this.#waiting.set(id, { resolve, reject, onProgress });
-      worker.postMessage({ ...request, id });
+    return await this.#start().call(request, {
+      onNote: ({ done, total }) => onProgress?.(done, total),
     });
   }
 
-  #start(): Worker {
-    if (this.#worker !== undefined) return this.#worker;
+  #start(): IndexThread {
+    if (this.#thread !== undefined) return this.#thread;
     // The folder must be there, and of the right number, before the thread opens it.
     void this.store;
     const { threads, memory_bytes, timeout_ms, reduce_limit } = this.options;
@@ -188,62 +174,43 @@ export class ThreadBackend implements IndexBackend {
       timeout_ms,
       reduce_limit,
     };
-    const worker = new Worker(new URL('./index-thread.js', import.meta.url), { workerData: settings });
-    worker.unref();
-    worker.on('message', (reply: Reply) => this.#hear(worker, reply));
-    worker.on('error', (error: unknown) => this.#lost(worker, error as Error));
-    worker.on('exit', () => this.#lost(worker, new Error('the index thread ended')));
-    this.#worker = worker;
-    return worker;
-  }
-
-  #hear(worker: Worker, reply: Reply): void {
-    if (reply.type === 'log') return this.options.log(reply.space, reply.message);
-    if (reply.type === 'release') return void this.#release(worker);
-    if (reply.type === 'reopened') return this.#resume(worker);
-    const waiting = this.#waiting.get(reply.id);
-    if (reply.type === 'progress') return waiting?.onProgress?.(reply.done, reply.total);
-    this.#waiting.delete(reply.id);
-    if (reply.type === 'done') waiting?.resolve(reply.failed);
-    else if (reply.type === 'refused') waiting?.reject(refusalOf(reply.refusal));
-    else waiting?.reject(new Error(reply.message));
-    this.#tellIdle();
-  }
-
-  #tellIdle(): void {
-    if (this.#waiting.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
-  }
-
-  #resume(worker: Worker): void {
-    this.#store?.resume();
-    worker.postMessage({ type: 'store_resumed', id: ++this.#requests });
+    const thread: IndexThread = new RpcThread(new URL('./index-thread.js', import.meta.url), {
+      name: 'tuffet-index',
+      workerData: settings,
+      handle: (asked) => this.#answer(thread, asked),
+      onEnd: () => this.#lost(thread),
+    });
+    this.#thread = thread;
+    return thread;
   }
 
   /** A message of a thread that has ended meanwhile may still come: it would never give the store back. */
-  async #release(worker: Worker): Promise<void> {
-    if (worker !== this.#worker) return;
-    await this.#store?.suspend();
-    if (worker !== this.#worker) return this.#store?.resume();
-    worker.postMessage({ type: 'store_released', id: ++this.#requests });
+  #answer(thread: IndexThread, asked: Asked): void | Promise<void> {
+    if (asked.type === 'log') return this.options.log(asked.space, asked.message);
+    if (thread !== this.#thread) return;
+    if (asked.type === 'release') return this.#release(thread);
+    this.#store?.resume();
   }
 
-  /** Rejects pending requests; the next request starts a new thread. */
-  #lost(worker: Worker, error: Error): void {
-    if (this.#worker !== worker) return;
-    this.#worker = undefined;
-    for (const { reject } of this.#waiting.values()) reject(error);
-    this.#waiting.clear();
+  async #release(thread: IndexThread): Promise<void> {
+    await this.#store?.suspend();
+    if (thread !== this.#thread) this.#store?.resume();
+  }
+
+  /** The next request starts a new thread. */
+  #lost(thread: IndexThread): void {
+    if (this.#thread !== thread) return;
+    this.#thread = undefined;
     this.#store?.resume();
-    this.#tellIdle();
   }
 
   async #stop(): Promise<void> {
-    const worker = this.#worker;
-    if (worker === undefined) return;
-    await this.#send(worker, { type: 'close' }).catch(() => {});
-    this.#worker = undefined;
-    await worker.terminate();
-    // It may have asked for the store to be let go of, and cannot give it back any more.
+    const thread = this.#thread;
+    if (thread === undefined) return;
+    await thread.call({ type: 'close' }).catch(() => {});
+    this.#thread = undefined;
+    await thread.stop();
+    // It may have asked for the store to be closed, and cannot ask for it to be opened any more.
     this.#store?.resume();
   }
 }

@@ -1,6 +1,5 @@
 import type { ReduceLimit } from '../script/script-host.js';
-import type { RequestErrorData } from '../base/errors.js';
-import type { FailedView, IndexJob } from './index-job.js';
+import type { IndexJob } from './index-job.js';
 
 /** How the index thread is set up. */
 export interface ThreadSettings {
@@ -11,7 +10,7 @@ export interface ThreadSettings {
   reduce_limit: ReduceLimit;
 }
 
-/** What the serving thread asks for. Each is answered once, under its number. */
+/** What the serving thread asks for. */
 export type Request =
   | { type: 'update'; job: IndexJob; documents: string }
   | { type: 'keep_only'; instance: number; signatures: readonly string[] }
@@ -20,19 +19,17 @@ export type Request =
   | { type: 'released'; folder: string }
   | { type: 'settings'; settings: Pick<ThreadSettings, 'timeout_ms' | 'reduce_limit'> }
   | { type: 'renew' }
-  /** The answers to `release` and `reopened`. */
-  | { type: 'store_released' }
-  | { type: 'store_resumed' }
   | { type: 'close' };
 
-export type Numbered = Request & { id: number };
+/** What it hears of a request before the answer. */
+export interface Progress {
+  done: number;
+  total: number;
+}
 
-export type Reply =
-  | { type: 'done'; id: number; failed: readonly FailedView[] }
-  | { type: 'refused'; id: number; refusal: RequestErrorData }
-  | { type: 'failed'; id: number; message: string }
-  | { type: 'progress'; id: number; done: number; total: number }
+/** What the index thread asks of the serving thread. */
+export type Asked =
   | { type: 'log'; space: string; message: string }
-  /** The store has to be opened again: the serving thread lets go of it until `reopened`. */
+  /** The store has to be opened again: the serving thread closes it until `reopened`. */
   | { type: 'release' }
   | { type: 'reopened' };

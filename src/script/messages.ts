@@ -75,8 +75,11 @@ export type Reply =
   | { type: 'missing' }
   /** A function failed by a name of its own, or could not be compiled. */
   | { type: 'failed'; error: string; reason: unknown; notes: string[] }
-  | { type: 'exhausted'; notes: string[] }
-  /** A list asks for rows. */
+  | { type: 'exhausted'; notes: string[] };
+
+/** What a list function waits for. */
+export type Question =
+  /** Rows. */
   | { type: 'pull' }
   /** A list sends something: JSON of `["start",head]` or `["chunk",text]`. */
   | { type: 'push'; text: Bytes };

@@ -1,12 +1,12 @@
-import { Worker } from 'node:worker_threads';
 import type { Bytes } from '../base/bytes.js';
+import { RpcThread, RpcThreadEnded } from '../base/rpc-thread.js';
 import type { Runtime, Timer } from '../base/runtime.js';
-import { clockMs, shared, type Continue, type Reply, type Task } from './messages.js';
+import { clockMs, shared, type Continue, type Question, type Reply, type Task } from './messages.js';
 import { lowerPriority } from './priority.js';
 import type { ScriptWorkerData } from './script-worker.js';
 
-/** The end of a task: every reply but those by which a list waits for its host. */
-export type FinalReply = Exclude<Reply, { type: 'pull' | 'push' | 'missing' }>;
+/** The end of a task. */
+export type FinalReply = Exclude<Reply, { type: 'missing' }>;
 
 /** Why a task has no reply: it was stopped at the deadline, or the thread broke. */
 export class ThreadEnded extends Error {
@@ -35,10 +35,7 @@ export interface ThreadOptions {
 }
 
 interface Work {
-  task: Task;
   peer: ListPeer | undefined;
-  resolve: (reply: FinalReply) => void;
-  reject: (error: Error) => void;
   timer: Timer;
 }
 
@@ -57,53 +54,51 @@ const knownProgramsMax = 50;
  * minutes without asking anybody.
  */
 export class ScriptThread {
-  readonly #worker: Worker;
+  readonly #thread: RpcThread<Task | Continue, Reply, never, Question>;
   readonly #state = new Int32Array(new SharedArrayBuffer(4 * shared.length));
   readonly #known = new Set<string>();
   #work: Work | undefined;
-  #ended = false;
+  #timedOut = false;
   /** Whether it had to give way to others, which lasts. */
   #slowed = false;
 
   constructor(private readonly options: ThreadOptions) {
     const { wasm, memory_bytes, lowPriority } = options;
     const data: ScriptWorkerData = { wasm, memory_bytes, lowPriority, state: this.#state };
-    this.#worker = new Worker(new URL('./script-worker.js', import.meta.url), {
+    this.#thread = new RpcThread(new URL('./script-worker.js', import.meta.url), {
       name: 'tuffet-script',
       workerData: data,
       // A thread that runs out of memory after all ends alone.
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax },
-      // Without the flags of the process, of which some keep a thread from starting.
-      execArgv: [],
+      handle: (question) => this.#answer(question),
     });
-    this.#worker.unref();
-    this.#worker.on('message', (reply: Reply) => this.#take(reply));
-    this.#worker.on('error', (error) => this.#end(false, error));
-    this.#worker.on('exit', () => this.#end(false));
   }
 
   /** Whether it can be given another task. */
   get isUsable(): boolean {
-    return !this.#ended && !this.#slowed;
+    return !this.#thread.hasEnded && !this.#slowed;
   }
 
   /** Runs a task; fails by `ThreadEnded`, after which the thread is of no more use. */
-  run(task: Task, peer?: ListPeer): Promise<FinalReply> {
-    if (this.#ended) return Promise.reject(new ThreadEnded(false));
-    return new Promise((resolve, reject) => {
-      // The thread may have to start first; its time counts from when it takes the task.
-      Atomics.store(this.#state, shared.waiting, 1);
-      // A process with nothing else to do may end when the thread is idle, not sooner.
-      this.#worker.ref();
-      const timer = this.#watchAfter(Math.min(slowMs, this.options.timeoutMs()));
-      this.#work = { task, peer, resolve, reject, timer };
-      this.#worker.postMessage(this.#briefly(task));
-    });
+  async run(task: Task, peer?: ListPeer): Promise<FinalReply> {
+    // The thread may have to start first; its time counts from when it takes the task.
+    Atomics.store(this.#state, shared.waiting, 1);
+    const work = { peer, timer: this.#watchAfter(Math.min(slowMs, this.options.timeoutMs())) };
+    this.#work = work;
+    try {
+      const reply = await this.#thread.call(this.#briefly(task));
+      return reply.type === 'missing' ? ((await this.#thread.call(task)) as FinalReply) : reply;
+    } catch (error) {
+      void this.stop();
+      throw new ThreadEnded(this.#timedOut, error instanceof RpcThreadEnded ? error.cause : error);
+    } finally {
+      work.timer.cancel();
+      this.#work = undefined;
+    }
   }
 
-  async stop(): Promise<void> {
-    this.#end(false);
-    await this.#worker.terminate();
+  stop(): Promise<void> {
+    return this.#thread.stop();
   }
 
   /** The task without what the thread knows already. */
@@ -116,23 +111,16 @@ export class ScriptThread {
     return task;
   }
 
-  #take(reply: Reply): void {
-    const work = this.#work;
-    if (work === undefined) return;
-    if (reply.type === 'missing') this.#worker.postMessage(work.task);
-    else if (reply.type === 'pull') void this.#say(work.peer!.pull().then((rows) => ({ rows: rows ?? '' })));
-    else if (reply.type === 'push')
-      void this.#say(work.peer!.push(reply.text).then((on) => (on ? { sent: true } : { stop: true })));
-    else {
-      this.#finish();
-      work.resolve(reply);
-    }
+  #answer(question: Question): void {
+    const { peer } = this.#work ?? {};
+    if (peer === undefined) return;
+    if (question.type === 'pull') void this.#resume(peer.pull().then((rows) => ({ rows: rows ?? '' })));
+    else void this.#resume(peer.push(question.text).then((on) => (on ? { sent: true } : { stop: true })));
   }
 
   /** Resumes a list function. It ends when reading rows fails or the client is gone. */
-  async #say(answer: Promise<Continue>): Promise<void> {
-    const message = await answer.catch((): Continue => ({ stop: true }));
-    this.#worker.postMessage(message);
+  async #resume(answer: Promise<Continue>): Promise<void> {
+    this.#thread.tell(await answer.catch((): Continue => ({ stop: true })));
     Atomics.add(this.#state, shared.said, 1);
     Atomics.notify(this.#state, shared.said);
   }
@@ -152,8 +140,8 @@ export class ScriptThread {
       work.timer = this.#watchAfter((elapsed < slowMs ? slowMs : timeout) - elapsed);
       return;
     }
-    this.#end(true);
-    void this.#worker.terminate();
+    this.#timedOut = true;
+    void this.stop();
   }
 
   /** A function that takes this long must not take the processor from those that don't. */
@@ -161,18 +149,5 @@ export class ScriptThread {
     if (this.#slowed || this.options.lowPriority) return;
     this.#slowed = true;
     lowerPriority(Atomics.load(this.#state, shared.thread));
-  }
-
-  #finish(): void {
-    this.#work?.timer.cancel();
-    this.#work = undefined;
-    this.#worker.unref();
-  }
-
-  #end(timedOut: boolean, cause?: unknown): void {
-    this.#ended = true;
-    const work = this.#work;
-    this.#finish();
-    work?.reject(new ThreadEnded(timedOut, cause));
   }
 }

@@ -1,14 +1,15 @@
 import { readlinkSync } from 'node:fs';
-import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { BoundedMap } from '../base/bounded-map.js';
-import { clockMs, shared, type Continue, type Reply, type Task } from './messages.js';
+import { receiveTold, Rpc } from '../base/rpc.js';
+import { clockMs, shared, type Continue, type Question, type Reply, type Task } from './messages.js';
 import { MapMemory } from './map-memory.js';
 import { lowerPriority } from './priority.js';
 import { runMap } from './run-map.js';
 import { MissingProgram, runCalls, runCheck, runList, runReduce, type SandboxPlace } from './run-task.js';
 import { Exhausted, FunctionFailed, Sandbox } from './sandbox.js';
 
-/** The far side of `script-thread.ts`: does one task after the other, each in the sandbox of its database. */
+/** The module of the threads of `script-thread.ts`: does one task after the other, each in the sandbox of its database. */
 export interface ScriptWorkerData {
   wasm: WebAssembly.Module;
   memory_bytes: number;
@@ -18,6 +19,10 @@ export interface ScriptWorkerData {
 
 const { wasm, memory_bytes, state, lowPriority } = workerData as ScriptWorkerData;
 const port = parentPort!;
+const rpc = new Rpc<Question, never, never, Task>(port, (task) => {
+  hooks.pause();
+  return run(task);
+});
 
 /** Databases whose sandboxes a thread keeps, the longest unused first. */
 const sandboxesMax = 3;
@@ -46,13 +51,13 @@ const hooks = {
 };
 
 /** Asks the host and sleeps until it answers: functions cannot wait in any other way. */
-function ask(question: Reply): Continue {
+function ask(question: Question): Continue {
   const heard = Atomics.load(state, shared.said);
   Atomics.store(state, shared.waiting, 1);
-  port.postMessage(question);
+  rpc.tell(question);
   Atomics.wait(state, shared.said, heard);
   hooks.tick();
-  const answer = receiveMessageOnPort(port)?.message as Continue | undefined;
+  const answer = receiveTold<Continue>(port);
   if (answer === undefined || 'stop' in answer) throw new Stopped();
   return answer;
 }
@@ -128,15 +133,4 @@ function threadNumber(): number {
 Atomics.store(state, shared.thread, threadNumber());
 if (lowPriority) lowerPriority(threadNumber());
 
-port.on('message', (task: Task) => {
-  hooks.pause();
-  run(task).then(
-    (reply) => port.postMessage(reply),
-    (error: unknown) => {
-      // The host takes it for a broken thread, which it is.
-      process.nextTick(() => {
-        throw error;
-      });
-    },
-  );
-});
+port.on('message', (message) => rpc.receive(message));

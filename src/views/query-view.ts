@@ -2,7 +2,7 @@ import type { Bytes } from '../base/bytes.js';
 import { FunctionError } from '../base/errors.js';
 import { quoteId } from '../shard/doc-text.js';
 import { ReduceFault, type Fold } from '../indexes/reduce/fold.js';
-import type { QueryReduce, Reduced } from '../indexes/reduce/query-reduce.js';
+import { endOf, type QueryReduce, type Reduced } from '../indexes/reduce/query-reduce.js';
 import type { Piece } from '../indexes/tree/piece.js';
 import type { Row, RowEnd } from '../indexes/tree/row.js';
 import {
@@ -279,9 +279,6 @@ function groupsOf(
   const pieces = reader.pieces(range, end);
   return pieces.length === 0 ? [] : [{ pieces }];
 }
-
-const endOf = (reduce: QueryReduce | undefined): RowEnd | undefined =>
-  reduce?.isSync === true ? reduce.fold?.end : undefined;
 
 /** Without its end, where a document may follow. */
 const rowText = ({ id, keyText, value }: Row): Bytes =>

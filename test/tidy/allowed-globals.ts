@@ -37,13 +37,15 @@ export const moduleStates: Readonly<Record<string, string>> = {
 
   // What the process or a thread has only one of.
   'src/blobs/blob-worker.ts: hashes': 'The entry point of a thread.',
+  'src/blobs/blob-worker.ts: rpc': 'The entry point of a thread.',
   'src/indexes/index-thread.ts: documents': 'The entry point of a thread.',
   'src/indexes/index-thread.ts: indexer': 'The entry point of a thread.',
-  'src/indexes/index-thread.ts: onAnswer': 'The entry point of a thread.',
+  'src/indexes/index-thread.ts: rpc': 'The entry point of a thread.',
   'src/indexes/index-thread.ts: runtime': 'The entry point of a thread.',
   'src/indexes/index-thread.ts: scripts': 'The entry point of a thread.',
   'src/indexes/index-thread.ts: store': 'The entry point of a thread.',
   'src/script/script-worker.ts: maps': 'The entry point of a thread.',
+  'src/script/script-worker.ts: rpc': 'The entry point of a thread.',
   'src/script/script-worker.ts: sandboxes': 'The entry point of a thread.',
   'src/node/data-folder.ts: lockedHere': 'Two servers of one process must not use the same folder.',
   'src/storage/lmdb-environment.ts: opening':

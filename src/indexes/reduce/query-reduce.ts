@@ -1,6 +1,7 @@
 import type { Bytes } from '../../base/bytes.js';
 import type { ScriptHost } from '../../script/script-host.js';
 import type { Piece } from '../tree/piece.js';
+import type { RowEnd } from '../tree/row.js';
 import { builtinFold, namesBuiltin } from './builtin.js';
 import { decodeFault, isFault, type Fold, type ReduceFault } from './fold.js';
 import { ScriptReducer } from './tree-reducer.js';
@@ -29,6 +30,10 @@ export function queryReduce(source: string, scripts: ScriptHost, space: string):
   const reducer = new ScriptReducer(source, scripts, space);
   return { isSync: false, evaluate: (groups) => byScript(reducer, groups) };
 }
+
+/** The end of the rows that alone matters, if one does. */
+export const endOf = (reduce: QueryReduce | undefined): RowEnd | undefined =>
+  reduce?.isSync === true ? reduce.fold?.end : undefined;
 
 function folded<State>(fold: Fold<State>, pieces: readonly Piece[]): State {
   if (fold.ofCount !== undefined) return fold.ofCount(pieces.reduce((sum, { count }) => sum + count, 0));
