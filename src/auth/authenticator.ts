@@ -256,8 +256,8 @@ export class Authenticator {
 
 /** Name and password of a Basic header; undefined for what CouchDB takes as no login at all. */
 function decodeBasic(encoded: string): { name: string; password: string } | undefined {
-  if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(encoded)) {
-    throw badRequest('The credentials of the Authorization header are not base64.');
+  if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(encoded) || encoded.length % 4 !== 0) {
+    throw badRequest('Authorization header has invalid base64 value');
   }
   const text = Buffer.from(encoded, 'base64').toString('utf8');
   const colon = text.indexOf(':');

@@ -18,7 +18,7 @@ import { shown, type Show } from '../node/read-gate.js';
 /** What a read may ask for beside the document itself. */
 export interface DocOptions {
   rev?: Rev | undefined;
-  /** With `rev`: the winning revision in its place, if there is such a revision. */
+  /** The winning revision, whatever `rev` says. */
   latest?: boolean;
   /** A deleted document too, as its tombstone. */
   deleted?: boolean;
@@ -44,7 +44,7 @@ export interface OpenedDoc {
 
 /** One revision of a document: the winner, or the one that is asked for. */
 export function openDoc(database: Database, id: Bytes, options: DocOptions): OpenedDoc {
-  if (options.rev !== undefined) return openRev(database, id, options.rev, options);
+  if (options.rev !== undefined && !options.latest) return openRev(database, id, options.rev, options);
   if (options.revs || options.revsInfo || options.conflicts || options.deletedConflicts || options.localSeq) {
     return openWithMeta(database, id, options);
   }
@@ -92,11 +92,11 @@ function openWithMeta(database: Database, id: Bytes, options: DocOptions): Opene
   return { id, rev: best, content: shown(options.show, id, body), extra, plain: meta === '' };
 }
 
-function openRev(database: Database, id: Bytes, rev: Rev, { latest, revs, show }: DocOptions): OpenedDoc {
+function openRev(database: Database, id: Bytes, rev: Rev, { revs, show }: DocOptions): OpenedDoc {
   const doc = database.collection.doc(id);
   const named = doc && find(doc.tree, rev);
   if (doc === undefined || named === undefined) throw notFound('missing');
-  const opened = openNode(database, id, doc, latest ? winner(doc.tree) : named, revs ?? false, show);
+  const opened = openNode(database, id, doc, named, revs ?? false, show);
   if (opened === undefined) throw notFound('missing');
   return opened;
 }

@@ -81,9 +81,9 @@ export class Cursor {
     const reader = this.reader();
     const seen = this.plan.exact ? reader.seen : undefined;
     for (const row of reader.rows(range, this.plan.descending, this.#behind)) {
-      this.stats.keys++;
+      const counted = this.stats.keys++;
       const match = this.#match(row, seen);
-      if (collector.isFull) return true;
+      if (collector.isFull && this.stats.keys > counted) return true;
       if (match !== undefined) collector.take(match);
       // One row behind the last one of a page is read too: CouchDB counts it.
       if (collector.isFull) continue;
@@ -111,9 +111,12 @@ function matcherFor(
   const others = (aggregate?.fields ?? []).map((field) => parseField(field)[0]!);
   const docs = new DocMatcher(source, selector, conflicts, fields && new Projection(fields), others);
   return (row, seen) => {
-    stats.docs++;
-    if (row.id.startsWith(designPrefix)) return undefined;
     // Of documents that are seen in part, only what is seen may decide.
-    return docs.match(row, source.visible === undefined ? seen : undefined);
+    const match = docs.match(row, source.visible === undefined ? seen : undefined);
+    // Design documents are never results; those that match are not counted either, as in CouchDB.
+    const isLeftOut = row.id.startsWith(designPrefix);
+    if (isLeftOut && match !== undefined) stats.keys--;
+    else stats.docs++;
+    return isLeftOut ? undefined : match;
   };
 }

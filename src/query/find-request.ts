@@ -125,10 +125,7 @@ function readUseIndex(value: unknown): string[] {
   const isList = Array.isArray(value) && value.every((part) => typeof part === 'string');
   if (typeof value !== 'string' && !isList) throw invalidIndexName(value);
   const parts = typeof value === 'string' ? value.replace(/^_design\//, '').split('/') : (value as string[]);
-  if (parts.length > 2 || parts.includes('')) {
-    if (value === '') return [];
-    throw invalidIndexName(value);
-  }
+  if (parts.length > 2) throw invalidIndexName(value);
   return parts;
 }
 

@@ -85,7 +85,7 @@ describe('rewrite functions', () => {
     );
     const self = await client.get(`${path}/self`);
     assert.deepEqual([self.status, self.text], [202, 'self']);
-    assertRefused(await client.get(`${path}/throw`), 500, 'render_error');
+    assertRefused(await client.get(`${path}/throw`), 500, 'rewrite_error');
     assertRefused(await client.get(`${path}/bad`), 404, 'rewrite_error');
     assertRefused(await client.get(`${path}/method`), 500, 'rewrite_error');
     assertRefused(await client.get(`${path}/none`), 404, 'rewrite_error');

@@ -75,7 +75,7 @@ export function feedRequest(given: Query, defaults: FeedDefaults): FeedRequest {
   return {
     kind,
     since: kind === 'eventsource' ? (lastEventId ?? named) : named,
-    limit: wholeNumber(query, 'limit') ?? Infinity,
+    limit: limitOf(query),
     descending: query.isTrue('descending'),
     timeout: timeout === undefined ? defaults.timeout : Math.min(timeoutMax, timeout),
     heartbeat,
@@ -92,8 +92,9 @@ export function changesRequest(
   if (style !== 'main_only' && style !== 'all_docs') {
     throw badRequest('Supported `style` values: main_only, all_docs');
   }
-  const seqInterval = wholeNumber(query, 'seq_interval') ?? 1;
-  if (seqInterval === 0) throw badRequest('The seq_interval value should be a positive integer.');
+  const interval = query.get('seq_interval') ?? '1';
+  const seqInterval = /^\+?\d{1,15}$/.test(interval) ? Number(interval) : 0;
+  if (seqInterval === 0) throw badRequest('invalid_seq_interval');
   return {
     ...feedRequest(query, defaults),
     allLeaves: style === 'all_docs',
@@ -122,6 +123,10 @@ export function wholeNumber(query: Query, name: string): number | undefined {
   if (!/^\+?\d{1,15}$/.test(text)) throw badRequest(`The ${name} value should be a whole number.`);
   return Number(text);
 }
+
+/** A negative limit is none. */
+const limitOf = (query: Query): number =>
+  /^-\d{1,15}$/.test(query.get('limit') ?? '') ? Infinity : (wholeNumber(query, 'limit') ?? Infinity);
 
 function heartbeatOf(text: string | undefined, most: number): number | undefined {
   if (text === undefined) return undefined;

@@ -59,7 +59,10 @@ const setters: Readonly<Record<string, Setter>> = {
   end_key_doc_id: (_, bounds, parameter) => (bounds.endDocid = text(parameter)),
   group: (_, bounds, parameter) => (bounds.group = boolean(parameter)),
   group_level: (_, bounds, parameter) => (bounds.groupLevel = positive(parameter)),
-  keys: (request, _, parameter) => (request.keys = list(parameter)),
+  keys: (request, bounds, parameter) => {
+    request.keys = list(parameter);
+    if (request.keys.length === 1) bounds.start = bounds.end = request.keys[0];
+  },
   stale: (_, __, parameter) => choice(parameter, 'stale', ['ok', 'update_after']),
   update: (_, __, parameter) => choice(parameter, 'update', ['true', 'false', 'lazy']),
   stable: (_, __, parameter) => choice(parameter, 'stable', ['true', 'false']),
@@ -87,9 +90,7 @@ export function listingRequest(parameters: Iterable<[string, Parameter]>): Listi
   for (const [name, parameter] of parameters) {
     if (Object.hasOwn(setters, name)) setters[name]!(request, bounds, parameter);
   }
-  if (request.keys !== undefined && request.keys.length > 0 && ('start' in bounds || 'end' in bounds)) {
-    throw parseError('`keys` is incompatible with `key`, `start_key` and `end_key`');
-  }
+  checkKeys(request.keys, bounds);
   if (groupLevelOf(bounds.group, bounds.groupLevel) > 0)
     throw parseError('Invalid use of grouping on a map view.');
   request.start = 'start' in bounds ? bound(bounds.start) : idBound(bounds.startDocid);
@@ -97,6 +98,13 @@ export function listingRequest(parameters: Iterable<[string, Parameter]>): Listi
   // A key that is no text is the id of nothing, and no bound makes an exception for it.
   if (bounds.isKey && request.start === null && request.end === null) request.limit = 0;
   return request;
+}
+
+/** A list of one key is a range of this key, too: a range given before it is replaced, and one behind it contradicts it. */
+function checkKeys(keys: readonly unknown[] = [], { start, end }: Bounds): void {
+  const isRange = keys.length === 1 && start === keys[0] && end === keys[0];
+  if (keys.length > 0 && !isRange && (start ?? end) !== undefined)
+    throw parseError('`keys` is incompatible with `key`, `start_key` and `end_key`');
 }
 
 const idBound = (id: string | undefined): Bytes | undefined => (id === undefined ? undefined : toBytes(id));

@@ -1,5 +1,5 @@
 import type { Follower } from '../../documents/attachments/attach.js';
-import { badRequest } from '../../base/errors.js';
+import { badRequest, RequestError } from '../../base/errors.js';
 import { bodyProblem, openBody } from './body.js';
 import type { Exchange } from '../exchange.js';
 import { boundaryOf, filenameOf, mayBeNamed } from '../../base/multipart/content-headers.js';
@@ -22,6 +22,7 @@ export async function withMultipart(
   try {
     const first = await parts.next();
     if (first.done) throw badRequest('The multipart body has no parts.');
+    checkDocumentType(first.value.headers.get('content-type'));
     const tooLarge = 'The first part of the body is too large for a document.';
     const reader = new PartsInMemory(exchange.bodyShare, documentPartBytesMax, tooLarge);
     const document = await reader.read(first.value);
@@ -46,4 +47,10 @@ export async function withMultipart(
   } catch (error) {
     throw bodyProblem(error);
   }
+}
+
+/** A part without a type is taken for JSON. */
+function checkDocumentType(type = 'application/json'): void {
+  if (!/^application\/json *(?:;|$)/i.test(type))
+    throw new RequestError('bad_content_type', 'Content-Type must be application/json');
 }

@@ -17,6 +17,7 @@ import { answerFunction, type FunctionAnswer } from '../answer/function-answer.j
 import { functionBody, functionRequest } from '../request/function-request.js';
 import { namesTag } from '../request/negotiate.js';
 import { encodePart } from '../request/path.js';
+import { savedStatus } from '../request/quorum.js';
 import type { DatabaseRoute } from './route.js';
 
 /** Functions of design documents that answer requests: shows and updates. */
@@ -100,8 +101,10 @@ async function update(exchange: Exchange, database: Database): Promise<void> {
   const request = functionRequest(exchange, database, { id, body: await functionBody(exchange) });
   const result = await callFunction(exchange, database, found, `[${textOf(doc)},${request}]`);
   const [changed, answer] = splitArray(result) as [Bytes, Bytes];
-  const headers = changed === 'null' ? {} : await saveChanged(exchange, database, changed);
-  const standard = changed === 'null' ? 200 : 201;
+  // Anything but an object means that there is nothing to save.
+  const isSaved = changed.startsWith('{');
+  const headers = isSaved ? await saveChanged(exchange, database, changed) : {};
+  const standard = isSaved ? savedStatus(exchange, 201) : 200;
   answerFunction(exchange, JSON.parse(fromBytes(answer)) as FunctionAnswer, standard, headers);
 }
 

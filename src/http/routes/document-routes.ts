@@ -143,7 +143,7 @@ export const postDocument: DatabaseHandler = async (exchange, database) => {
 
 async function putDocument(exchange: Exchange, database: Database, id: Bytes): Promise<void> {
   checkWritableId(exchange, id);
-  if (exchange.header('content-type')?.startsWith('multipart/')) {
+  if (exchange.header('content-type')?.startsWith('multipart/related')) {
     await withMultipart(exchange, async (bytes, follower) =>
       putInput(exchange, database, id, await readBytes(exchange, bytes), follower),
     );
@@ -201,7 +201,8 @@ async function save(
   if (isDesignId(input.id)) checkDbAdmin(exchange.user, database.security);
   const { batches, registry, metrics } = exchange.services;
   const { newEdits, follower } = options;
-  if (newEdits && follower === undefined && exchange.query.first('batch') === 'ok') {
+  const mayBatch = newEdits && follower === undefined && exchange.method !== 'COPY';
+  if (mayBatch && exchange.query.first('batch') === 'ok') {
     batches.add(database, exchange.user, input);
     exchange.text(202, `{"ok":true,"id":${quoteId(input.id)}}`);
     return;

@@ -44,8 +44,13 @@ function read(
 
 async function explain(exchange: Exchange, database: Database): Promise<void> {
   const context = contextOf(exchange, database);
-  const request = read(exchange, context, await exchange.jsonObject());
-  if (request !== undefined) exchange.json(200, explainQuery(context, request));
+  const { bookmark, ...body } = await exchange.jsonObject();
+  // Nothing is read, so a bookmark of any form is shown as it is.
+  const isText = typeof bookmark === 'string' && bookmark !== '';
+  const request = read(exchange, context, isText || bookmark === undefined ? body : { ...body, bookmark });
+  if (request === undefined) return;
+  if (isText) request.bookmarkText = bookmark;
+  exchange.json(200, explainQuery(context, request));
 }
 
 async function find(exchange: Exchange, database: Database): Promise<void> {

@@ -9,6 +9,7 @@ import type { Exchange } from '../exchange.js';
 import { listingRequest, type ListingRequest } from '../request/listing-query.js';
 import {
   bodyParameters,
+  list as listOf,
   parseError,
   queryParameters,
   sharedParameters,
@@ -65,8 +66,8 @@ function listQueries(kind: ListingKind): DatabaseHandler {
         throw badRequest('Each query must be a JSON object.');
       if ('keys' in query && !Array.isArray(query.keys))
         throw parseError('`keys` must be an array of strings.');
-      const own = bodyParameters(query as Record<string, unknown>);
-      const request = singleKey(limitRows(exchange.services.config, listingRequest([...shared, ...own])));
+      const own = [...bodyParameters(query as Record<string, unknown>)].map(singleKey);
+      const request = limitRows(exchange.services.config, listingRequest([...shared, ...own]));
       checkPartitionAsked(database, kind, request);
       return request;
     });
@@ -75,14 +76,9 @@ function listQueries(kind: ListingKind): DatabaseHandler {
 }
 
 /** Among several queries, a list of one key is that key: no row where it is missing. */
-function singleKey(request: ListingRequest): ListingRequest {
-  if (request.keys?.length !== 1) return request;
-  return { ...request, ...listingBounds(request.keys[0]), keys: undefined };
-}
-
-function listingBounds(key: unknown): Pick<ListingRequest, 'start' | 'end' | 'limit'> {
-  const { start, end, limit } = listingRequest([['key', { value: key }]]);
-  return { start, end, limit };
+function singleKey([name, parameter]: [string, Parameter]): [string, Parameter] {
+  const keys = name === 'keys' ? listOf(parameter) : [];
+  return keys.length === 1 ? ['key', { value: keys[0] }] : [name, parameter];
 }
 
 function checkPartitionAsked(database: Database, kind: ListingKind, { partition }: ListingRequest): void {

@@ -47,6 +47,7 @@ async function docs(exchange: Exchange): Promise<void> {
 /** GET /_scheduler/docs/{database}, with its name as one part of the path or as several, and /{docid} behind it. */
 async function docsBelow(exchange: Exchange): Promise<void> {
   const { database, id } = splitBelow(exchange.parts.slice(2));
+  if (!exchange.services.registry.exists(database)) throw notFound('Database does not exist.');
   if (id === undefined) return await listDocs(exchange, [database]);
   const found = exchange.services.replicator.docs.get(database, id);
   if (found === undefined) throw notFound('missing');
@@ -89,7 +90,8 @@ function page(exchange: Exchange): { skip: number; limit: number } {
 function wholeNumber(exchange: Exchange, name: string): number | undefined {
   const text = exchange.query.first(name);
   if (text === undefined) return undefined;
-  if (!/^[+-]?\d+$/.test(text)) throw new RequestError('query_parse_error', `${name} must be an integer`);
+  if (!/^[+-]?\d+$/.test(text))
+    throw new RequestError('query_parse_error', `Invalid value for integer: "${text}"`);
   return Math.max(0, Math.min(Number(text), Number.MAX_SAFE_INTEGER));
 }
 

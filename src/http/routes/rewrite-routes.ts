@@ -105,7 +105,12 @@ async function rewriteByFunction(
   requireJavascript(design.value);
   const body = await functionBody(exchange);
   const request = functionRequest(exchange, database, { body });
-  const text = await callFunction(exchange, database, { design, path: ['rewrites'] }, `[${request}]`);
+  const text = await callFunction(exchange, database, { design, path: ['rewrites'] }, `[${request}]`).catch(
+    (error: unknown) => {
+      const isThrown = error instanceof FunctionError && error.error === 'render_error';
+      throw isThrown ? new FunctionError('rewrite_error', error.reason) : error;
+    },
+  );
   const result = JSON.parse(fromBytes(text)) as unknown;
   const query = new Map(exchange.query.entries());
   if (typeof result === 'string') return route(rewritten(exchange, result, { query, body }));

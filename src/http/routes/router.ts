@@ -157,8 +157,7 @@ function routeReserved(exchange: Exchange, database: Database): void | Promise<v
   }
   const isRead = method === 'GET' || method === 'HEAD';
   const isDesign = second.startsWith('_design/');
-  if (isRead && isDesign && (third === undefined || third.startsWith('_')))
-    return redirectDesign(exchange, second);
+  if (isRead && isDesign) return redirectDesign(exchange, second);
   if (parts.length > 2)
     return callAttachment(isDesign ? designAttachmentRoute : attachmentRoute, exchange, database, second, 2);
   return callDocument(isDesign ? designDocumentRoute : documentRoute, exchange, database, second);

@@ -75,7 +75,10 @@ function listNames(exchange: Exchange): string[] {
     name,
     { text },
   ]);
-  return [...exchange.services.registry.names(listingRequest(parameters))];
+  const { registry } = exchange.services;
+  const request = listingRequest(parameters);
+  if (request.keys === undefined) return [...registry.names(request)];
+  return request.keys.filter((key): key is string => typeof key === 'string' && registry.exists(key));
 }
 
 function tagged(exchange: Exchange, json: string): void {

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newDb, startServer } from '../support/server.js';
+
+/** Details that no documentation tells, as CouchDB 3.4.3 answers them. */
+const client = await startServer();
+
+interface Case {
+  /** The request; `~` stands for the database. */
+  do: string;
+  json?: unknown;
+  headers?: Record<string, string>;
+  status: number;
+  /** Members of the response, by dotted name. */
+  has?: Record<string, unknown>;
+}
+
+/** Sends the requests of an area one after the other to a database with these documents. */
+function area(name: string, docs: readonly object[], cases: readonly Case[]): void {
+  test(name, async () => {
+    const db = await newDb(client);
+    await client.post(`${db}/_bulk_docs`, { docs });
+    for (const { do: request, json, headers = {}, status, has = {} } of cases) {
+      const [method, path] = request.split(' ') as [string, string];
+      const address = encodeURI(path.replaceAll('~', db)).replaceAll('%25', '%');
+      const answer = await client.send(method, address, { json, headers });
+      const shown = `${request} ${JSON.stringify(json)}: ${answer.text}`;
+      assert.equal(answer.status, status, shown);
+      for (const [member, value] of Object.entries(has))
+        assert.deepEqual(at(answer.body, member), value, shown);
+    }
+  });
+}
+
+const at = (value: unknown, path: string): unknown =>
+  path
+    .split('.')
+    .reduce<unknown>((found, name) => (found as Record<string, unknown> | undefined)?.[name], value);
+
+area(
+  'Listings',
+  [{ _id: 'a' }, { _id: 'b' }, { _id: 'c' }],
+  [
+    { do: 'GET ~/_all_docs?key="b"&keys=["a"]', status: 200, has: { 'rows.0.id': 'a', 'rows.length': 1 } },
+    { do: 'GET ~/_all_docs?keys=["a"]&key="b"', status: 400, has: { error: 'query_parse_error' } },
+    { do: 'GET ~/_all_docs?keys=["a"]&key="a"', status: 200, has: { 'rows.0.id': 'a' } },
+    { do: 'GET ~/_all_docs?keys=["a","b"]&key="a"', status: 400, has: { error: 'query_parse_error' } },
+    {
+      do: 'POST ~/_all_docs/queries',
+      json: {
+        queries: [
+          { keys: ['a'], key: 'b' },
+          { key: 'b', keys: ['a'] },
+        ],
+      },
+      status: 200,
+      has: { 'results.0.rows.0.id': 'b', 'results.1.rows.0.id': 'a' },
+    },
+    { do: 'GET /_all_dbs?keys=["_users"]', status: 200, has: { '0': '_users', length: 1 } },
+    { do: 'GET /_dbs_info?keys=["_users"]', status: 200, has: { '0.key': '_users', length: 1 } },
+  ],
+);
+
+area(
+  'Documents',
+  [{ _id: 'a' }],
+  [
+    { do: 'PUT ~/first?w=1&w=2', json: {}, status: 201 },
+    { do: 'PUT ~/second?w=2&w=1', json: {}, status: 202 },
+    { do: 'POST ~/_bulk_docs', json: { w: '2', docs: [{}] }, status: 201 },
+    { do: 'POST ~/_bulk_docs', json: { w: 2, docs: [{}] }, status: 202 },
+    { do: 'COPY ~/a?batch=ok', headers: { destination: 'copied' }, status: 201 },
+    { do: 'GET ~/a?rev=9-abc&latest=true', status: 200, has: { _id: 'a' } },
+    { do: 'GET ~/a?rev=x&latest=true', status: 400 },
+    { do: 'GET ~/none?rev=9-abc&latest=true', status: 404 },
+    { do: 'GET ~/_design%2Fd/file.txt', status: 301 },
+    {
+      do: 'PUT ~/mixed',
+      json: {},
+      headers: { 'content-type': 'multipart/mixed; boundary=b' },
+      status: 201,
+    },
+  ],
+);
+
+area(
+  'Feeds',
+  [{ _id: 'a' }],
+  [
+    { do: 'GET ~/_changes?limit=-1', status: 200, has: { 'results.length': 1 } },
+    { do: 'GET ~/_changes?seq_interval=0', status: 400, has: { reason: 'invalid_seq_interval' } },
+    { do: 'GET ~/_changes?seq_interval=x', status: 400, has: { reason: 'invalid_seq_interval' } },
+  ],
+);
+
+const update = 'function (doc, req) { return [req.query.n ? 5 : {_id: req.id}, "done"]; }';
+const rewrites = 'function (req) { throw {forbidden: "no"}; }';
+
+area(
+  'Functions',
+  [{ _id: '_design/d', updates: { update }, rewrites, lists: {}, views: {} }],
+  [
+    { do: 'POST ~/_design/d/_update/update/new?w=2', json: {}, status: 202 },
+    { do: 'POST ~/_design/d/_update/update/other?n=1', json: {}, status: 200 },
+    { do: 'GET ~/other', status: 404 },
+    { do: 'GET ~/_design/d/_rewrite/x', status: 500, has: { error: 'rewrite_error' } },
+  ],
+);
+
+const notUsed = 'was not used because it';
+const counted = { execution_stats: true };
+
+area(
+  'Queries',
+  [{ _id: 'A' }, { _id: 'a', n: 1 }, { _id: '_design/d' }, { _id: '_design/e', n: 1 }],
+  [
+    {
+      do: 'POST ~/_find',
+      json: { selector: {}, use_index: '' },
+      status: 200,
+      has: {
+        warning: `_design/ ${notUsed} does not contain a valid index for this query.\nNo matching index found, create an index to optimize query time.`,
+      },
+    },
+    { do: 'POST ~/_find', json: { selector: {}, use_index: ['a', ''] }, status: 200 },
+    { do: 'POST ~/_find', json: { selector: {}, use_index: ['a', 'b', 'c'] }, status: 400 },
+    {
+      do: 'POST ~/_explain',
+      json: { selector: {}, bookmark: 'x' },
+      status: 200,
+      has: { 'opts.bookmark': 'x' },
+    },
+    { do: 'POST ~/_find', json: { selector: {}, bookmark: 'x' }, status: 400 },
+    {
+      do: 'POST ~/_find',
+      json: { selector: {}, ...counted },
+      status: 200,
+      has: { 'execution_stats.total_docs_examined': 2, 'execution_stats.total_keys_examined': 2 },
+    },
+    {
+      do: 'POST ~/_find',
+      json: { selector: {}, limit: 1, ...counted },
+      status: 200,
+      has: { 'execution_stats.total_docs_examined': 2 },
+    },
+    {
+      do: 'POST ~/_find',
+      json: { selector: { n: 1 }, ...counted },
+      status: 200,
+      has: { 'execution_stats.total_docs_examined': 3 },
+    },
+  ],
+);
+
+area(
+  'The server',
+  [],
+  [
+    {
+      do: 'GET /_session',
+      headers: { authorization: 'Basic xx' },
+      status: 400,
+      has: { reason: 'Authorization header has invalid base64 value' },
+    },
+    { do: 'GET /_scheduler/docs?limit=x', status: 400, has: { reason: 'Invalid value for integer: "x"' } },
+    { do: 'GET /_scheduler/docs/nope/_replicator', status: 404, has: { error: 'not_found' } },
+  ],
+);
+
+test('the first part of a multipart document must be JSON', async () => {
+  const db = await newDb(client);
+  const part = (type: string): string => `--b\r\nContent-Type: ${type}\r\n\r\n{}\r\n--b--`;
+  const headers = { 'content-type': 'multipart/related; boundary=b' };
+  const put = async (type: string): Promise<number> =>
+    (await client.send('PUT', `${db}/doc`, { raw: part(type), headers })).status;
+  assert.equal(await put('text/plain'), 415);
+  assert.equal(await put('application/json; charset=utf-8'), 201);
+});
