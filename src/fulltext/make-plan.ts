@@ -9,6 +9,7 @@ import { lengthKey, numberKey, termKey, termsKey } from '../search/postings.js';
 import type { QueryNode, RangeNode } from '../search/query/query-node.js';
 import type { Bytes } from '../base/bytes.js';
 import { BlockWalk } from './block-walk.js';
+import type { IndexStatistics } from './index-statistics.js';
 import type { Plan } from './plan.js';
 import { termOf, type SearchReader } from './search-reader.js';
 
@@ -23,10 +24,10 @@ const phraseTermsMax = 1_024;
 export class Planner {
   /** Looks into the index for patterns and ranges. */
   readonly walk: BlockWalk;
-  readonly #fields = new Map<string, ReturnType<SearchReader['field']>>();
 
   constructor(
     private readonly reader: () => SearchReader,
+    private readonly statistics: IndexStatistics,
     private readonly analyzer: Analyzer,
     check: () => void,
     runtime: Runtime,
@@ -101,24 +102,21 @@ export class Planner {
       counts.push(count);
     }
     const docs = Math.min(...counts);
-    const scores = counts.map((count) => this.#score(reader, field, count));
+    const scores = terms.map(({ key }, i) => this.#score(field, key, counts[i]!));
     const score = (frequency: number, length: number): number =>
       scores.reduce((sum, each) => sum + each(frequency, length), 0);
     return { kind: 'phrase', terms, slop, score, boost, docs };
   }
 
   #term(field: string, key: Bytes, boost: number): Plan {
-    const reader = this.reader();
-    const docs = reader.count(key);
+    const docs = this.reader().count(key);
     return docs === 0
       ? { kind: 'none' }
-      : { kind: 'term', key, score: this.#score(reader, field, docs), boost, docs };
+      : { kind: 'term', key, score: this.#score(field, key, docs), boost, docs };
   }
 
-  #score(reader: SearchReader, field: string, docsWithTerm: number): ReturnType<typeof bm25> {
-    const known = this.#fields.get(field) ?? reader.field(field);
-    this.#fields.set(field, known);
-    return bm25({ ...known, docsWithTerm });
+  #score(field: string, key: Bytes, docs: number): ReturnType<typeof bm25> {
+    return bm25({ ...this.statistics.field(field), docsWithTerm: this.statistics.count(key, docs) });
   }
 
   async #wildcard(field: string, text: string, boost: number): Promise<Plan> {

@@ -6,6 +6,7 @@ import { readDoc, type IndexedDoc } from '../search/postings.js';
 import { evaluate, type Found } from './evaluate.js';
 import { Facets, isDrilledTo } from './facets.js';
 import { Groups } from './groups.js';
+import { IndexStatistics } from './index-statistics.js';
 import { Planner } from './make-plan.js';
 import type { Plan } from './plan.js';
 import type { SearchSource } from './search-source.js';
@@ -41,6 +42,7 @@ export class TextSearch {
   #total = 0;
   /** How many there are: one for each group of the database. */
   readonly #indexes: number;
+  readonly #statistics: IndexStatistics;
 
   constructor(
     private readonly source: SearchSource,
@@ -51,6 +53,9 @@ export class TextSearch {
   ) {
     this.#started = source.database.runtime.monotonicMs();
     this.#indexes = source.readers().length;
+    this.#statistics = new IndexStatistics(() =>
+      source.readers().flatMap((reader) => (reader ? [new SearchReader(reader, request.partition)] : [])),
+    );
     this.#node = parseQuery(request.query ?? '*:*');
     const { sort, limit, after, group, counts, ranges, drilldown } = request;
     this.#top = new TopHits(group === undefined ? limit : 0, sort, after);
@@ -78,12 +83,13 @@ export class TextSearch {
     };
   }
 
-  /** Each group of the database has an index with numbers of its own; how relevant a document is, is told by its group. */
+  /** Each group of the database has an index with numbers of its own. */
   async #searchGroup(group: number, analyzer: Analyzer): Promise<void> {
     const first = this.#reader(group);
     if (first === undefined) return;
     const planner = new Planner(
       () => this.#reader(group) ?? first,
+      this.#statistics,
       analyzer,
       () => this.#check(),
       this.source.database.runtime,

@@ -57,10 +57,9 @@ export class SearchReader {
     return this.#totals(key).docs;
   }
 
-  /** Documents with a field, and the terms that it has on average. */
-  field(name: string): { docs: number; averageLength: number } {
-    const { docs, length } = this.#totals(lengthKey(name));
-    return { docs, averageLength: docs === 0 ? 0 : length / docs };
+  /** Documents with a field, and the terms that all of them have in it. */
+  field(name: string): BlockTotals {
+    return this.#totals(lengthKey(name));
   }
 
   /** Postings from one key to before another: no fewer than the documents that have one. */

@@ -1,5 +1,6 @@
 import { toBytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
+import { IndexStatistics } from '../fulltext/index-statistics.js';
 import { Planner } from '../fulltext/make-plan.js';
 import { SearchReader } from '../fulltext/search-reader.js';
 import { namedSearch, searchSource } from '../fulltext/search-source.js';
@@ -52,6 +53,9 @@ export async function openText(
   const analyzer = await makeAnalyzer(source.analyzer);
   const condition = new ConditionReader(text!.definition).read(normal);
   const groups: TextGroup[] = [];
+  const statistics = new IndexStatistics(() =>
+    source.readers().flatMap((reader) => (reader ? [new SearchReader(reader, partition)] : [])),
+  );
   for (const group of source.readers().keys()) {
     const reader = (): SearchReader | undefined => {
       const current = source.readers()[group];
@@ -62,7 +66,7 @@ export async function openText(
       groups.push({ reader, plan: { kind: 'none' }, texts: [] });
       continue;
     }
-    const planner = new Planner(() => reader() ?? first, analyzer, check, runtime);
+    const planner = new Planner(() => reader() ?? first, statistics, analyzer, check, runtime);
     groups.push({ reader, ...(await new TextPlanner(planner, first).plan(condition)) });
   }
   return { groups, sort, isScored: hasText(normal) };

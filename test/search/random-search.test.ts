@@ -3,92 +3,138 @@ import { test } from 'node:test';
 import { assertOk } from '../support/expect.js';
 import { newDb, startServer } from '../support/server.js';
 import { randomQuery, type NaiveDoc } from './naive-search.js';
+import { corpusIndex, countsOf, RandomCorpus, randomFrom, vocabulary, type Hit } from './random-corpus.js';
 
 const client = await startServer();
-const letters = 'abcd';
-const words = [...letters]
-  .flatMap((a) => [...letters].map((b) => `${a}${b}`))
-  .concat(['aaa', 'abc', 'cab', 'dcd']);
-const kinds = ['red', 'green', 'blue'];
 
-/** The same numbers for the same seed. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
+async function newCorpus(seed: number, query = '', prefix = ''): Promise<RandomCorpus> {
+  const db = await newDb(client, query);
+  await client.put(`${db}/_design/s`, { indexes: { i: corpusIndex } });
+  return new RandomCorpus(client, db, randomFrom(seed), prefix);
 }
 
-const index = `function (doc) {
-  index('default', doc.words.join(' '));
-  index('number', doc.number);
-  index('kind', doc.kind, { facet: true });
-}`;
+const compare = <T>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
 
 test('random queries find what a look at every document finds, while documents change', async () => {
-  const random = randomFrom(20_261);
-  const db = await newDb(client, '?q=2');
-  await client.put(`${db}/_design/s`, { indexes: { i: { analyzer: 'whitespace', index } } });
-  const docs = new Map<string, NaiveDoc>();
-  const revs = new Map<string, string>();
-  for (let round = 0; round < 8; round++) {
-    const changes = Array.from({ length: 40 }, () => {
-      const _id = `doc${Math.floor(random() * 120)}`;
-      const isDeleted = revs.has(_id) && random() < 0.3;
-      const length = 1 + Math.floor(random() * 12);
-      const doc: NaiveDoc = {
-        words: Array.from({ length }, () => words[Math.floor(random() * words.length)]!),
-        number: Math.floor(random() * 30) - 10,
-        kind: kinds[Math.floor(random() * kinds.length)]!,
-      };
-      return { _id, isDeleted, doc };
-    });
-    const latest = new Map(changes.map((change) => [change._id, change]));
-    const body = [...latest.values()].map(({ _id, isDeleted, doc }) => ({
-      _id,
-      ...(revs.has(_id) && { _rev: revs.get(_id) }),
-      ...(isDeleted ? { _deleted: true } : doc),
-    }));
-    const saved = await client.post(`${db}/_bulk_docs`, { docs: body });
-    assertOk(saved, 201);
-    for (const { id, rev } of saved.body as { id: string; rev: string }[]) {
-      const { isDeleted, doc } = latest.get(id)!;
-      if (isDeleted) docs.delete(id);
-      else docs.set(id, doc);
-      if (isDeleted) revs.delete(id);
-      else revs.set(id, rev);
-    }
-    for (let i = 0; i < 12; i++) {
-      const query = randomQuery(words, random);
-      const expected = [...docs].flatMap(([id, doc]) => {
-        const score = query.score(doc, docs);
-        return score === undefined ? [] : [{ id, score, doc }];
-      });
-      const counts = Object.fromEntries(
-        [...kinds]
-          .sort()
-          .map((kind) => [kind, expected.filter(({ doc }) => doc.kind === kind).length] as const)
-          .filter(([, count]) => count > 0),
-      );
+  const corpus = await newCorpus(20_261, '?q=2');
+  for (let round = 0; round < 10; round++) {
+    await corpus.change(40);
+    for (let i = 0; i < 15; i++) {
+      const query = randomQuery(vocabulary, corpus.random);
       // Clauses that find nothing make the search look at few documents at a time.
       const q = i % 3 === 0 ? `${query.text} ${'-nothing '.repeat(900)}` : query.text;
-      const answer = await client.post(`${db}/_design/s/_search/i`, { q, limit: 200, counts: ['kind'] });
+      const answer = await client.post(`${corpus.db}/_design/s/_search/i`, { q, limit: 200 });
       assertOk(answer, 200);
-      const rows = answer.body.rows as { id: string; order: [number, number] }[];
-      assert.equal(answer.body.total_rows, expected.length, query.text);
-      assert.deepEqual(rows.map(({ id }) => id).sort(), expected.map(({ id }) => id).sort(), query.text);
-      assert.deepEqual(answer.body.counts, { kind: counts }, query.text);
-      const scores = new Map(expected.map(({ id, score }) => [id, score]));
-      for (const [at, { id, order }] of rows.entries()) {
-        assert.ok(
-          Math.abs(order[0] - scores.get(id)!) < 1e-9,
-          `${query.text}: ${id} ${order[0]} ${scores.get(id)}`,
-        );
-        if (at > 0) assert.ok(rows[at - 1]!.order[0] >= order[0], query.text);
-      }
+      corpus.checkHits(query, answer.body.rows as Hit[], answer.body.total_rows);
     }
   }
+});
+
+test('facets, drilldown, sorting and groups are those of a look at every document', async () => {
+  const corpus = await newCorpus(31, '?q=2');
+  const path = `${corpus.db}/_design/s/_search/i`;
+  const ranges = { number: { low: '[* TO 0}', middle: '[0 TO 10]', high: '{10 TO *]' } };
+  const inRange = { low: (n: number) => n < 0, middle: (n: number) => n >= 0 && n <= 10, high: (n: number) => n > 10 };
+  for (let round = 0; round < 6; round++) {
+    await corpus.change(40);
+    for (let i = 0; i < 6; i++) {
+      const query = randomQuery(vocabulary, corpus.random);
+      const drilldown = [
+        ['kind', 'red', 'blue'],
+        ['tag', 'new'],
+      ].slice(i % 3);
+      const isDrilled = (doc: NaiveDoc): boolean =>
+        drilldown.every(([field, ...texts]) =>
+          (field === 'kind' ? [doc.kind] : doc.tags).some((text) => texts.includes(text)),
+        );
+      const found = corpus.found(query).filter(({ doc }) => isDrilled(doc));
+      const asked = { q: query.text, limit: 200, ...(drilldown.length > 0 && { drilldown }) };
+      const sort = ['-number<number>', 'kind<string>', '_id'];
+      const answer = await client.post(path, { ...asked, counts: ['kind', 'tag'], ranges, sort });
+      assertOk(answer, 200);
+      const { body } = answer;
+      assert.equal(body.total_rows, found.length, query.text);
+      assert.deepEqual(body.counts, {
+        kind: countsOf(found, ({ kind }) => [kind]),
+        tag: countsOf(found, ({ tags }) => tags),
+      });
+      const counted = Object.entries(inRange).map(([name, is]) => [
+        name,
+        found.filter(({ doc }) => is(doc.number)).length,
+      ]);
+      assert.deepEqual(body.ranges, { number: Object.fromEntries(counted) });
+      const sorted = found.toSorted(
+        (a, b) =>
+          b.doc.number - a.doc.number || compare(a.doc.kind, b.doc.kind) || compare(a.id, b.id),
+      );
+      assert.deepEqual(
+        (body.rows as Hit[]).map(({ id }) => id),
+        sorted.map(({ id }) => id),
+        query.text,
+      );
+      await checkGroups(path, asked, found);
+    }
+  }
+});
+
+async function checkGroups(
+  path: string,
+  asked: object,
+  found: readonly { id: string; score: number; doc: NaiveDoc }[],
+): Promise<void> {
+  const group = { group_field: 'kind', group_sort: '"kind<string>"', group_limit: 2, limit: 3, sort: '_id' };
+  const { body } = await client.post(path, { ...asked, ...group, group_sort: 'kind<string>' });
+  const kinds = [...new Set(found.map(({ doc }) => doc.kind))].sort();
+  const expected = kinds.slice(0, 2).map((kind) => {
+    const ids = found.filter(({ doc }) => doc.kind === kind).map(({ id }) => id);
+    return { by: kind, total_rows: ids.length, ids: ids.sort().slice(0, 3) };
+  });
+  const groups = (body.groups as { by: string; total_rows: number; rows: Hit[] }[]).map(
+    ({ by, total_rows, rows }) => ({ by, total_rows, ids: rows.map(({ id }) => id) }),
+  );
+  assert.equal(body.total_rows, found.length);
+  assert.deepEqual(groups, expected);
+}
+
+test('pages by bookmark show every document that stays as it is once, while others change', async () => {
+  const corpus = await newCorpus(77);
+  for (let round = 0; round < 4; round++) {
+    await corpus.change(150);
+    const before = new Map(corpus.docs);
+    const seen: string[] = [];
+    let bookmark: string | undefined;
+    for (;;) {
+      const asked = { q: '*:*', sort: ['number<number>', '_id'], limit: 9, bookmark };
+      const { body } = await client.post(`${corpus.db}/_design/s/_search/i`, asked);
+      const rows = body.rows as Hit[];
+      if (rows.length === 0) break;
+      seen.push(...rows.map(({ id }) => id));
+      bookmark = body.bookmark as string;
+      await corpus.change(3);
+    }
+    const kept = [...before].filter(([id, doc]) => corpus.docs.get(id) === doc);
+    const sorted = kept.sort(([a, x], [b, y]) => x.number - y.number || compare(a, b)).map(([id]) => id);
+    const stayed = new Set(sorted);
+    assert.deepEqual(
+      seen.filter((id) => stayed.has(id)),
+      sorted,
+    );
+  }
+});
+
+test('each partition is searched as if it were alone', async () => {
+  const first = await newCorpus(5, '?partitioned=true', 'p1:');
+  const second = new RandomCorpus(client, first.db, first.random, 'p2:');
+  for (let round = 0; round < 3; round++)
+    for (const [corpus, partition] of [[first, 'p1'], [second, 'p2']] as const) {
+      await corpus.change(40, 60);
+      for (let i = 0; i < 8; i++) {
+        const query = randomQuery(vocabulary, corpus.random);
+        const path = `${corpus.db}/_partition/${partition}/_design/s/_search/i`;
+        const { body } = await client.post(path, { q: query.text, limit: 200 });
+        corpus.checkHits(query, body.rows as Hit[], body.total_rows);
+      }
+    }
 });
 
 test('terms of many documents stay exact while these change', async () => {
