@@ -5,6 +5,12 @@ import { boostUnit, type Block, type BlockWriter } from '../search/posting-block
 const firstBytes = 1 << 16;
 /** Tokens of a document that there is room for at first. */
 const tokensAtFirst = 1_024;
+const termsAtFirst = 1_024;
+/** What is kept of a term, the number of its documents first. */
+const termMembers = 4;
+const frequencyMember = 1;
+const firstMember = 2;
+const lastMember = 3;
 /** What a term takes in memory beside its key, roughly. */
 const termOverheadBytes = 200;
 /** What a posting takes beside its bytes when the log is put in order. */
@@ -23,13 +29,11 @@ export interface TermField {
 export class PostingLog {
   readonly keys: Bytes[] = [];
   readonly #terms = new Map<Bytes, number>();
-  /** Documents of each term. */
-  readonly #counts: number[] = [];
-  /** Of the terms of the document under way: their first and last token, and how many. */
-  readonly #firstToken: number[] = [];
-  readonly #lastToken: number[] = [];
-  readonly #frequency: number[] = [];
-  readonly #fieldOf: TermField[] = [];
+  /**
+   * Of each term the number of its documents, and in the document under way how often it stands there and its first and last
+   * token. They stand side by side: with a number of lists, every token would wait for as many places in memory.
+   */
+  #members = new Uint32Array(termsAtFirst * termMembers);
   /** Tokens of the document under way, those of a term linked in their order. */
   #positions = new Uint32Array(tokensAtFirst);
   #nextToken = new Uint32Array(tokensAtFirst);
@@ -37,6 +41,8 @@ export class PostingLog {
   /** Its terms. */
   #docTerms = new Uint32Array(tokensAtFirst);
   #docTermCount = 0;
+  /** The fields that they stand in. */
+  #docFields: TermField[] = [];
   /** Those of them that it is listed under. */
   readonly #listed: number[] = [];
   #log = new Uint8Array(firstBytes);
@@ -65,12 +71,11 @@ export class PostingLog {
   term(key: Bytes): number {
     const known = this.#terms.get(key);
     if (known !== undefined) return known;
-    const term = this.keys.push(key) - 1;
-    this.#terms.set(key, term);
-    this.#counts.push(0);
-    this.#firstToken.push(0);
-    this.#lastToken.push(0);
-    this.#frequency.push(0);
+    // A string of its own: joined ones are slower to read, and may keep the whole text that a part of them comes from.
+    const flat = Buffer.from(key, 'latin1').toString('latin1');
+    const term = this.keys.push(flat) - 1;
+    this.#terms.set(flat, term);
+    if (this.keys.length * termMembers > this.#members.length) this.#members = doubled(this.#members);
     this.#keyBytes += key.length;
     return term;
   }
@@ -80,18 +85,20 @@ export class PostingLog {
     if (this.#tokens === this.#positions.length) this.#growTokens();
     const token = this.#tokens++;
     this.#positions[token] = position;
-    if (this.#frequency[term]!++ === 0) {
-      this.#firstToken[term] = token;
-      this.#fieldOf[term] = field;
+    const members = this.#members;
+    const at = term * termMembers;
+    if (members[at + frequencyMember]!++ === 0) {
+      members[at + firstMember] = token;
+      this.#docFields[this.#docTermCount] = field;
       this.#docTerms[this.#docTermCount++] = term;
-    } else this.#nextToken[this.#lastToken[term]!] = token;
-    this.#lastToken[term] = token;
+    } else this.#nextToken[members[at + lastMember]!] = token;
+    members[at + lastMember] = token;
   }
 
   /** The document under way is listed under a term, without a place. */
   list(term: number, length: number): void {
     this.#listed.push(term);
-    this.#counts[term]!++;
+    this.#members[term * termMembers]!++;
     this.#numbers(term, 0, length, boostUnit);
   }
 
@@ -104,18 +111,19 @@ export class PostingLog {
   endDoc(): { doc: number; terms: Uint32Array } {
     for (let i = 0; i < this.#docTermCount; i++) {
       const term = this.#docTerms[i]!;
-      const frequency = this.#frequency[term]!;
-      const { length, boost } = this.#fieldOf[term]!;
-      this.#counts[term]!++;
+      const at = term * termMembers;
+      const frequency = this.#members[at + frequencyMember]!;
+      const { length, boost } = this.#docFields[i]!;
+      this.#members[at]!++;
       this.#numbers(term, frequency, length, Math.round(boost * boostUnit));
       let before = 0;
-      for (let token = this.#firstToken[term]!, left = frequency; left > 0; left--) {
+      for (let token = this.#members[at + firstMember]!, left = frequency; left > 0; left--) {
         const position = this.#positions[token]!;
         this.#number(position - before);
         before = position;
         token = this.#nextToken[token]!;
       }
-      this.#frequency[term] = 0;
+      this.#members[at + frequencyMember] = 0;
     }
     const terms = new Uint32Array(this.#listed.length + this.#docTermCount);
     terms.set(this.#listed);
@@ -126,20 +134,16 @@ export class PostingLog {
   }
 
   #growTokens(): void {
-    const grown = (list: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> => {
-      const larger = new Uint32Array(list.length * 2);
-      larger.set(list);
-      return larger;
-    };
-    this.#positions = grown(this.#positions);
-    this.#nextToken = grown(this.#nextToken);
-    this.#docTerms = grown(this.#docTerms);
+    this.#positions = doubled(this.#positions);
+    this.#nextToken = doubled(this.#nextToken);
+    this.#docTerms = doubled(this.#docTerms);
   }
 
   /** The postings term by term. `numberOf` gives the number of each document in the index, 0 for those that don't count. */
   sorted(numberOf: Uint32Array): SortedLog {
     const starts = new Uint32Array(this.keys.length + 1);
-    for (const [term, count] of this.#counts.entries()) starts[term + 1] = starts[term]! + count;
+    for (let term = 0; term < this.keys.length; term++)
+      starts[term + 1] = starts[term]! + this.#members[term * termMembers]!;
     const places = new Uint32Array(this.#total);
     const docs = new Uint32Array(this.#total);
     const next = starts.slice();
@@ -183,6 +187,12 @@ export class PostingLog {
     }
     this.#log[this.#end++] = rest;
   }
+}
+
+function doubled(list: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(list.length * 2);
+  larger.set(list);
+  return larger;
 }
 
 class LogReader {

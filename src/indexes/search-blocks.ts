@@ -53,17 +53,24 @@ export function changeBlocks(
     const row = blockAt(tree, key, docs[i]!);
     const end = row === undefined ? Infinity : firstBehind(tree, key, row.id);
     while (i < docs.length && docs[i]! < end) i++;
-    const kept =
-      row === undefined
-        ? []
-        : decoding(() => rawPostings(blockOf(row))).filter(({ doc }) => !affected.has(doc));
+    const before = row === undefined ? [] : decoding(() => rawPostings(blockOf(row)));
+    const kept = before.filter(({ doc }) => !affected.has(doc));
     const from = next;
     while (next < added.length && added[next]!.doc < end) next++;
     const postings = [...kept, ...added.slice(from, next)].sort((a, b) => a.doc - b.doc);
+    if (isSame(before, postings)) continue;
     if (row !== undefined) changes.removals.push({ key, id: row.id, n: 0 });
     for (const block of inBlocks(postings)) changes.inserts.push(blockRow(key, block));
   }
 }
+
+/** As for terms of a text that has stayed as it was while something else of its document has changed. */
+const isSame = (a: readonly RawPosting[], b: readonly RawPosting[]): boolean =>
+  a.length === b.length &&
+  a.every(({ doc, flags, body }, i) => {
+    const other = b[i]!;
+    return doc === other.doc && flags === other.flags && body === other.body;
+  });
 
 function* inBlocks(postings: readonly RawPosting[]): Generator<Block> {
   const writer = new BlockWriter(1_024);

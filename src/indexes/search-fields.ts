@@ -8,6 +8,7 @@ import { encodeVector, isVector } from '../search/vectors.js';
 import type { Emitted } from './doc-rows.js';
 import type { PostingLog, TermField } from './posting-log.js';
 import { defaultFieldName } from './text-definition.js';
+import { WordTable } from './word-table.js';
 
 /** Longer terms are not indexed. */
 const termBytesMax = 4_096;
@@ -38,7 +39,7 @@ const noWord = -2;
 class BatchField implements TermField {
   readonly key: Bytes;
   /** The terms that words have become. */
-  readonly words = new Map<string, number>();
+  readonly words = new WordTable();
   /** The document that the rest tells of. */
   doc = -1;
   length = 0;
@@ -221,8 +222,7 @@ export class SearchFields {
       const end = wordEnd(text, start);
       if (start === tooLongUntil || end - start > tokenLengthMax) tooLongUntil = end;
       else {
-        const word = text.slice(start, end);
-        const term = field.words.get(word) ?? this.#learn(field, word);
+        const term = field.words.find(text, start, end) ?? this.#learn(field, text, start, end);
         if (term !== noWord) {
           if (term !== leftOut) this.#token(field, term, position);
           position++;
@@ -238,11 +238,11 @@ export class SearchFields {
   }
 
   /** The term of a word that is met for the first time. */
-  #learn(field: BatchField, word: string): number {
+  #learn(field: BatchField, text: string, start: number, end: number): number {
+    const word = text.slice(start, end);
     const changed = field.ofWord!(word);
     const term = !isWord(word) ? noWord : changed === '' ? leftOut : this.#termOf(field, changed);
-    // A slice would keep the whole text.
-    field.words.set(Buffer.from(word).toString(), term);
+    field.words.add(text, start, end, term);
     return term;
   }
 

@@ -11,28 +11,33 @@ let scratch = Buffer.allocUnsafe(64 * 1024);
 
 export function encodeNote(number: Bytes, terms: Uint32Array, keyOf: readonly Bytes[]): Bytes {
   let end = 0;
-  const put = (value: number): void => {
-    let rest = value;
-    while (rest >= 0x80) {
-      scratch[end++] = (rest & 0x7f) | 0x80;
-      rest >>>= 7;
-    }
-    scratch[end++] = rest;
-  };
+  let bytes = scratch;
   let before = '';
   for (const term of terms) {
     const key = keyOf[term]!;
-    if (end + key.length + 16 > scratch.length)
-      scratch = Buffer.concat([scratch], (scratch.length + key.length) * 2);
+    if (end + key.length + 16 > bytes.length)
+      bytes = scratch = Buffer.concat([bytes], (bytes.length + key.length) * 2);
     const most = Math.min(before.length, key.length);
     let shared = 0;
     while (shared < most && before.charCodeAt(shared) === key.charCodeAt(shared)) shared++;
-    put(shared);
-    put(key.length - shared);
-    for (let i = shared; i < key.length; i++) scratch[end++] = key.charCodeAt(i);
+    end = putVarint(bytes, end, shared);
+    end = putVarint(bytes, end, key.length - shared);
+    for (let i = shared; i < key.length; i++) bytes[end++] = key.charCodeAt(i);
     before = key;
   }
-  return number + scratch.latin1Slice(0, end);
+  return number + bytes.latin1Slice(0, end);
+}
+
+/** Gives where the next byte goes. */
+function putVarint(bytes: Buffer, at: number, value: number): number {
+  let end = at;
+  let rest = value;
+  while (rest >= 0x80) {
+    bytes[end++] = (rest & 0x7f) | 0x80;
+    rest >>>= 7;
+  }
+  bytes[end++] = rest;
+  return end;
 }
 
 export function decodeNote(note: Bytes): { number: Bytes; keys: Bytes[] } {
