@@ -9,7 +9,9 @@ import { answerEach, say, settings } from './child.js';
 const { docs } = settings<{ docs: number }>();
 const batchDocs = 500;
 const threads = os.availableParallelism();
-const texts = makeTexts(docs).map((text, i) => `{"_id":"${i}","_rev":"1-${'0'.repeat(32)}","text":"${text}"}`);
+const texts = makeTexts(docs).map(
+  (text, i) => `{"_id":"${i}","_rev":"1-${'0'.repeat(32)}","text":"${text}"}`,
+);
 const scripts = new ScriptHost({
   runtime: new SystemRuntime(),
   threads,

@@ -81,7 +81,8 @@ function phraseFrequency(all: readonly string[], first: string, second: string, 
 function edits(a: string, c: string): number {
   if (a === '' || c === '') return Math.max(a.length, c.length);
   const same = a[0] === c[0] ? 0 : 1;
-  const swapped = a[0] === c[1] && a[1] === c[0] && a.length > 1 ? 1 + edits(a.slice(2), c.slice(2)) : Infinity;
+  const swapped =
+    a[0] === c[1] && a[1] === c[0] && a.length > 1 ? 1 + edits(a.slice(2), c.slice(2)) : Infinity;
   return Math.min(
     edits(a.slice(1), c.slice(1)) + same,
     edits(a.slice(1), c) + 1,
@@ -114,28 +115,29 @@ const constant = (text: string, matches: (doc: NaiveDoc) => boolean): NaiveQuery
 const someWord = (text: string, matches: (word: string) => boolean): NaiveQuery =>
   constant(text, (doc) => doc.words.some(matches));
 
-const leaves: readonly ((word: string, other: string, low: number, all: readonly string[]) => NaiveQuery)[] = [
-  (word, other) => phraseQuery(word, other, 0),
-  (word, other) => phraseQuery(word, other, 2),
-  (word, other) => phraseQuery(word, other, 6),
-  (word) => someWord(`${word[0]}*`, (each) => each.startsWith(word[0]!)),
-  (word) => someWord(`*${word.at(-1)}`, (each) => each.endsWith(word.at(-1)!)),
-  (word) => someWord(`${word[0]}?`, (each) => each.length === 2 && each.startsWith(word[0]!)),
-  (word) => someWord(`/${word[0]}.[a-c]?/`, (each) => new RegExp(`^${word[0]}.[a-c]?$`).test(each)),
-  (word) => someWord(`{${word} TO zz]`, (each) => each > word && each <= 'zz'),
-  (word) => someWord(`[* TO ${word}}`, (each) => each < word),
-  (_, __, low) =>
-    constant(`number:[${low} TO ${low + 6}]`, ({ number }) => number >= low && number <= low + 6),
-  (_, __, low) =>
-    constant(`number:{${low} TO ${low + 6}}`, ({ number }) => number > low && number < low + 6),
-  (_, __, low) => constant(`number:[${low} TO *]`, ({ number }) => number >= low),
-  (_, __, low) => constant(`number:"${low}"`, () => false),
-  () => constant('*:*', () => true),
-  () => constant('tag:*', ({ tags }) => tags.length > 0),
-  () => termQuery('kind:red', kind, 'red'),
-  (word, _, __, all) => fuzzyQuery(all, word, 1),
-  (word, _, __, all) => fuzzyQuery(all, word, 2),
-];
+const leaves: readonly ((word: string, other: string, low: number, all: readonly string[]) => NaiveQuery)[] =
+  [
+    (word, other) => phraseQuery(word, other, 0),
+    (word, other) => phraseQuery(word, other, 2),
+    (word, other) => phraseQuery(word, other, 6),
+    (word) => someWord(`${word[0]}*`, (each) => each.startsWith(word[0]!)),
+    (word) => someWord(`*${word.at(-1)}`, (each) => each.endsWith(word.at(-1)!)),
+    (word) => someWord(`${word[0]}?`, (each) => each.length === 2 && each.startsWith(word[0]!)),
+    (word) => someWord(`/${word[0]}.[a-c]?/`, (each) => new RegExp(`^${word[0]}.[a-c]?$`).test(each)),
+    (word) => someWord(`{${word} TO zz]`, (each) => each > word && each <= 'zz'),
+    (word) => someWord(`[* TO ${word}}`, (each) => each < word),
+    (_, __, low) =>
+      constant(`number:[${low} TO ${low + 6}]`, ({ number }) => number >= low && number <= low + 6),
+    (_, __, low) =>
+      constant(`number:{${low} TO ${low + 6}}`, ({ number }) => number > low && number < low + 6),
+    (_, __, low) => constant(`number:[${low} TO *]`, ({ number }) => number >= low),
+    (_, __, low) => constant(`number:"${low}"`, () => false),
+    () => constant('*:*', () => true),
+    () => constant('tag:*', ({ tags }) => tags.length > 0),
+    () => termQuery('kind:red', kind, 'red'),
+    (word, _, __, all) => fuzzyQuery(all, word, 1),
+    (word, _, __, all) => fuzzyQuery(all, word, 2),
+  ];
 
 function leaf(all: readonly string[], random: Random): NaiveQuery {
   const word = pick(all, random);

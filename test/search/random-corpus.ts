@@ -122,7 +122,10 @@ export class RandomCorpus {
 }
 
 /** How many documents have each value, without those that none has. */
-export function countsOf(found: readonly { doc: NaiveDoc }[], valuesOf: (doc: NaiveDoc) => readonly string[]): object {
+export function countsOf(
+  found: readonly { doc: NaiveDoc }[],
+  valuesOf: (doc: NaiveDoc) => readonly string[],
+): object {
   const counts = new Map<string, number>();
   for (const { doc } of found)
     for (const value of valuesOf(doc)) counts.set(value, (counts.get(value) ?? 0) + 1);

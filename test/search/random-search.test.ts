@@ -34,7 +34,11 @@ test('facets, drilldown, sorting and groups are those of a look at every documen
   const corpus = await newCorpus(31, '?q=2');
   const path = `${corpus.db}/_design/s/_search/i`;
   const ranges = { number: { low: '[* TO 0}', middle: '[0 TO 10]', high: '{10 TO *]' } };
-  const inRange = { low: (n: number) => n < 0, middle: (n: number) => n >= 0 && n <= 10, high: (n: number) => n > 10 };
+  const inRange = {
+    low: (n: number) => n < 0,
+    middle: (n: number) => n >= 0 && n <= 10,
+    high: (n: number) => n > 10,
+  };
   for (let round = 0; round < 6; round++) {
     await corpus.change(40);
     for (let i = 0; i < 6; i++) {
@@ -64,8 +68,7 @@ test('facets, drilldown, sorting and groups are those of a look at every documen
       ]);
       assert.deepEqual(body.ranges, { number: Object.fromEntries(counted) });
       const sorted = found.toSorted(
-        (a, b) =>
-          b.doc.number - a.doc.number || compare(a.doc.kind, b.doc.kind) || compare(a.id, b.id),
+        (a, b) => b.doc.number - a.doc.number || compare(a.doc.kind, b.doc.kind) || compare(a.id, b.id),
       );
       assert.deepEqual(
         (body.rows as Hit[]).map(({ id }) => id),
@@ -126,7 +129,10 @@ test('each partition is searched as if it were alone', async () => {
   const first = await newCorpus(5, '?partitioned=true', 'p1:');
   const second = new RandomCorpus(client, first.db, first.random, 'p2:');
   for (let round = 0; round < 3; round++)
-    for (const [corpus, partition] of [[first, 'p1'], [second, 'p2']] as const) {
+    for (const [corpus, partition] of [
+      [first, 'p1'],
+      [second, 'p2'],
+    ] as const) {
       await corpus.change(40, 60);
       for (let i = 0; i < 8; i++) {
         const query = randomQuery(vocabulary, corpus.random);
