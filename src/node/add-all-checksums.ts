@@ -44,14 +44,13 @@ async function addTo(store: string): Promise<void> {
   }
 }
 
-/** All folders with a store, whether or not the catalogue names them. */
+/** All folders with a store, whether or not the catalogue names them. What has another name is not the server's. */
 function storesIn(folder: DataFolder): string[] {
-  const below = (name: string): string[] => {
+  const below = (name: string, pattern: RegExp): string[] => {
     const full = folder.path(name);
-    return fs.existsSync(full) ? fs.readdirSync(full).map((each) => path.join(full, each)) : [];
+    const names = fs.existsSync(full) ? fs.readdirSync(full) : [];
+    return names.filter((each) => pattern.test(each)).map((each) => path.join(full, each));
   };
-  const all = [folder.path('catalogue'), ...below('documents'), ...below('indexes')];
-  // Copies that were broken off are removed later.
-  const isWhole = (store: string): boolean => !store.endsWith('.copy');
-  return all.filter((store) => isWhole(store) && fs.existsSync(path.join(store, 'data.mdb')));
+  const all = [folder.path('catalogue'), ...below('documents', /^\d+\.\d+$/), ...below('indexes', /^\d+$/)];
+  return all.filter((store) => fs.existsSync(path.join(store, 'data.mdb')));
 }

@@ -5,6 +5,7 @@ import type { Logger } from '../base/logger.js';
 import type { Runtime } from '../base/runtime.js';
 import type { TimeSlice } from '../base/turns.js';
 import { StartupError } from '../base/startup-error.js';
+import { UnfinishedUpgrade } from '../storage/lmdb-format.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import { lmdbProblemWithin } from '../storage/lmdb-pages.js';
 import type { Store } from '../storage/store.js';
@@ -75,7 +76,7 @@ function formatProblem(folder: string): string | undefined {
     void store.close();
     return store.hasChecksums ? undefined : 'does not say that its records have checksums';
   } catch (error) {
-    return error instanceof CorruptRecord ? error.message : undefined;
+    return error instanceof CorruptRecord || error instanceof UnfinishedUpgrade ? error.message : undefined;
   }
 }
 

@@ -4,7 +4,7 @@ import { DatabaseKeys, tables } from '../shard/keys.js';
 import { decodeState } from '../shard/shard-state.js';
 import { decodeSplit, targetsOf } from '../shard/split.js';
 import { countFile } from '../shard/volume-blobs.js';
-import { readVolumeBytes, recordBytes, volumeBytesKey } from '../shard/write-view.js';
+import { recordBytes, volumeBytes, volumeBytesKey } from '../shard/write-view.js';
 import { prefixEnd, type Store, type StoreSnapshot, type Write } from '../storage/store.js';
 
 /** Bytes that are copied in one commit, about. */
@@ -74,7 +74,7 @@ class GroupCopy {
   batch(start: Bytes): { writes: Write[]; bytes: number; next: Bytes | undefined } {
     const writes: Write[] = [];
     let bytes = 0;
-    let volumeBytes = 0;
+    let recorded = 0;
     let next: Bytes | undefined;
     for (const { key, value } of this.source.entries({ start, end: this.from.range.end })) {
       if (bytes > batchBytesMax) {
@@ -84,12 +84,12 @@ class GroupCopy {
       bytes += key.length + value.length;
       if (this.#isLeftOut(key)) continue;
       writes.push({ key: this.to.prefix + key.slice(this.from.prefix.length), value });
-      if (this.from.isShardState(key)) volumeBytes += recordBytes(decodeState(value));
+      if (this.from.isShardState(key)) recorded += recordBytes(decodeState(value));
       if (tableOf(key) === tables.blobs && smallBlob(value) === '') writes.push(...this.#countFile(key));
     }
-    if (volumeBytes !== 0) {
-      const before = readVolumeBytes(this.target.get(volumeBytesKey));
-      writes.push({ key: volumeBytesKey, value: u48(before + volumeBytes) });
+    if (recorded !== 0) {
+      const before = volumeBytes(this.target);
+      if (before !== undefined) writes.push({ key: volumeBytesKey, value: u48(before + recorded) });
     }
     return { writes, bytes, next };
   }

@@ -5,7 +5,7 @@ import { GroupFollowers, GroupLog } from './group-log.js';
 import type { DatabaseKeys } from './keys.js';
 import { namesFile, releasedBlobs } from './volume-blobs.js';
 import { VolumeJournal } from './volume-journal.js';
-import { readVolumeBytes, volumeBytesKey, WriteView, type Touched } from './write-view.js';
+import { volumeBytes, WriteView, type Touched } from './write-view.js';
 
 /** Keys that are carried over to a copy of the store in one commit, and about how many bytes. */
 const carriedKeysMax = 2_000;
@@ -94,7 +94,7 @@ export class Volume {
 
   /** How many bytes of the file stand for one byte of records: the slack of pages, shared out. */
   get fileFactor(): number {
-    const recorded = readVolumeBytes(this.#store.get(volumeBytesKey));
+    const recorded = volumeBytes(this.#store) ?? 0;
     return recorded === 0 ? 1 : Math.max(1, this.#store.size().used_bytes / recorded);
   }
 

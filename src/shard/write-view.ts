@@ -1,4 +1,5 @@
 import { readU48, u48, type Bytes } from '../base/bytes.js';
+import { CorruptRecord } from '../base/corrupt-record.js';
 import { Overlay } from '../storage/overlay.js';
 import type { LogEntry } from '../log/log.js';
 import type { Command } from './commands.js';
@@ -38,8 +39,16 @@ export interface Touched {
 /** Belongs to no database, as the instance number 0 tells. */
 export const volumeBytesKey = '\0\0\0\0\0s';
 
-export const readVolumeBytes = (bytes: Bytes | undefined): number =>
-  bytes === undefined ? 0 : readU48(bytes, 0);
+/** The sum of what the volume's shards have in records. Undefined where it is damaged, until `tuffet check` repairs it. */
+export function volumeBytes(source: { get(key: Bytes): Bytes | undefined }): number | undefined {
+  try {
+    const bytes = source.get(volumeBytesKey);
+    return bytes === undefined ? 0 : readU48(bytes, 0);
+  } catch (error) {
+    if (error instanceof CorruptRecord) return undefined;
+    throw error;
+  }
+}
 
 /** What a shard has in the store: attachments that are files are not. */
 export const recordBytes = (state: ShardState): number => state.stored_bytes - state.attachment_bytes;
@@ -165,7 +174,8 @@ export class WriteView extends Overlay {
 
   /** Keeps the volume's sum of what its shards have stored in records. */
   addVolumeBytes(by: number): void {
-    if (by !== 0) this.put(volumeBytesKey, u48(Math.max(0, readVolumeBytes(this.get(volumeBytesKey)) + by)));
+    const bytes = by === 0 ? undefined : volumeBytes(this);
+    if (bytes !== undefined) this.put(volumeBytesKey, u48(Math.max(0, bytes + by)));
   }
 
   live(keys: DatabaseKeys, delta: LiveDelta): void {

@@ -13,6 +13,9 @@ export const summedFormat = 'v1';
 /** Before the key where adding checksums goes on. */
 export const upgradingFormat = 'u';
 
+/** The store is neither of the earlier format nor of this one. */
+export class UnfinishedUpgrade extends Error {}
+
 export type LmdbFormat = 'new' | 'plain' | 'summed';
 
 export function formatOf(db: Lmdb): LmdbFormat {
@@ -23,7 +26,7 @@ export function formatOf(db: Lmdb): LmdbFormat {
     return entryCount === 0 ? 'new' : 'plain';
   }
   if (format === summedFormat) return 'summed';
-  throw new Error('its records are being given checksums, which is not complete');
+  throw new UnfinishedUpgrade('its records are being given checksums, which is not complete');
 }
 
 /** What the record with its checksum says: `summedFormat`, or `upgradingFormat` and a key. */

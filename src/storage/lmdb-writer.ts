@@ -93,6 +93,10 @@ export class LmdbWriter {
       this.#verified = false;
       await this.#reopen();
       const isStored = this.#isStored(batch);
+      if (isStored === undefined) {
+        await this.#pause();
+        continue;
+      }
       const isSure = await this.#verify().then(
         () => true,
         () => false,
@@ -126,9 +130,19 @@ export class LmdbWriter {
     await this.runtime.sleep(retryMs);
   }
 
-  #isStored(batch: Batch): boolean {
+  /** Undefined where nothing can be read again. A batch is there as a whole or not at all. */
+  #isStored(batch: Batch): boolean | undefined {
     const last = new Map(batch.map(({ key, value }) => [key, value]));
-    return [...last].every(([key, value]) => this.host.get(key) === value);
+    for (const [key, value] of last) {
+      try {
+        if (this.host.get(key) !== value) return false;
+      } catch {
+        if (this.host.isBroken()) return undefined;
+        // A record that is damaged tells nothing; the others do. Where none does, the batch may be lost, which is an error.
+        last.delete(key);
+      }
+    }
+    return last.size > 0 || batch.length === 0;
   }
 }
 

@@ -26,6 +26,8 @@ async function fill(client: HttpClient): Promise<void> {
   await client.put('/no%2Ftes/_local/checkpoint', { session_id: 'x', history: [], source_last_seq: '9-x' });
   await client.put('/no%2Ftes/_security', { members: { names: ['ann'], roles: [] } });
   await client.put('/no%2Ftes/_revs_limit', 77);
+  await client.put('/no%2Ftes/_auto_purge', { deleted_document_ttl: '90_days' });
+  await client.put('/no%2Ftes/_expiry', { field: 'until' });
   await client.send('PUT', '/no%2Ftes/with/large.bin', { raw: large, headers: { 'content-type': 'x/y' } });
   await client.put('/parts?partitioned=true');
   await client.put('/parts/a:1', {});
@@ -72,6 +74,8 @@ test('migrate copies a server and verifies it; a second run finds nothing to do'
   }
   await assertSame(target);
   assert.equal((await target.get('/no%2Ftes/_revs_limit')).body, 77);
+  assert.deepEqual((await target.get('/no%2Ftes/_auto_purge')).body, { deleted_document_ttl: '90_days' });
+  assert.deepEqual((await target.get('/no%2Ftes/_expiry')).body, { field: 'until' });
   assert.equal((await target.get('/no%2Ftes')).body.cluster.q, 3);
   assert.equal((await target.get('/no%2Ftes/_local/checkpoint')).status, 404);
   assert.equal((await target.get('/parts')).body.props.partitioned, true);
@@ -115,6 +119,18 @@ test('migrate says which databases differ', async () => {
   const { code, stdout } = await tuffet('migrate', ...args);
   assert.equal(code, 1);
   assert.match(stdout, /^DIFFERS {3}parts: 1 documents.*differ/);
+});
+
+test('a security object whose viewers have another form is taken without them, and that is reported', async () => {
+  const target = await startServer();
+  const file = path.join(temporaryFolder(), 'foreign.ndjson');
+  const security = { members: { names: ['ann'] }, viewers: ['eve'], more: 1 };
+  fs.writeFileSync(file, `{"_id":"one"}\n${JSON.stringify({ _id: '_security', ...security })}\n`);
+  const { code, stdout, stderr } = await tuffet('import', `${target.urlWithCredentials}/d`, '--input', file);
+  assert.equal(code, 1);
+  assert.match(stdout, /^1 documents imported, 1 refused\.\n$/);
+  assert.match(stderr, /^_security: `viewers` .* was not copied\n$/);
+  assert.deepEqual((await target.get('/d/_security')).body, { members: { names: ['ann'] }, more: 1 });
 });
 
 test('what export writes, import brings back with revisions, attachments and local documents', async () => {

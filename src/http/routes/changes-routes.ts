@@ -90,7 +90,7 @@ async function dbUpdates(exchange: Exchange): Promise<void> {
     ...eventsView(formOf(request.kind)),
     database,
     request,
-    since: await anySince(database, request.since),
+    since: await anySince(database, sinceTime(exchange.services.registry, database, request.since)),
     countsPending: false,
     timeoutIsIdle: false,
     checkAccess: requireServerAdmin,

@@ -9,6 +9,7 @@ const derivedTables: ReadonlySet<number> = new Set([tables.changes, tables.blobR
 const prefixBytes = 6;
 const lastKey = '\xff'.repeat(keyBytesMax);
 const wrongChecksum = 'its checksum is wrong';
+const splitAgain = 'Its shard is being split: remove the resharding job and start another.';
 
 /** Reads every record of a store, and gives the keys of those whose checksums are wrong, in their order. */
 export function damagedKeys(store: Pick<Store, 'entries'>): Bytes[] {
@@ -69,6 +70,8 @@ export class SoundRecords implements Pick<Store, 'get' | 'getUncached' | 'entrie
 /** The damaged records of one database. */
 export class DamagedRecords {
   readonly #damaged: readonly Bytes[];
+  /** Whether it can't be told which shards there are: then nothing can be said of what they hold. */
+  readonly hidesShards: boolean;
 
   constructor(
     private readonly name: string,
@@ -76,8 +79,10 @@ export class DamagedRecords {
     damaged: readonly Bytes[],
     private readonly findings: Findings,
   ) {
-    const { start, end } = new DatabaseKeys(instance).range;
+    const keys = new DatabaseKeys(instance);
+    const { start, end } = keys.range;
     this.#damaged = damaged.filter((key) => key >= start && key < end);
+    this.hidesShards = this.#damaged.includes(keys.shardMap) || this.#damaged.includes(keys.split);
   }
 
   /** Reports what nothing else tells of. Tells whether there was any: what follows from all records then follows from nothing. */
@@ -89,14 +94,18 @@ export class DamagedRecords {
 
   /**
    * Those that follow from documents and were not written anew belong to no document: they are removed. One of a blob may
-   * have its only bytes, and stays.
+   * have its only bytes, and stays; so does what a split that is under way has copied.
    */
-  leftovers(writes: readonly Write[], isComplete: boolean): Write[] {
+  leftovers(writes: readonly Write[], isComplete: boolean, splitTargets: readonly number[]): Write[] {
     const written = new Set(writes.map(({ key }) => key));
     const unwritten = this.#damaged.filter((key) => derivedTables.has(tableOf(key)) && !written.has(key));
     for (const key of unwritten.filter(isOfBlob))
       this.findings.add(this.#about(key), `The record of an attachment is damaged: ${wrongChecksum}.`);
-    const left = unwritten.filter((key) => !isOfBlob(key));
+    const isCopied = (key: Bytes): boolean =>
+      tableOf(key) === tables.changes && splitTargets.includes(readU16(key, prefixBytes));
+    for (const key of unwritten.filter(isCopied))
+      this.findings.add(this.#about(key), `The copy of a change is damaged: ${wrongChecksum}. ${splitAgain}`);
+    const left = unwritten.filter((key) => !isOfBlob(key) && !isCopied(key));
     const message = `A record that follows from documents is damaged: ${wrongChecksum}.`;
     for (const key of left) {
       if (isComplete) this.findings.addRepairable(this.#about(key), message);
@@ -116,6 +125,8 @@ export class DamagedRecords {
         return `${this.name}, shard ${readU16(rest, 0)}, sequence ${readU48(rest, 2)}`;
       case tables.bodies:
         return `${this.name}, shard ${readU16(rest, 0)}, body ${readU48(rest, 2)}`;
+      case tables.state:
+        return rest.length === 1 ? `${this.name}, the list of its shards` : `${this.name}, counters`;
       default:
         return `${this.name}, table ${tableOf(key)}`;
     }

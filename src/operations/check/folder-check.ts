@@ -1,8 +1,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { fromBytes, type Bytes } from '../../base/bytes.js';
+import { fromBytes, u48, type Bytes } from '../../base/bytes.js';
 import { toHex } from '../../shard/blob-record.js';
 import { filesPrefix } from '../../shard/volume-blobs.js';
+import { volumeBytesKey } from '../../shard/write-view.js';
 import { Catalogue, groupsOf } from '../../node/catalogue.js';
 import { DataFolder } from '../../node/data-folder.js';
 import { instancesIn } from '../../node/instances.js';
@@ -11,6 +12,7 @@ import { LmdbStore } from '../../storage/lmdb-store.js';
 import { lmdbProblem } from '../../storage/lmdb-pages.js';
 import type { Write } from '../../storage/store.js';
 import { digestFile } from '../copy-files.js';
+import { bytesOfGroup } from '../copy-group.js';
 import { BlobCheck } from './blob-check.js';
 import { DamagedRecords, damagedKeys, SoundRecords } from './damaged-records.js';
 import { DatabaseCheck } from './database-check.js';
@@ -185,13 +187,19 @@ class FolderCheck implements Findings {
         named.add(group);
         this.events.at(`the database ${database} in ${name}`);
         const lost = new DamagedRecords(database, group, damaged, this);
-        const check = new DatabaseCheck(database, { ...record, instance: group }, sound, this, lost.report());
-        check.run();
         if (group === record.instance) this.#summary.databases++;
+        const isUnreadable = lost.report();
+        if (lost.hidesShards) {
+          blobs.database(group, new Map(), false);
+          continue;
+        }
+        const check = new DatabaseCheck(database, { ...record, instance: group }, sound, this, isUnreadable);
+        check.run();
         this.#summary.documents += check.documents;
         blobs.database(group, check.blobShards, !check.hasUnreadable);
         const writes = [...check.writes, ...blobs.takeWrites()];
-        await this.#write(store, [...writes, ...lost.leftovers(writes, !check.hasUnreadable)]);
+        const leftovers = lost.leftovers(writes, !check.hasUnreadable, check.splitTargets);
+        await this.#write(store, [...writes, ...leftovers]);
       }
     }
     for (const instance of [...instancesIn(sound)].filter((each) => !known.has(each))) {
@@ -208,6 +216,15 @@ class FolderCheck implements Findings {
     this.#summary.attachments += blobs.attachments;
     const writes = blobs.takeWrites();
     await this.#write(store, [...writes, ...this.#reportRest(name, damaged, named, blobs, writes)]);
+    if (damaged.includes(volumeBytesKey)) await this.#repairVolumeBytes(name, store, sound);
+  }
+
+  /** Made of the counters of shards. */
+  async #repairVolumeBytes(name: string, store: LmdbStore, sound: SoundRecords): Promise<void> {
+    this.addRepairable(name, 'The sum of what its shards have stored is damaged: its checksum is wrong.');
+    let bytes = 0;
+    for (const instance of instancesIn(sound)) bytes += bytesOfGroup(sound, instance);
+    await this.#write(store, [{ key: volumeBytesKey, value: u48(Math.max(0, bytes)) }]);
   }
 
   /** Reports damaged records that belong to no database there is, and counts of files that no document names. */
@@ -222,7 +239,7 @@ class FolderCheck implements Findings {
     const removed: Write[] = [];
     for (const key of damaged) {
       const isFile = key.startsWith(filesPrefix);
-      if (written.has(key) || (!isFile && named.has(instanceOf(key)))) continue;
+      if (key === volumeBytesKey || written.has(key) || (!isFile && named.has(instanceOf(key)))) continue;
       const message = `Its record ${toHex(key)} is damaged: its checksum is wrong.`;
       if (!isFile || !blobs.isComplete) {
         this.add(name, message);
@@ -236,7 +253,9 @@ class FolderCheck implements Findings {
 
   /** Reports damaged records of the volume itself. Tells whether there were any but those that follow from databases. */
   #reportOwn(name: string, damaged: readonly Bytes[]): boolean {
-    const own = damaged.filter((key) => key < firstDatabaseKey && !key.startsWith(filesPrefix));
+    const own = damaged.filter(
+      (key) => key < firstDatabaseKey && !key.startsWith(filesPrefix) && key !== volumeBytesKey,
+    );
     for (const key of own)
       this.add(
         name,

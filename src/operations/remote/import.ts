@@ -2,6 +2,7 @@ import { StartupError } from '../../base/startup-error.js';
 import type { Progress } from '../progress.js';
 import { securityId } from './export.js';
 import { putLocalDoc } from './local-docs.js';
+import { putSecurity } from './put-security.js';
 import { pathOf, type Doc, type RemoteServer } from './remote-server.js';
 
 export interface ImportResult {
@@ -66,7 +67,10 @@ export class Importer {
     if (doc._id === securityId) {
       const { _id, ...security } = doc;
       void _id;
-      await this.server.put(`${pathOf(this.db)}/_security`, security);
+      for (const reason of await putSecurity(this.server, this.db, security)) {
+        this.result.refused.push({ id: securityId, reason });
+        this.result.refusedCount++;
+      }
     } else if (typeof doc._id === 'string' && doc._id.startsWith('_local/')) {
       await putLocalDoc(this.server, this.db, doc);
       this.result.documents++;

@@ -4,6 +4,7 @@ import { allChanges } from './changes.js';
 import { isCheckpoint, localDocs, putLocalDoc } from './local-docs.js';
 import { migrateConfig, type ConfigReport } from './migrate-config.js';
 import { pathOf, type RemoteServer } from './remote-server.js';
+import { putSecurity } from './put-security.js';
 
 export interface MigrateOptions {
   from: RemoteServer;
@@ -105,7 +106,7 @@ async function migrateDatabase(
     verified: false,
     remarks: [],
   };
-  await copySettings(name, from, to);
+  await copySettings(name, from, to, report);
   await replicate(name, before, from, to, progress, report);
   for await (const doc of localDocs(from, name)) {
     if (isCheckpoint(doc)) continue;
@@ -116,10 +117,20 @@ async function migrateDatabase(
   return report;
 }
 
-async function copySettings(name: string, from: RemoteServer, to: RemoteServer): Promise<void> {
-  const security = await from.get<object>(`${pathOf(name)}/_security`);
+async function copySettings(
+  name: string,
+  from: RemoteServer,
+  to: RemoteServer,
+  { remarks }: DatabaseReport,
+): Promise<void> {
+  const security = await from.get<Record<string, unknown>>(`${pathOf(name)}/_security`);
   if (Object.keys(security).length > 0 && !name.startsWith('_'))
-    await to.put(`${pathOf(name)}/_security`, security);
+    remarks.push(...(await putSecurity(to, name, security)));
+  for (const setting of ['_auto_purge', '_expiry']) {
+    const value = await from.find<object>(`${pathOf(name)}/${setting}`);
+    if (value !== undefined && Object.keys(value).length > 0)
+      await to.put(`${pathOf(name)}/${setting}`, value);
+  }
   for (const setting of ['_revs_limit', '_purged_infos_limit']) {
     const value = await from.find<number>(`${pathOf(name)}/${setting}`);
     if (value !== undefined && value !== (await to.get<number>(`${pathOf(name)}/${setting}`)))
