@@ -12,7 +12,9 @@ export async function putSecurity(
   const { viewers, ...others } = security;
   const isAsExpected = viewers === undefined || isGroup(viewers);
   await server.put(`${pathOf(db)}/_security`, isAsExpected ? security : others);
-  return isAsExpected ? [] : ['`viewers` of its security object, which has another form here, was not copied'];
+  return isAsExpected
+    ? []
+    : ['`viewers` of its security object, which has another form here, was not copied'];
 }
 
 /** Names and roles, or one of them, or nothing. */
