@@ -1,6 +1,7 @@
 import { fromBytes, readU16, readU48, type Bytes } from '../../base/bytes.js';
 import { CorruptRecord } from '../../base/corrupt-record.js';
 import { DatabaseKeys, tables } from '../../shard/keys.js';
+import { decodeSplit, targetsOf } from '../../shard/split.js';
 import { keyBytesMax, prefixEnd, type Store, type Write } from '../../storage/store.js';
 import type { Findings } from './finding.js';
 
@@ -70,6 +71,7 @@ export class SoundRecords implements Pick<Store, 'get' | 'getUncached' | 'entrie
 /** The damaged records of one database. */
 export class DamagedRecords {
   readonly #damaged: readonly Bytes[];
+  readonly #keys: DatabaseKeys;
   /** Whether it can't be told which shards there are: then nothing can be said of what they hold. */
   readonly hidesShards: boolean;
 
@@ -79,7 +81,7 @@ export class DamagedRecords {
     damaged: readonly Bytes[],
     private readonly findings: Findings,
   ) {
-    const keys = new DatabaseKeys(instance);
+    const keys = (this.#keys = new DatabaseKeys(instance));
     const { start, end } = keys.range;
     this.#damaged = damaged.filter((key) => key >= start && key < end);
     this.hidesShards = this.#damaged.includes(keys.shardMap) || this.#damaged.includes(keys.split);
@@ -96,7 +98,8 @@ export class DamagedRecords {
    * Those that follow from documents and were not written anew belong to no document: they are removed. One of a blob may
    * have its only bytes, and stays; so does what a split that is under way has copied.
    */
-  leftovers(writes: readonly Write[], isComplete: boolean, splitTargets: readonly number[]): Write[] {
+  leftovers(writes: readonly Write[], isComplete: boolean, store: Pick<Store, 'get'>): Write[] {
+    const splitTargets = this.#splitTargets(store);
     const written = new Set(writes.map(({ key }) => key));
     const unwritten = this.#damaged.filter((key) => derivedTables.has(tableOf(key)) && !written.has(key));
     for (const key of unwritten.filter(isOfBlob))
@@ -112,6 +115,12 @@ export class DamagedRecords {
       else this.findings.add(this.#about(key), message);
     }
     return isComplete ? left.map((key) => ({ key, value: undefined })) : [];
+  }
+
+  /** Shards that a split under way fills: they don't count yet. */
+  #splitTargets(store: Pick<Store, 'get'>): readonly number[] {
+    const split = decodeSplit(store.get(this.#keys.split));
+    return split?.phase === 'copying' ? targetsOf(split) : [];
   }
 
   #about(key: Bytes): string {

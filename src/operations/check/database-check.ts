@@ -9,7 +9,7 @@ import { DatabaseKeys, tables } from '../../shard/keys.js';
 import { decodeLocal } from '../../shard/local-record.js';
 import { decodePurge } from '../../shard/purge-record.js';
 import { decodeShardMap, ShardMap } from '../../shard/shard-map.js';
-import { decodeSplit, placedBy, targetsOf } from '../../shard/split.js';
+import { placedBy } from '../../shard/split.js';
 import { decodeState, encodeState, type ShardState } from '../../shard/shard-state.js';
 import { prefixEnd, type Store, type Write } from '../../storage/store.js';
 import type { Findings } from './finding.js';
@@ -53,12 +53,6 @@ export class DatabaseCheck {
     this.#shards = decodeShardMap(store.get(this.#keys.shardMap)) ?? new ShardMap(record.q);
     this.#figures = Array.from({ length: this.#shards.size }, noFigures);
     this.#highest = new Array<number>(this.#shards.size).fill(0);
-  }
-
-  /** Shards that a split under way fills: they don't count yet. */
-  get splitTargets(): readonly number[] {
-    const split = decodeSplit(this.store.get(this.#keys.split));
-    return split?.phase === 'copying' ? targetsOf(split) : [];
   }
 
   run(): void {

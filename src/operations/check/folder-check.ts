@@ -198,7 +198,7 @@ class FolderCheck implements Findings {
         this.#summary.documents += check.documents;
         blobs.database(group, check.blobShards, !check.hasUnreadable);
         const writes = [...check.writes, ...blobs.takeWrites()];
-        const leftovers = lost.leftovers(writes, !check.hasUnreadable, check.splitTargets);
+        const leftovers = lost.leftovers(writes, !check.hasUnreadable, sound);
         await this.#write(store, [...writes, ...leftovers]);
       }
     }
