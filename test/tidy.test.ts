@@ -47,8 +47,6 @@ const exportsForTests = [
   'src/shard/command-codec.ts: decodeCommand',
   'src/shard/command-codec.ts: encodeCommand',
   'src/shard/keys.ts: tables',
-  // Copies of groups and of volumes are about to use it.
-  'src/storage/range-copy.ts: RangeCopy',
 ];
 
 function rootPages(): TextFile[] {

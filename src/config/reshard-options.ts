@@ -8,6 +8,12 @@ export const reshardOptions = {
     10_000,
     'Most resharding jobs there may be, those that are over included.',
   ),
+  'reshard/group_size_max': integer(
+    0,
+    0,
+    1_000_000_000_000_000,
+    'Bytes of documents above which a group is divided in two by itself; 0: none is.',
+  ),
   'reshard/max_history': integer(20, 1, 1_000, 'Events that are remembered of each resharding job.'),
   'reshard/max_retries': integer(5, 0, 1_000, 'How often a resharding job that fails is tried again.'),
   'reshard/retry_interval_sec': integer(10, 0, 86_400, 'Seconds before it is tried again.'),

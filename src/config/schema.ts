@@ -176,6 +176,12 @@ export const schema = {
     100_000 * millions,
     'Bytes of recently read records that are kept in memory, for all volumes together. Read at start.',
   ),
+  'tuffet/volume_bytes': integer(
+    4_000 * millions,
+    10_000,
+    1_000_000 * millions,
+    'Bytes of the newest volume from which on new databases, and groups that come of a division, go into another.',
+  ),
   'tuffet/index_cache_bytes': integer(
     64 * millions,
     0,

@@ -1,5 +1,5 @@
 import { ByteReader, fromBytes, lengthPrefixed, toBytes, u48, u8, type Bytes } from '../base/bytes.js';
-import type { CatalogueCommand } from './catalogue-commands.js';
+import type { CatalogueCommand, DivideCommand } from './catalogue-commands.js';
 
 /**
  * Commands of the catalogue as bytes, for a log that carries them between nodes.
@@ -9,7 +9,7 @@ import type { CatalogueCommand } from './catalogue-commands.js';
  * `docs/formats/commands.md` has the rest.
  */
 const version = 1;
-const typeNumbers = { create: 1, delete: 2, set: 3, mark: 4 } as const;
+const typeNumbers = { create: 1, delete: 2, set: 3, mark: 4, divide: 5 } as const;
 
 export function encodeCatalogueCommand(command: CatalogueCommand): Bytes {
   const head = u8(version) + u8(typeNumbers[command.type]) + lengthPrefixed(toBytes(command.name));
@@ -22,6 +22,10 @@ export function encodeCatalogueCommand(command: CatalogueCommand): Bytes {
       return head + u48(command.instance) + encodeSettings(command.settings);
     case 'mark':
       return head + u48(command.instance) + encodeSettings(command.marks);
+    case 'divide': {
+      const { step, group, parts } = command;
+      return head + u48(command.instance) + encodeSettings({ step, group, parts });
+    }
   }
 }
 
@@ -45,10 +49,16 @@ function readCommand(type: number, reader: ByteReader): CatalogueCommand {
       return { type: 'set', name, instance: reader.u48(), settings: readSettings(reader) };
     case typeNumbers.mark:
       return { type: 'mark', name, instance: reader.u48(), marks: readSettings(reader) };
+    case typeNumbers.divide: {
+      const instance = reader.u48();
+      return { type: 'divide', name, instance, ...readSettings<DivideStep>(reader) };
+    }
     default:
       throw new Error(`a command is of an unknown type, ${type}`);
   }
 }
+
+type DivideStep = Pick<DivideCommand, 'step' | 'group' | 'parts'>;
 
 const encodeSettings = (settings: object): Bytes => lengthPrefixed(toBytes(JSON.stringify(settings)));
 

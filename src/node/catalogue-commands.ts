@@ -5,7 +5,7 @@ import type { Store, Write } from '../storage/store.js';
 import type { TimeMark } from './time-marks.js';
 
 /** What changes the list of databases: the same on every node. `catalogue-codec.ts` has the stored form. */
-export type CatalogueCommand = CreateCommand | DeleteCommand | SetCommand | MarkCommand;
+export type CatalogueCommand = CreateCommand | DeleteCommand | SetCommand | MarkCommand | DivideCommand;
 
 export interface CreateCommand {
   type: 'create';
@@ -41,12 +41,27 @@ export interface MarkCommand {
   marks: readonly TimeMark[];
 }
 
+/** One step of the division of a group of a database into several. Each may be taken again. */
+export interface DivideCommand {
+  type: 'divide';
+  name: string;
+  instance: number;
+  /** Numbers are given to the new groups; they take the place of the group; or they are given up. */
+  step: 'begin' | 'swap' | 'abort';
+  /** The group that is divided. */
+  group: number;
+  /** For `begin`: which of its first shards each of the new groups gets. */
+  parts: readonly (readonly number[])[];
+}
+
 export interface CatalogueResults {
   /** The numbers of the database's groups. */
   create: { groups: readonly number[] };
   delete: { groups: readonly number[] };
   set: undefined;
   mark: undefined;
+  /** After `begin`, the numbers of the new groups; otherwise of those that are to be erased. */
+  divide: { groups: readonly number[] };
 }
 
 /** What is set for a database. Members that were never set are absent. */
@@ -87,6 +102,14 @@ export interface StoredDatabase extends DatabaseSettings {
   /** Absent for one group that has all shards, and the number of the database. */
   groups?: readonly StoredGroup[];
   slot?: number;
+  /** Present while a group is copied to others. */
+  division?: StoredDivision;
+}
+
+/** A division under way: the group that is divided, and those that are to take its place. */
+export interface StoredDivision {
+  group: number;
+  targets: readonly StoredGroup[];
 }
 
 /** A group of a database. Its number is one of those that instances are given, and is never given again. */
@@ -94,11 +117,17 @@ export interface StoredGroup {
   group: number;
   /** Those of the first shards that it has, with all that they were split into. */
   shards: readonly number[];
+  /** The group that it was divided from; absent where it was there from the beginning. */
+  from?: number;
 }
 
-/** The numbers of a database's groups. */
-const groupNumbers = ({ instance, groups }: StoredDatabase): number[] =>
-  groups?.map(({ group }) => group) ?? [instance];
+/** The groups of a database. */
+const storedGroups = ({ instance, q, groups }: StoredDatabase): readonly StoredGroup[] =>
+  groups ?? [{ group: instance, shards: [...Array(q).keys()] }];
+
+/** The numbers of a database's groups, and of those that are to become some. */
+const groupNumbers = (record: StoredDatabase): number[] =>
+  [...storedGroups(record), ...(record.division?.targets ?? [])].map(({ group }) => group);
 
 interface Meta {
   version: 1;
@@ -141,6 +170,10 @@ export function applyCatalogue(
       break;
     case 'mark':
       result = mark(command, overlay);
+      break;
+    case 'divide':
+      result = divide(command, next_instance, overlay);
+      if (command.step === 'begin') next_instance += result.groups.length;
       break;
   }
   overlay.put(metaKey, encodeJson({ ...meta, next_instance, position }));
@@ -191,6 +224,35 @@ function mark({ name, instance, marks }: MarkCommand, overlay: Overlay): undefin
   existing(name, overlay, instance);
   if (marks.length === 0) overlay.remove(marksKey(name));
   else overlay.put(marksKey(name), encodeJson(marks));
+}
+
+function divide(command: DivideCommand, next: number, overlay: Overlay): CatalogueResults['divide'] {
+  const { name, instance, step, group } = command;
+  const { division, ...record } = existing(name, overlay, instance);
+  const source = storedGroups(record).find((each) => each.group === group);
+  if (step === 'begin') {
+    if (division !== undefined) throw new Error('another group of the database is being divided');
+    checkParts(command.parts, source?.shards);
+    const targets = command.parts.map((shards, at) => ({ group: next + at, shards, from: group }));
+    overlay.put(nameKey(name), encodeJson({ ...record, division: { group, targets } }));
+    return { groups: targets.map((target) => target.group) };
+  }
+  if (division?.group !== group) return { groups: [] };
+  if (step === 'abort') {
+    overlay.put(nameKey(name), encodeJson(record));
+    return { groups: division.targets.map((target) => target.group) };
+  }
+  const groups = storedGroups(record).flatMap((each) => (each.group === group ? division.targets : [each]));
+  overlay.put(nameKey(name), encodeJson({ ...record, groups }));
+  return { groups: [group] };
+}
+
+/** Each of the shards is in one of the parts, and each part has some. */
+function checkParts(parts: readonly (readonly number[])[], shards: readonly number[] | undefined): void {
+  const given = parts.flat().sort((a, b) => a - b);
+  const isDivided = JSON.stringify(given) === JSON.stringify(shards?.toSorted((a, b) => a - b));
+  if (!isDivided || parts.length < 2 || parts.some(({ length }) => length === 0))
+    throw new Error('the shards of a group are not divided among others');
 }
 
 /** Refuses where there is none, and where it is not the one that is meant. */

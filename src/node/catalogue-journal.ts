@@ -21,6 +21,8 @@ export type NodeEntry =
   | { type: 'set_id'; id: string }
   /** Makes a folder the one of a slot: the moment in which a volume is begun or replaced. */
   | { type: 'set_generation'; slot: number; generation: number }
+  /** Has a group, which is empty still, in another volume than the newest. */
+  | { type: 'set_slot'; group: number; slot: number }
   /** A volume has keys of a database that has no name: they are to be removed. */
   | { type: 'erase'; instance: number; slot: number }
   /** All keys of a deleted database are removed. */
@@ -34,6 +36,7 @@ export type NodeEntry =
 export interface NodeResults {
   set_id: undefined;
   set_generation: undefined;
+  set_slot: undefined;
   erase: undefined;
   erased: undefined;
   set_job: undefined;
@@ -41,7 +44,7 @@ export interface NodeResults {
   set_resharding: undefined;
 }
 
-/** A group of a database whose name is gone, and whose keys are still to be removed. */
+/** A group that belongs to no database any more, and whose keys are still to be removed. */
 export interface Erasure {
   /** The number of the group. */
   instance: number;
@@ -98,6 +101,9 @@ function applyEntry(entry: NodeEntry, overlay: Overlay): undefined {
       overlay.put(nodeKey, encodeJson({ generations } satisfies NodeState));
       break;
     }
+    case 'set_slot':
+      overlay.put(slotKey(entry.group), encodeJson({ slot: entry.slot }));
+      break;
     case 'erase': {
       const { instance, slot } = entry;
       overlay.put(erasureKey(instance), encodeJson({ instance, slot } satisfies Erasure));
@@ -128,7 +134,7 @@ export class Placement {
     this.#record = decodeJson<StoredDatabase>(overlay.get(nameKey(name)));
   }
 
-  /** A new database goes into the newest volume. */
+  /** New groups go into the newest volume. */
   created(groups: readonly number[]): void {
     const slot = Math.max(0, readGenerations(this.overlay).length - 1);
     for (const group of groups) this.overlay.put(slotKey(group), encodeJson({ slot }));

@@ -26,8 +26,10 @@ export class CatalogueLog implements Log<CatalogueCommand, CatalogueResults> {
     return commits.submit(() => {
       const placement = new Placement(command.name, overlay);
       const { position, result } = applyCatalogue(command, overlay);
-      if (command.type === 'create') placement.created(result!.groups);
-      if (command.type === 'delete') placement.deleted(result!.groups);
+      const begins = command.type === 'create' || (command.type === 'divide' && command.step === 'begin');
+      const { groups } = result ?? { groups: [] };
+      if (begins) placement.created(groups);
+      else placement.deleted(groups);
       this.#applied.push({ position, command });
       return { position, result: result as CatalogueResults[D['type']] };
     });

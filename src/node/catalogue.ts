@@ -16,6 +16,8 @@ import {
   type ListedSetting,
   type NewDatabase,
   type StoredDatabase,
+  type StoredGroup,
+  type DivideCommand,
 } from './catalogue-commands.js';
 import {
   CatalogueJournal,
@@ -39,6 +41,8 @@ export interface DatabaseRecord extends DatabaseSettings {
   slot: number;
   /** Absent for one group that has all shards, and the number of the database. */
   groups?: readonly PlacedGroup[];
+  /** Present while a group is copied to others, which are to take its place. */
+  division?: { group: number; targets: readonly PlacedGroup[] };
 }
 
 /** A group of a database, and the volume that holds it on this node. */
@@ -47,6 +51,8 @@ export interface PlacedGroup {
   slot: number;
   /** Those of the first shards that it has, with all that they were split into; undefined for all. */
   shards: readonly number[] | undefined;
+  /** The group that it was divided from, if any. */
+  from?: number;
 }
 
 export const groupsOf = ({ instance, slot, groups }: DatabaseRecord): readonly PlacedGroup[] =>
@@ -94,12 +100,17 @@ export class Catalogue {
   get(name: string): DatabaseRecord | undefined {
     const record = decodeJson<StoredDatabase>(this.store.get(nameKey(name)));
     if (record === undefined) return undefined;
-    const { groups, ...others } = record;
-    const placed = { ...others, slot: readSlot(this.store, record.instance, record) };
-    if (groups === undefined) return placed;
+    const { groups, division, ...others } = record;
+    const place = (each: StoredGroup): PlacedGroup => ({
+      ...each,
+      slot: readSlot(this.store, each.group, record),
+    });
+    const placed = groups?.map(place);
     return {
-      ...placed,
-      groups: groups.map((each) => ({ ...each, slot: readSlot(this.store, each.group, record) })),
+      ...others,
+      slot: placed?.[0]!.slot ?? readSlot(this.store, record.instance, record),
+      ...(placed && { groups: placed }),
+      ...(division && { division: { ...division, targets: division.targets.map(place) } }),
     };
   }
 
@@ -179,7 +190,18 @@ export class Catalogue {
   async remove(name: string): Promise<Erasure[]> {
     const { result } = await this.log.append({ type: 'delete', name });
     this.onChange(name);
-    return result.groups.map((group) => readErasure(this.store, group));
+    return this.#erasures(result.groups);
+  }
+
+  /** Begins to divide a group, or ends that. Gives what is to be erased then. */
+  async divide(command: Omit<DivideCommand, 'type'>): Promise<Erasure[]> {
+    const { result } = await this.log.append({ type: 'divide', ...command });
+    this.onChange(command.name);
+    return command.step === 'begin' ? [] : this.#erasures(result.groups);
+  }
+
+  #erasures(groups: readonly number[]): Erasure[] {
+    return groups.map((group) => readErasure(this.store, group));
   }
 
   /** Refuses where the name has come to mean another database. */

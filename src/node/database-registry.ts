@@ -5,24 +5,22 @@ import type { Logger } from '../base/logger.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
 import type { BlobStore } from '../blobs/blob-store.js';
-import { Collection } from '../shard/collection.js';
-import { MergedReader } from '../shard/merged-reader.js';
 import type { Volume } from '../shard/volume.js';
 import type { Touched } from '../shard/write-view.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import { MemoryStore } from '../storage/memory-store.js';
-import type { Documents } from '../indexes/index-backend.js';
-import { DatabaseIndexes } from '../indexes/database-indexes.js';
-import type { Indexed, Views } from '../indexes/views.js';
+import type { DatabaseIndexes } from '../indexes/database-indexes.js';
+import type { Views } from '../indexes/views.js';
 import { AttachmentPins } from './attachment-pins.js';
 import { databaseExists, type ChangeableSettings } from './catalogue-commands.js';
 import { Catalogue, groupsOf, type DatabaseRecord, type NamesQuery } from './catalogue.js';
 import type { DataFolder } from './data-folder.js';
-import { Database, joinByShard, type EndReason, type Groups } from './database.js';
+import { Database, type EndReason } from './database.js';
 import { DesignDocCache } from './design-doc-cache.js';
 import { DbEvents, eventsDatabase, type EventTarget } from './db-events.js';
 import { Erasures } from './erasures.js';
 import { OpenDatabases } from './open-databases.js';
+import { firstGroups, openGroups, openIndexes } from './open-groups.js';
 import { showFor, type ReadGate, type Show } from './read-gate.js';
 import type { SaveGate } from './save-gate.js';
 import { ReshardJobs } from './reshard-jobs.js';
@@ -59,6 +57,8 @@ export class DatabaseRegistry implements EventTarget {
   readonly #events = new DbEvents(this);
   readonly #watchers: Watcher[] = [];
   readonly #designDocs = new DesignDocCache();
+  /** Brings all indexes of a database up to date, in groups that need not be its own yet. */
+  fillIndexes: (database: Database, indexes: DatabaseIndexes) => Promise<void> = () => Promise.resolve();
   /** What answers under way have promised. */
   readonly pins: AttachmentPins;
   readonly reshardJobs: ReshardJobs;
@@ -87,7 +87,10 @@ export class DatabaseRegistry implements EventTarget {
       folder?.path('documents'),
       this.#catalogue,
       (touched) => this.#publish(touched),
-      config.number('tuffet/record_cache_bytes'),
+      {
+        cacheBytes: config.number('tuffet/record_cache_bytes'),
+        volumeBytes: () => config.number('tuffet/volume_bytes'),
+      },
       (replaced) => views.released(replaced),
       () => views.restart(),
       (slot, folders, bytes) => this.tasks.show(copyTask(this, { volume: slot }, folders, bytes)),
@@ -95,9 +98,10 @@ export class DatabaseRegistry implements EventTarget {
       runtime,
       openStore,
     );
-    this.reshardJobs = new ReshardJobs(this, this.#catalogue);
-    this.timeSeq = new TimeSeq(this, this.#catalogue);
     this.#erasures = new Erasures(this, this.#catalogue, this.#volumes, () => sweepReleased(this));
+    const divisions = { catalogue: this.#catalogue, volumes: this.#volumes, erasures: this.#erasures };
+    this.reshardJobs = new ReshardJobs(this, divisions);
+    this.timeSeq = new TimeSeq(this, this.#catalogue);
     this.#erasures.begin(this.#catalogue.erasures());
   }
 
@@ -162,7 +166,7 @@ export class DatabaseRegistry implements EventTarget {
     if (this.exists(name)) throw databaseExists();
     await this.#volumes.prepareForNew();
     const uuid = this.runtime.randomHex(4);
-    await this.#catalogue.create(name, { ...settings, uuid, ...this.#division(settings.q) });
+    await this.#catalogue.create(name, { ...settings, uuid, ...firstGroups(settings.q, this.groupsOfNew) });
     this.#events.note('created', name);
   }
 
@@ -208,16 +212,7 @@ export class DatabaseRegistry implements EventTarget {
 
   /** The indexes of a database. */
   indexed({ record, groups }: Database): DatabaseIndexes {
-    const placed = groupsOf(record);
-    const indexed = groups.collections.map(({ group, states }, at): Indexed => {
-      const { slot } = placed[at]!;
-      const documents = (): Documents => ({
-        store: this.#volumes.get(slot).store,
-        folder: this.#volumes.folderOf(slot),
-      });
-      return { instance: group, database: record.instance, q: record.q, states, documents };
-    });
-    return new DatabaseIndexes(this.views, indexed, (lists) => joinByShard(groups, lists));
+    return openIndexes(this.views, this.#volumes, record, groups);
   }
 
   async close(): Promise<void> {
@@ -234,23 +229,7 @@ export class DatabaseRegistry implements EventTarget {
   }
 
   #makeDatabase(name: string, record: DatabaseRecord): Database {
-    return new Database(name, record, this.#groupsOf(record), this.#designDocs);
-  }
-
-  #groupsOf({ slot, instance, q, groups, placement }: DatabaseRecord): Groups {
-    if (groups === undefined) return new Collection(this.#volumes.get(slot), instance, q);
-    const parts = groups.map(({ group, slot: home, shards }) => {
-      return { collection: new Collection(this.#volumes.get(home), group, q), shards: shards! };
-    });
-    return new MergedReader(parts, placement === 'partition');
-  }
-
-  /** Which shards of a new database go into which group. */
-  #division(q: number): { groups?: number[][] } {
-    const count = Math.min(q, this.groupsOfNew);
-    if (count <= 1) return {};
-    const shards = [...Array(q).keys()];
-    return { groups: shards.slice(0, count).map((at) => shards.filter((shard) => shard % count === at)) };
+    return new Database(name, record, openGroups(this.#volumes, record), this.#designDocs);
   }
 
   /** The catalogue has something new on a name. */
@@ -261,11 +240,20 @@ export class DatabaseRegistry implements EventTarget {
     const record = this.#catalogue.get(name);
     if (record !== undefined && record.instance === database.record.instance) {
       database.record = record;
+      if (database.nextGroups !== undefined && isSwapped(database)) this.#regroup(database);
       database.followers?.recheck();
     } else {
       database.markGone();
       this.openDatabases.remove(database);
     }
+  }
+
+  /** The shards of a group have moved to others: everybody reads those from now on. */
+  #regroup(database: Database): void {
+    database.replaceGroups(database.nextGroups!);
+    this.openDatabases.regroup(database.record);
+    database.followers?.wake();
+    database.committed();
   }
 
   #publish(touched: readonly Touched[]): void {
@@ -291,9 +279,13 @@ export class DatabaseRegistry implements EventTarget {
   /** Where this fails too, the next request opens the database anew. */
   #renewGroups(database: Database): void {
     try {
-      database.replaceGroups(this.#groupsOf(database.record));
+      database.replaceGroups(openGroups(this.#volumes, database.record));
     } catch {
       this.openDatabases.remove(database);
     }
   }
 }
+
+/** Whether the catalogue names other groups than those that are read. */
+const isSwapped = ({ record, groups }: Database): boolean =>
+  groupsOf(record).some(({ group }) => groups.collections.every((each) => each.group !== group));

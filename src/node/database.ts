@@ -1,5 +1,5 @@
 import type { Runtime } from '../base/runtime.js';
-import { notFound } from '../base/errors.js';
+import { notFound, Unavailable } from '../base/errors.js';
 import type { Bytes } from '../base/bytes.js';
 import type { Collection } from '../shard/collection.js';
 import type { LocalReader } from '../shard/group-reader.js';
@@ -7,12 +7,12 @@ import type { MergedReader } from '../shard/merged-reader.js';
 import type { Command, ResultOf } from '../shard/commands.js';
 import type { ShardState } from '../shard/shard-state.js';
 import type { DesignIndexes } from '../indexes/definition.js';
-import type { DatabaseRecord } from './catalogue.js';
+import { groupsOf, type DatabaseRecord } from './catalogue.js';
 import { DesignDocCache, type Validators } from './design-doc-cache.js';
 import { isLocalId } from '../shard/doc-id.js';
 import { checkPartitionedId } from '../shard/partitions.js';
 import type { ShardMap } from '../shard/shard-map.js';
-import { ShardMoved } from '../shard/apply.js';
+import { GroupClosed, ShardMoved } from '../shard/apply.js';
 import { placedBy } from '../shard/split.js';
 import { ExclusiveWork } from './exclusive-work.js';
 import { sendAnew } from './send-anew.js';
@@ -54,6 +54,10 @@ export class Database {
   #groups: Groups;
   /** Set as long as there are any. */
   followers: Followers | undefined;
+  /** The groups that are to take the place of others in a moment. */
+  nextGroups: Groups | undefined;
+  /** While the shards of a group that is closed are moving to others: resolves when they are there, or stay where they were. */
+  moving: Promise<void> | undefined;
   /** Compactions under way. */
   compacting = 0;
   /** Indexes of design documents, by name. */
@@ -86,7 +90,7 @@ export class Database {
     return this.#groups;
   }
 
-  /** Begins anew with what is on disk. */
+  /** Reads others from now on: the same anew, or those that its shards have moved to. */
   replaceGroups(groups: Groups): void {
     groups.designChanges = this.#groups.designChanges + 1;
     this.#groups = groups;
@@ -144,6 +148,10 @@ export class Database {
       const { result } = await group.log.append(command);
       return result;
     } catch (error) {
+      if (error instanceof GroupClosed) {
+        await this.#reopened(group);
+        return await this.submit(given);
+      }
       // By the time this is said, the split is on disk and the shards are known.
       if (!(error instanceof ShardMoved) || !this.collection.shards.isGone(command.shard)) throw error;
       return await sendAnew(
@@ -152,6 +160,21 @@ export class Database {
         (part) => this.submit(part),
       );
     }
+  }
+
+  /** Waits until the shards of a closed group have moved. Where nobody moves them, as after a crash, it is opened again. */
+  async #reopened(group: Collection): Promise<void> {
+    if (!this.#groups.collections.includes(group)) return;
+    if (this.moving !== undefined) return await this.moving;
+    if (!groupsOf(this.record).some((each) => each.group === group.group))
+      throw new Unavailable('The database is being moved.');
+    await this.close(group, false);
+  }
+
+  /** Has a group take no commands, or take them again. */
+  async close(group: Collection, closed: boolean): Promise<void> {
+    const command = { type: 'close', instance: group.group, shard: 0, closed } as const;
+    await group.log.append(this.#complete(command, group));
   }
 
   #complete<C extends Command>(command: C, { group, log }: Collection): C {
@@ -187,8 +210,15 @@ export class Database {
   async #tell(group: Collection, expected: Bytes | undefined, value: Bytes): Promise<boolean> {
     if (this.#gone) throw notFound('Database does not exist.');
     const command = { type: 'validators', instance: group.group, shard: 0, expected, value } as const;
-    const { result } = await group.log.append(this.#complete(command, group));
-    return result;
+    try {
+      const { result } = await group.log.append(this.#complete(command, group));
+      return result;
+    } catch (error) {
+      if (!(error instanceof GroupClosed)) throw error;
+      // No shards move while validation functions change: it was left so.
+      await this.#reopened(group);
+      return await this.#tell(group, expected, value);
+    }
   }
 
   /** Whether it was deleted; its name may mean another by now. */

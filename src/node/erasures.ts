@@ -20,6 +20,8 @@ interface Host {
 /** Removes what deleted databases have left. */
 export class Erasures {
   readonly #underWay = new Set<Promise<void>>();
+  /** The groups that are being removed. */
+  readonly #groups = new Set<number>();
 
   constructor(
     private readonly registry: Host,
@@ -43,13 +45,17 @@ export class Erasures {
 
   async #eraseAll(erasures: readonly Erasure[]): Promise<void> {
     for (const erasure of erasures) {
+      const { instance } = erasure;
       if (this.registry.isClosing) return;
+      if (this.#groups.has(instance)) continue;
+      this.#groups.add(instance);
       await this.#erase(erasure).catch((error: unknown) => {
         this.registry.logger.error(
-          { err: error, instance: erasure.instance },
+          { err: error, instance },
           'removing a deleted database failed; it is tried again at the next start',
         );
       });
+      this.#groups.delete(instance);
     }
   }
 

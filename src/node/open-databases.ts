@@ -70,6 +70,15 @@ export class OpenDatabases {
     return this.#owners.get(group) ?? group;
   }
 
+  /** The groups of a database have changed. */
+  regroup({ instance, groups = [] }: DatabaseRecord): void {
+    const entry = this.#entries.get(instance);
+    if (entry === undefined) return;
+    const numbers = groups.map(({ group }) => group);
+    for (const group of numbers) this.#owners.set(group, instance);
+    this.#entries.set(instance, { ...entry, groups: [...entry.groups, ...numbers] });
+  }
+
   /** All that are in use. */
   *all(): Generator<Database> {
     for (const { ref } of [...this.#entries.values()]) {

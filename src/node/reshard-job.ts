@@ -24,15 +24,20 @@ export interface JobEvent {
   detail: string | null;
 }
 
-/** A job that splits one shard, as the node notes it. Times are in seconds. */
+/** A job that splits one shard, or divides a group, as the node notes it. Times are in seconds. */
 export interface ReshardJob {
   id: string;
+  /** Absent: it splits a shard. */
+  type?: 'divide';
   database: string;
   instance: number;
-  /** The number of the shard. */
+  /** The number of the shard that is split; of a group that is divided, one that it has. */
   shard: number;
+  /** The number of the group that is divided, and into how many. */
+  group?: number;
+  parts?: number;
   source: string;
-  target: [string, string];
+  target: string[];
   job_state: JobState;
   split_state: SplitState;
   /** Why it was stopped, or what failed last. */
@@ -53,10 +58,14 @@ export interface ReshardingState {
 }
 
 /** A shard's name in the interface: its range, the database, and ten digits that tell databases of the same name apart. */
-export function shardName(database: string, { uuid }: { uuid?: string }, range: HashRange): string {
-  const suffix = String(parseInt(uuid ?? '0', 16)).padStart(10, '0');
-  return `shards/${rangeName(range)}/${database}.${suffix}`;
-}
+export const shardName = (database: string, record: { uuid?: string }, range: HashRange): string =>
+  `shards/${rangeName(range)}/${database}.${suffixOf(record)}`;
+
+/** The same for a group, which CouchDB does not have. */
+export const groupName = (database: string, record: { uuid?: string }, group: number): string =>
+  `groups/${group}/${database}.${suffixOf(record)}`;
+
+const suffixOf = ({ uuid }: { uuid?: string }): string => String(parseInt(uuid ?? '0', 16)).padStart(10, '0');
 
 /** The database that a shard's name names. */
 export const databaseOfShard = (name: string): string =>
@@ -66,7 +75,7 @@ export const databaseOfShard = (name: string): string =>
     .join('/')
     .replace(/\.[^.]*$/, '');
 
-/** The same shard always has the same job, so that it is not split twice at once. */
+/** The same shard, or group, always has the same job, so that it is not split twice at once. */
 export const jobId = (source: string): string => `001-${createHash('sha256').update(source).digest('hex')}`;
 
 export const isActive = ({ job_state }: ReshardJob): boolean =>
@@ -93,7 +102,7 @@ export function describeJob(job: ReshardJob, node: string): Record<string, unkno
   const { id, source, target, job_state, split_state, reason, start_time, update_time, history } = job;
   return {
     id,
-    type: 'split',
+    type: job.type ?? 'split',
     source,
     target,
     job_state,

@@ -1,9 +1,11 @@
 import { badRequest } from '../base/errors.js';
-import type { Catalogue } from './catalogue.js';
+import { groupsOf } from './catalogue.js';
 import type { Database } from './database.js';
+import { firstShards, GroupDivision, type Divisions } from './divide-group.js';
 import { ReshardBook } from './reshard-book.js';
 import {
   describeJob,
+  groupName,
   isActive,
   jobId,
   shardName,
@@ -11,8 +13,11 @@ import {
   type ReshardingState,
   type ReshardJob,
 } from './reshard-job.js';
-import { databaseOf, ReshardRun, type ReshardHost } from './reshard-run.js';
+import { databaseOf, ReshardRun, type MakeWork, type ReshardHost } from './reshard-run.js';
 import { ShardSplit } from './split-shard.js';
+
+/** What is particular to a new job. */
+type NewJob = Pick<ReshardJob, 'id' | 'type' | 'shard' | 'group' | 'parts' | 'source' | 'target'>;
 
 /** Shards of one database at most. */
 const shardsMax = 256;
@@ -20,24 +25,29 @@ const shardsMax = 256;
 const held = { job_state: 'stopped', reason: 'Shard splitting disabled', held: true } as const;
 const released = { job_state: 'new', reason: null, held: undefined } as const;
 
-/** What became of a request to split one shard. */
-export type CreatedJob = { id: string; shard: string } | { error: string; shard: string };
+/** What became of a request to split one shard, or to divide a group. */
+export type CreatedJob = { id: string; source: string } | { error: string; source: string };
 
 /**
- * The jobs that split shards. Each is noted in the catalogue with every state it enters, and goes on from there after a
- * restart. Of one database, one shard is split at a time; jobs of other databases run beside it.
+ * The jobs that split shards and divide groups. Each is noted in the catalogue with every state it enters, and goes on from there after a
+ * restart. Of one database, one runs at a time; jobs of other databases run beside it.
  */
 export class ReshardJobs {
   readonly #host: ReshardHost;
+  readonly #makeWork: MakeWork;
   readonly #book: ReshardBook;
   readonly #runs = new Map<string, ReshardRun>();
   /** Removals of what splits have left over. */
   readonly #clearing = new Set<Promise<void>>();
   #closing = false;
 
-  constructor(host: ReshardHost, catalogue: Catalogue) {
+  constructor(host: ReshardHost, divisions: Divisions) {
     this.#host = host;
-    this.#book = new ReshardBook(catalogue, () => host.config.number('reshard/max_history'), host.runtime);
+    this.#makeWork = (job, database, control) =>
+      job.type === 'divide'
+        ? new GroupDivision(host, divisions, database, job, control)
+        : new ShardSplit(database, job.shard, control.check, control.onCopied);
+    this.#book = new ReshardBook(divisions.catalogue, () => host.config.number('reshard/max_history'), host.runtime);
     // The host is being made.
     this.#host.runtime.defer(() => this.#start());
   }
@@ -76,27 +86,49 @@ export class ReshardJobs {
   /** Has shards of a database split, by their numbers. */
   async create(database: Database, shards: readonly number[]): Promise<CreatedJob[]> {
     const created: CreatedJob[] = [];
-    for (const shard of shards) created.push(await this.#create(database, shard));
+    for (const shard of shards) created.push(await this.#createSplit(database, shard));
     this.#start();
     return created;
   }
 
-  async #create(database: Database, shard: number): Promise<CreatedJob> {
+  /** Has groups of a database divided, each into so many. */
+  async divide(database: Database, groups: readonly number[], parts: number): Promise<CreatedJob[]> {
+    const created: CreatedJob[] = [];
+    for (const group of groups) created.push(await this.#createDivision(database, group, parts));
+    this.#start();
+    return created;
+  }
+
+  async #createDivision(database: Database, group: number, count: number): Promise<CreatedJob> {
+    const { name, record } = database;
+    const source = groupName(name, record, group);
+    const id = jobId(source);
+    const placed = groupsOf(record).find((each) => each.group === group);
+    const shards = placed === undefined ? [] : firstShards(placed, record.q);
+    const error = this.#refusal(id) ?? (shards.length < 2 ? 'group_cannot_be_divided' : undefined);
+    if (error !== undefined) return { error, source };
+    const parts = Math.min(count, shards.length);
+    return await this.#add(database, { id, type: 'divide', shard: shards[0]!, group, parts, source, target: [] });
+  }
+
+  async #createSplit(database: Database, shard: number): Promise<CreatedJob> {
     const { name, record, collection } = database;
     const { first, last } = collection.shards.range(shard);
     const nameOf = (from: number, to: number): string => shardName(name, record, { first: from, last: to });
     const source = nameOf(first, last);
     const id = jobId(source);
-    const error = this.#refusal(id, database, last - first);
-    if (error !== undefined) return { error, shard: source };
+    const error = this.#refusal(id) ?? this.#splitRefusal(database, last - first);
+    if (error !== undefined) return { error, source };
     const middle = first + Math.floor((last - first + 1) / 2) - 1;
+    const target = [nameOf(first, middle), nameOf(middle + 1, last)];
+    return await this.#add(database, { id, shard, source, target });
+  }
+
+  async #add({ name, record }: Database, made: NewJob): Promise<CreatedJob> {
     const job: ReshardJob = {
-      id,
+      ...made,
       database: name,
       instance: record.instance,
-      shard,
-      source,
-      target: [nameOf(first, middle), nameOf(middle + 1, last)],
       job_state: 'new',
       split_state: 'new',
       reason: null,
@@ -106,17 +138,21 @@ export class ReshardJobs {
       history: [],
     };
     await this.#book.add(job, this.resharding.state === 'stopped' ? held : {});
-    return { id, shard: source };
+    return { id: job.id, source: job.source };
   }
 
-  #refusal(id: string, { q, record }: Database, width: number): string | undefined {
+  #refusal(id: string): string | undefined {
     if (this.#book.find(id) !== undefined) return 'job_already_exists';
-    if (this.#book.size >= this.#host.config.number('reshard/max_jobs')) return 'max_jobs_exceeded';
+    return this.#book.size >= this.#host.config.number('reshard/max_jobs') ? 'max_jobs_exceeded' : undefined;
+  }
+
+  #splitRefusal({ q, record }: Database, width: number): string | undefined {
     const swapped = splitStates.indexOf('update_shardmap');
     const coming = this.#book
       .all()
       .filter(
-        ({ instance, job_state, split_state }) =>
+        ({ type, instance, job_state, split_state }) =>
+          type === undefined &&
           instance === record.instance &&
           job_state !== 'completed' &&
           splitStates.indexOf(split_state as 'topoff3') <= swapped,
@@ -158,7 +194,7 @@ export class ReshardJobs {
     this.#start();
   }
 
-  /** Removes a job; one that runs is stopped first. A split that is not complete is taken back. */
+  /** Removes a job; one that runs is stopped first. What is not complete is taken back. */
   async remove(id: string): Promise<void> {
     const job = this.get(id);
     await this.#runs.get(id)?.interrupt('stopped');
@@ -185,7 +221,7 @@ export class ReshardJobs {
     for (const { id, instance } of waiting) {
       if (busy.has(instance)) continue;
       busy.add(instance);
-      const run = new ReshardRun(this.#host, this.#book, id);
+      const run = new ReshardRun(this.#host, this.#book, this.#makeWork, id);
       this.#runs.set(id, run);
       void run.ended.finally(() => {
         this.#runs.delete(id);
@@ -194,16 +230,18 @@ export class ReshardJobs {
     }
   }
 
-  /** Should it be broken off, the next split of the database does it. */
+  /** Should it be broken off, the next job of the database does it. */
   async #clear(job: ReshardJob): Promise<void> {
     const database = databaseOf(job, this.#host);
     if (database === undefined) return;
     const check = (): void => {
       if (this.#closing) throw new Error('the server is closing');
     };
-    await new ShardSplit(database, job.shard, check).clear().catch((error: unknown) => {
+    const control = { check, onCopied: () => {}, pause: () => Promise.resolve() };
+    const work = this.#makeWork(job, database, control);
+    await work.clear().catch((error: unknown) => {
       if (!this.#closing)
-        this.#host.logger.error({ err: error, job: job.id }, 'removing what a split has left over failed');
+        this.#host.logger.error({ err: error, job: job.id }, 'removing what a job has left over failed');
     });
   }
 }

@@ -2,10 +2,11 @@ import type { Runtime } from '../base/runtime.js';
 import { notFound, RequestError } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { Config } from '../config/config.js';
+import type { DatabaseIndexes } from '../indexes/database-indexes.js';
+import type { Views } from '../indexes/views.js';
 import type { Database } from './database.js';
 import type { ReshardBook } from './reshard-book.js';
-import { splitStates, type ReshardJob } from './reshard-job.js';
-import { ShardSplit } from './split-shard.js';
+import { splitStates, type ReshardJob, type SplitState } from './reshard-job.js';
 import type { TaskList } from './task-list.js';
 
 /** What jobs need of the node. */
@@ -15,8 +16,42 @@ export interface ReshardHost {
   readonly tasks: TaskList;
   readonly nodeName: string;
   readonly runtime: Runtime;
+  readonly views: Views;
   find(name: string): Database | undefined;
+  indexed(database: Database): DatabaseIndexes;
+  fillIndexes(database: Database, indexes: DatabaseIndexes): Promise<void>;
 }
+
+/** What a job does. */
+export interface ReshardWork {
+  /** The type of its active task. */
+  readonly task: string;
+  /** How much there is to be copied. */
+  readonly total: number;
+  /** What comes of it, where that is known only now. */
+  readonly target?: string[] | undefined;
+  /** The place of the state with which it goes on, when it was in a state before. */
+  from(state: SplitState): number;
+  enter(state: SplitState): Promise<void>;
+  /** Takes back what was begun. Tells whether that could be done; otherwise the job goes on from where it is. */
+  abort(): Promise<boolean>;
+  /** Removes what is left over. */
+  clear(): Promise<void>;
+  /** To be called when the work ends, however that is. */
+  end(): void;
+}
+
+/** How work is told to end, and tells what it does. */
+export interface WorkControl {
+  /** Throws when the work is to end. */
+  check: () => void;
+  onCopied: (records: number) => void;
+  /** Waits, unless the work is to end. */
+  pause: (ms: number) => Promise<void>;
+}
+
+/** Makes the work of a job. */
+export type MakeWork = (job: ReshardJob, database: Database, control: WorkControl) => ReshardWork;
 
 /** Ends a run because somebody wants it to end. */
 class Interrupted extends Error {
@@ -34,6 +69,7 @@ export class ReshardRun {
   constructor(
     private readonly host: ReshardHost,
     private readonly book: ReshardBook,
+    private readonly makeWork: MakeWork,
     readonly id: string,
   ) {
     this.ended = this.#run().catch((error: unknown) =>
@@ -51,7 +87,7 @@ export class ReshardRun {
   async #run(): Promise<void> {
     for (;;) {
       try {
-        await this.#split();
+        await this.#work();
         return;
       } catch (error) {
         if (error instanceof Interrupted) break;
@@ -66,29 +102,28 @@ export class ReshardRun {
     if (this.#interrupted !== undefined) throw new Interrupted();
   };
 
-  async #split(): Promise<void> {
+  async #work(): Promise<void> {
     this.#check();
     let job = this.book.get(this.id);
     const database = databaseOf(job, this.host);
     if (database === undefined) throw notFound('Database does not exist.');
     const { tasks, nodeName } = this.host;
-    const total = database.collection.states[job.shard]?.seq ?? 0;
-    const task = tasks.begin('shard_splitting', job.source, nodeName, total);
-    let copied = 0;
-    const split = new ShardSplit(database, job.shard, this.#check, (at) => {
-      task.advance(at - copied);
-      copied = at;
-    });
+    const onCopied = (records: number): void => task.advance(records);
+    const pause = (ms: number): Promise<void> => this.#pause(ms);
+    const work = this.makeWork(job, database, { check: this.#check, onCopied, pause });
+    const task = tasks.begin(work.task, job.source, nodeName, work.total);
     try {
-      const from = Math.max(0, splitStates.indexOf(job.split_state as 'initial_copy'));
-      for (const split_state of splitStates.slice(from)) {
+      for (const split_state of splitStates.slice(work.from(job.split_state))) {
         this.#check();
         const start_time = job.start_time === 0 ? this.host.runtime.nowSeconds() : job.start_time;
-        job = await this.book.note(job, { job_state: 'running', split_state, reason: null, start_time });
-        await split.enter(split_state);
+        const { target = job.target } = work;
+        const change = { job_state: 'running', split_state, reason: null, start_time, target } as const;
+        job = await this.book.note(job, change);
+        await work.enter(split_state);
       }
       await this.book.note(job, { job_state: 'completed', split_state: 'completed', reason: null });
     } finally {
+      work.end();
       task.end();
     }
   }
@@ -109,13 +144,13 @@ export class ReshardRun {
     return false;
   }
 
-  /** Takes back what was begun of a split; where its targets count already, the job goes on from there. */
+  /** Takes back what was begun; where that cannot be done any more, the job goes on from there. */
   async #abort(): Promise<void> {
     const job = this.book.find(this.id);
     const database = job && databaseOf(job, this.host);
-    if (job === undefined || database === undefined || database.collection.shards.isGone(job.shard)) return;
-    await new ShardSplit(database, job.shard, () => {}).abort();
-    await this.book.note(job, { split_state: 'new' });
+    if (job === undefined || database === undefined) return;
+    const control = { check: () => {}, onCopied: () => {}, pause: () => Promise.resolve() };
+    if (await this.makeWork(job, database, control).abort()) await this.book.note(job, { split_state: 'new' });
   }
 
   /** Waits, unless the run is interrupted. */

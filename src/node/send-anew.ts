@@ -48,6 +48,7 @@ async function sendParts(
       return undefined;
     case 'split':
     case 'validators':
+    case 'close':
     case 'fragment':
     case 'assembled':
       throw new Error(`a command of type ${command.type} was sent to another shard`);

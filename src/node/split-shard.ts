@@ -3,16 +3,14 @@ import { leftovers } from '../shard/apply-split.js';
 import type { LocalReader } from '../shard/group-reader.js';
 import type { CopiedTable, Split } from '../shard/split.js';
 import type { Database } from './database.js';
-import type { SplitState } from './reshard-job.js';
+import { splitStates, type SplitState } from './reshard-job.js';
+import type { ReshardWork } from './reshard-run.js';
 
 /** Records that one command copies or removes at most: few, so that writers hardly notice. */
 const stepRecords = 500;
 
 /** The largest number that a key holds. */
 const numberMax = 2 ** 48 - 1;
-
-/** Told of records that were copied, of how many. */
-export type OnCopied = (copied: number, total: number) => void;
 
 /**
  * Splits one shard, state by state. Each may be entered again after a crash, for what is done already is known from the
@@ -21,14 +19,25 @@ export type OnCopied = (copied: number, total: number) => void;
  * Documents, their bodies, local documents and the rows of indexes stay in place; so some of the states, which the interface
  * has and others need, have nothing to do here.
  */
-export class ShardSplit {
+export class ShardSplit implements ReshardWork {
+  readonly task = 'shard_splitting';
+  #copied = 0;
+
   constructor(
     private readonly database: Database,
     private readonly shard: number,
     /** Throws when the work is to end. */
     private readonly check: () => void,
-    private readonly onCopied: OnCopied = () => {},
+    private readonly onCopied: (records: number) => void = () => {},
   ) {}
+
+  get total(): number {
+    return this.database.collection.states[this.shard]?.seq ?? 0;
+  }
+
+  from(state: SplitState): number {
+    return Math.max(0, splitStates.indexOf(state as 'initial_copy'));
+  }
 
   async enter(state: SplitState): Promise<void> {
     if (state === 'initial_copy') {
@@ -43,9 +52,13 @@ export class ShardSplit {
   }
 
   /** Lets go of a split whose targets don't count yet. What they hold is removed by `clear`, or by the next split. */
-  async abort(): Promise<void> {
+  async abort(): Promise<boolean> {
+    if (this.database.collection.shards.isGone(this.shard)) return false;
     if (this.#current?.source === this.shard && this.#current.phase === 'copying') await this.#step('abort');
+    return true;
   }
+
+  end(): void {}
 
   /** Removes what a split has left over. */
   async clear(): Promise<void> {
@@ -76,7 +89,7 @@ export class ShardSplit {
       const split = this.#current;
       if (split?.source !== this.shard || split.phase !== 'copying') return;
       const { at, until } = split[table];
-      if (table === 'changes') this.onCopied(at, until);
+      if (table === 'changes') this.#tell(at);
       if (at >= until) return;
       this.check();
       const numbers = this.#numbers(table, this.shard, at + 1, until);
@@ -84,6 +97,11 @@ export class ShardSplit {
       await this.#step('copy', { table, numbers, after: at, upTo });
       await this.database.runtime.nextTurn();
     }
+  }
+
+  #tell(copied: number): void {
+    this.onCopied(copied - this.#copied);
+    this.#copied = copied;
   }
 
   /** Removes what this split, or one before it that was broken off, has left over. */

@@ -12,8 +12,6 @@ import type { Store } from '../storage/store.js';
 import { syncFolder } from '../storage/sync-folder.js';
 import type { Catalogue } from './catalogue.js';
 
-/** New databases go into a new volume once the newest is this large. */
-const volumeBytesMax = 4 * 1024 ** 3;
 /** How often others are asked to let go of a volume before that is seen to. */
 const releasesMax = 4;
 
@@ -34,8 +32,8 @@ export class Volumes {
     private readonly folder: string | undefined,
     private readonly catalogue: Catalogue,
     private readonly onCommit: (touched: readonly Touched[]) => void,
-    /** Bytes of records that all volumes remember together. */
-    private readonly cacheBytes: number,
+    /** Bytes of records that all volumes remember together; those of a file from which on nothing new goes into a volume. */
+    private readonly limits: { cacheBytes: number; volumeBytes: () => number },
     /** Called with the folder of a volume that is removed or opened again: others let go of it. */
     private readonly onReplaced: (folder: string) => Promise<void>,
     /** Called where a volume has to be opened again, and others went on using it. */
@@ -70,8 +68,22 @@ export class Volumes {
   /** Sees to it that the newest volume, which new databases go into, has room. */
   async prepareForNew(): Promise<void> {
     const newest = this.catalogue.generations().length - 1;
-    if (newest >= 0 && this.get(newest).store.size().file_bytes < volumeBytesMax) return;
-    this.#beginning ??= this.#begin(newest + 1).finally(() => (this.#beginning = undefined));
+    if (newest >= 0 && this.get(newest).store.size().file_bytes < this.limits.volumeBytes()) return;
+    await this.#beginNext();
+  }
+
+  /** A volume that has room for a group of so many bytes, beside what is promised to others: the newest, or a new one. */
+  async slotFor(bytes: number, promised: ReadonlyMap<number, number>): Promise<number> {
+    const newest = this.catalogue.generations().length - 1;
+    const taken = this.get(newest).store.size().used_bytes + (promised.get(newest) ?? 0);
+    if (taken + bytes <= this.limits.volumeBytes()) return newest;
+    await this.#beginNext();
+    return this.catalogue.generations().length - 1;
+  }
+
+  async #beginNext(): Promise<void> {
+    const next = this.catalogue.generations().length;
+    this.#beginning ??= this.#begin(next).finally(() => (this.#beginning = undefined));
     await this.#beginning;
   }
 
@@ -155,7 +167,7 @@ export class Volumes {
       release: (attempt) => (attempt > releasesMax ? this.onStuck() : this.onReplaced(folder)),
       reopened: () => Promise.resolve(),
     });
-    return new CachedStore(store, () => this.cacheBytes / Math.max(1, this.#openCount));
+    return new CachedStore(store, () => this.limits.cacheBytes / Math.max(1, this.#openCount));
   }
 
   #folderOf(slot: number, generation: number): string {

@@ -4,6 +4,7 @@ import { StartupError } from '../base/startup-error.js';
 import { packageVersion } from '../base/version.js';
 import { Catalogue, groupsOf } from '../node/catalogue.js';
 import { instancesIn } from '../node/instances.js';
+import { DatabaseKeys } from '../shard/keys.js';
 import { blobsNamedIn } from '../shard/volume-blobs.js';
 import { lastTransaction } from '../storage/lmdb-file.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
@@ -82,11 +83,38 @@ export class BackupWork {
       await this.#copyVolumes();
       await this.#copyCatalogue();
       const named = await this.#generations(this.target);
-      if (named.length === this.#volumes.length) return this.#finishStores(named, started);
+      const early = await this.#copiedTooEarly();
+      if (named.length === this.#volumes.length && early.size === 0)
+        return this.#finishStores(named, started);
       if (attempt === attemptsMax)
         throw new StartupError('The server begins new volumes all the time; try again.');
       fs.rmSync(path.join(this.target, 'catalogue'), { recursive: true });
+      for (const slot of early) this.#dropVolume(slot);
     }
+  }
+
+  /** Volumes whose copies don't have all of a group that has taken the place of another since. */
+  async #copiedTooEarly(): Promise<Set<number>> {
+    const placed = await withCatalogue(this.target, (catalogue) =>
+      Promise.resolve(catalogue.databases().flatMap(([, record]) => groupsOf(record))),
+    );
+    const slots = new Set<number>();
+    for (const { group, slot, from } of placed) {
+      const folder = this.#volumes[slot];
+      if (from === undefined || folder === undefined || slots.has(slot)) continue;
+      const store = new LmdbStore(path.join(this.target, folder));
+      const state = store.get(new DatabaseKeys(group).group);
+      await store.close();
+      if (state === undefined) slots.add(slot);
+    }
+    return slots;
+  }
+
+  #dropVolume(slot: number): void {
+    const folder = this.#volumes[slot]!;
+    fs.rmSync(path.join(this.target, folder), { recursive: true });
+    delete this.#files[path.join(folder, 'data.mdb')];
+    delete this.#volumes[slot];
   }
 
   /** One that was replaced before its copy began is looked for under its new generation. */

@@ -82,7 +82,7 @@ class OpenVolume {
 
 function sourceOf(record: DatabaseRecord, volumes: readonly OpenVolume[]): DatabaseSource {
   const settings: DatabaseSettings & Partial<DatabaseRecord> = { ...record };
-  for (const placed of ['instance', 'slot', 'groups'] as const) delete settings[placed];
+  for (const placed of ['instance', 'slot', 'groups', 'division'] as const) delete settings[placed];
   const recordsOf = (slot: number): StoreSnapshot => volumes.find((volume) => volume.slot === slot)!.records;
   const groups = groupsOf(record).map(({ group, shards, slot }) => ({
     group,

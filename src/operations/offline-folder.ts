@@ -14,6 +14,8 @@ import { bytesOfGroup, copyGroup } from './copy-group.js';
 import type { Progress } from './progress.js';
 
 const cacheBytes = 16 * 1024 * 1024;
+/** The default of `[tuffet] volume_bytes`. */
+const volumeBytes = 4_000_000_000;
 
 /** A database as it is read from elsewhere. */
 export interface DatabaseSource {
@@ -51,7 +53,7 @@ export class OfflineFolder {
         documents,
         catalogue,
         () => {},
-        cacheBytes,
+        { cacheBytes, volumeBytes: () => volumeBytes },
         nobody,
         nobody,
         () => () => {},

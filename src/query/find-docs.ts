@@ -191,7 +191,13 @@ export class DocSearch {
         const shown = show(id, content);
         return shown instanceof RequestError ? undefined : shown;
       });
-    return { collection: database.collection, shardOf: (id) => database.shardOf(id), visible };
+    return {
+      get collection() {
+        return database.collection;
+      },
+      shardOf: (id) => database.shardOf(id),
+      visible,
+    };
   }
 
   #reader(): IndexReader {

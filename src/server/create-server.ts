@@ -16,12 +16,13 @@ import { StartupError } from '../base/startup-error.js';
 import { TimerWheel } from '../base/timer-wheel.js';
 import { packageVersion } from '../base/version.js';
 import { Expiry } from '../query/expiry.js';
-import { BackgroundIndexing } from '../views/background-indexing.js';
+import { BackgroundIndexing, fillIndexes } from '../views/background-indexing.js';
 import { AutoPurge } from '../documents/auto-purge.js';
 import { BatchWrites } from '../documents/batch-writes.js';
 import { FileBlobStore } from '../blobs/file-blob-store.js';
 import { MemoryBlobStore } from '../blobs/memory-blob-store.js';
 import { AutoCompaction } from '../node/auto-compaction.js';
+import { AutoDivision } from '../node/auto-division.js';
 import { checkStores } from '../node/check-stores.js';
 import { designDocGate } from '../design/check-design-doc.js';
 import { DatabaseRegistry } from '../node/database-registry.js';
@@ -259,10 +260,12 @@ async function openStores(
     validationGate(scripting.host),
   );
   registry.readGates.push(users.gate);
+  registry.fillIndexes = (database, indexes) => fillIndexes(registry, database, indexes);
   guardReplications(registry, config);
   users.accounts.watch(registry);
   new BackgroundIndexing(registry);
   new AutoCompaction(registry);
+  new AutoDivision(registry);
   new AutoPurge(registry);
   new Expiry(registry);
   await setUp(registry, config);

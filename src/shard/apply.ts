@@ -31,6 +31,7 @@ export function apply<C extends Command>(
   if (command.instance !== keys.instance) throw new Error('a command is of another group');
   const known = command.id === undefined ? undefined : rememberedResult(keys, view, command.id);
   if (known !== undefined) return known as Appended<ResultOf<C>>;
+  if (command.type !== 'close' && view.group(keys).closed) throw new GroupClosed(keys.instance);
   const meant: WholeCommand | FragmentCommand =
     command.type === 'assembled'
       ? assemble(command, keys, view)
@@ -53,11 +54,18 @@ export class ShardMoved extends Error {
   }
 }
 
+/** The shards of a group are moving to others, or have moved: the command has had no effect. */
+export class GroupClosed extends Error {
+  constructor(readonly group: number) {
+    super(`the group ${group} takes no commands: its shards are moving to others`);
+  }
+}
+
 /** The shards whose counters a command may change: while one is split, those that it is split into too. */
 function shardsOf(command: WholeCommand | FragmentCommand, keys: DatabaseKeys, view: WriteView): number[] {
   const { type, shard } = command;
   if (type === 'split') return shardsOfSplit(command, keys, view);
-  if (type === 'validators' || type === 'fragment') return [];
+  if (type === 'validators' || type === 'fragment' || type === 'close') return [];
   if (view.shards(keys)?.isGone(shard)) throw new ShardMoved(shard);
   const split = view.split(keys);
   return split?.source === shard && split.phase === 'copying' ? [shard, ...targetsOf(split)] : [shard];
@@ -77,6 +85,9 @@ function applyTo(command: WholeCommand | FragmentCommand, keys: DatabaseKeys, vi
       return applySplit(command, keys, view);
     case 'validators':
       return applyValidators(command, keys, view);
+    case 'close':
+      view.group(keys).closed = command.closed;
+      return undefined;
     case 'fragment':
       applyFragment(command, keys, view);
   }

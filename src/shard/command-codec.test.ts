@@ -83,7 +83,7 @@ describe(`commands as bytes (seed ${seed})`, async () => {
   test('an unknown version or type is refused', () => {
     const bytes = encodeCommand(commands[0]!);
     assert.throws(() => decodeCommand(`\x02${bytes.slice(1)}`), /has version 2; this server reads 1/);
-    assert.throws(() => decodeCommand(`\x01\x09${bytes.slice(2)}`), /unknown type, 9/);
+    assert.throws(() => decodeCommand(`\x01\x1f${bytes.slice(2)}`), /unknown type, 31/);
   });
 
   test('no blobs and an empty list of them are the same', () => {

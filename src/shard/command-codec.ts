@@ -11,6 +11,7 @@ import {
 import { fromHex, toHex } from './blob-record.js';
 import type {
   AssembledCommand,
+  CloseCommand,
   Command,
   CompactCommand,
   Edit,
@@ -47,6 +48,7 @@ const typeNumbers = {
   validators: 6,
   fragment: 7,
   assembled: 8,
+  close: 9,
 } as const;
 const splitSteps: readonly SplitStep[] = ['begin', 'copy', 'swap', 'abort', 'remove', 'end'];
 const splitTables: readonly CopiedTable[] = ['changes', 'purges'];
@@ -88,6 +90,8 @@ export function encodeCommand(command: Command): Bytes {
       return head + lengthPrefixed(command.upload) + varint(command.at) + lengthPrefixed(command.bytes);
     case 'assembled':
       return head + lengthPrefixed(command.upload) + varint(command.fragments);
+    case 'close':
+      return head + u8(command.closed ? 1 : 0);
   }
 }
 
@@ -154,6 +158,8 @@ function readCommand(type: number, place: Place, reader: ByteReader): Command {
         upload: readText(reader),
         fragments: reader.varint(),
       } satisfies AssembledCommand;
+    case typeNumbers.close:
+      return { type: 'close', ...place, closed: reader.u8() === 1 } satisfies CloseCommand;
     default:
       throw new Error(`a command is of an unknown type, ${type}`);
   }

@@ -12,7 +12,7 @@ export type Command = WholeCommand | FragmentCommand | AssembledCommand;
 
 /** Those that mean something by themselves. */
 export type WholeCommand =
-  EditCommand | LocalCommand | PurgeCommand | CompactCommand | SplitCommand | ValidatorsCommand;
+  EditCommand | LocalCommand | PurgeCommand | CompactCommand | SplitCommand | ValidatorsCommand | CloseCommand;
 
 interface ShardCommand {
   /** Names the command where a log may repeat it: it is applied once, see `command-window.ts`. */
@@ -129,6 +129,12 @@ export interface ValidatorsCommand extends ShardCommand {
   value: Bytes;
 }
 
+/** Closes the group, or opens it again. Closed, it refuses every other command: its shards are moving to other groups. */
+export interface CloseCommand extends ShardCommand {
+  type: 'close';
+  closed: boolean;
+}
+
 /** A piece of a command that is too large for one: kept in the group until an `AssembledCommand` uses it. */
 export interface FragmentCommand extends ShardCommand {
   type: 'fragment';
@@ -163,6 +169,7 @@ export interface Results {
   split: SplitProgress;
   /** Whether it was set. */
   validators: boolean;
+  close: undefined;
   fragment: undefined;
   /** What the command gives that was assembled. */
   assembled: unknown;

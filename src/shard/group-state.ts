@@ -10,17 +10,20 @@ export interface GroupState {
    * there are none, and in groups of earlier versions until they are told.
    */
   validators: Bytes;
+  /** Whether it takes no commands: its shards are moving to other groups, and it does not change any more. */
+  closed: boolean;
 }
 
-const version = 1;
+const version = { open: 1, closed: 2 } as const;
 
-export const encodeGroupState = ({ position, validators }: GroupState): Bytes =>
-  u8(version) + u48(position) + validators;
+export const encodeGroupState = ({ position, validators, closed }: GroupState): Bytes =>
+  u8(closed ? version.closed : version.open) + u48(position) + validators;
 
 export function decodeGroupState(bytes: Bytes | undefined): GroupState {
-  if (bytes === undefined) return { position: 0, validators: '' };
+  if (bytes === undefined) return { position: 0, validators: '', closed: false };
   const reader = new ByteReader(bytes);
-  if (reader.u8() !== version)
+  const found = reader.u8();
+  if (found !== version.open && found !== version.closed)
     throw new CorruptRecord('a group state has a format this version does not know');
-  return { position: reader.u48(), validators: reader.rest() };
+  return { position: reader.u48(), validators: reader.rest(), closed: found === version.closed };
 }

@@ -21,6 +21,7 @@ export function encodeResult(type: WholeCommand['type'] | 'fragment', result: un
       return u8(kind.flag) + u8(result === true ? 1 : 0);
     case 'local':
     case 'compact':
+    case 'close':
     case 'fragment':
       return u8(kind.nothing);
   }

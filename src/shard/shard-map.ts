@@ -142,6 +142,14 @@ export class ShardMap {
     return new ShardMap(maps[0]!.q, splits);
   }
 
+  /** The part of this map that a group has which gets some of the first shards; undefined where none of them was split. */
+  only(first: ReadonlySet<number>): ShardMap | undefined {
+    const splits = this.splits.flatMap((split, at) =>
+      first.has(this.blobHome(split.source)) ? [{ ...split, target: this.#targets[at]! }] : [],
+    );
+    return splits.length === 0 ? undefined : new ShardMap(this.q, splits);
+  }
+
   /** A number that another group of the database has. */
   #leaveOut(): void {
     this.#ranges.push({ first: 0, last: -1 });

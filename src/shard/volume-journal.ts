@@ -1,5 +1,6 @@
 import type { Bytes } from '../base/bytes.js';
 import type { Journal } from '../log/journal.js';
+import type { Write } from '../storage/store.js';
 import { smallBlob, toHex } from './blob-record.js';
 import type { GroupLogs } from './group-log.js';
 import { DatabaseKeys } from './keys.js';
@@ -12,6 +13,8 @@ import { recordBytes, type WriteView } from './write-view.js';
 export type VolumeEntry =
   /** Removes keys of a database that was deleted. */
   | { type: 'erase'; instance: number; keys: readonly Bytes[] }
+  /** Writes keys of a group that is being filled from others, and that nobody uses yet. */
+  | { type: 'fill'; instance: number; writes: readonly Write[] }
   /** Takes a blob off the list of released ones, unless it is needed again. */
   | { type: 'forget_released'; blob: string }
   /** Puts a blob on that list, unless it is needed. */
@@ -21,6 +24,7 @@ export type VolumeEntry =
 
 export interface VolumeResults {
   erase: undefined;
+  fill: undefined;
   /** Whether this volume can do without the blob. */
   forget_released: boolean;
   mark_released: undefined;
@@ -42,6 +46,8 @@ function applyEntry(entry: VolumeEntry, view: WriteView): boolean | undefined {
   switch (entry.type) {
     case 'erase':
       return erase(new DatabaseKeys(entry.instance), entry.keys, view);
+    case 'fill':
+      return fill(new DatabaseKeys(entry.instance), entry.writes, view);
     case 'forget_released':
       return forgetReleased(view, entry.blob);
     case 'mark_released':
@@ -56,13 +62,25 @@ function applyEntry(entry: VolumeEntry, view: WriteView): boolean | undefined {
 }
 
 function erase(keys: DatabaseKeys, found: readonly Bytes[], view: WriteView): undefined {
-  const blobs = keys.blobsRange;
-  for (const key of found) {
-    const value = view.get(key);
-    if (value === undefined) continue;
-    if (keys.isShardState(key)) view.addVolumeBytes(-recordBytes(decodeState(value)));
-    view.remove(key);
-    if (key >= blobs.start && key < blobs.end && smallBlob(value) === '')
-      countFile(view, toHex(key.slice(blobs.start.length)), -1);
-  }
+  for (const key of found) set(keys, { key, value: undefined }, view);
 }
+
+function fill(keys: DatabaseKeys, writes: readonly Write[], view: WriteView): undefined {
+  for (const write of writes) set(keys, write, view);
+}
+
+/** Writes a key of a group, and lets what the volume counts of its groups follow. */
+function set(keys: DatabaseKeys, { key, value }: Write, view: WriteView): void {
+  const { start, end } = keys.blobsRange;
+  const isState = keys.isShardState(key);
+  const isBlob = key >= start && key < end;
+  const old = isState || isBlob ? view.get(key) : undefined;
+  if (value === undefined) view.remove(key);
+  else view.put(key, value);
+  if (isState) view.addVolumeBytes(bytesIn(value) - bytesIn(old));
+  if (!isBlob) return;
+  const named = Number(smallBlob(value) === '') - Number(smallBlob(old) === '');
+  if (named !== 0) countFile(view, toHex(key.slice(start.length)), named as 1 | -1);
+}
+
+const bytesIn = (state: Bytes | undefined): number => (state === undefined ? 0 : recordBytes(decodeState(state)));

@@ -26,6 +26,8 @@ export class Volume {
   #store: Store;
   /** The batch that was handed to the store last. */
   #sealed: readonly Write[] = [];
+  /** Told of every batch of writes, when readers see it. */
+  readonly #watchers = new Set<(writes: readonly Write[]) => void>();
   /** While the store is being copied: the keys that changed since. */
   #changed: Set<Bytes> | undefined;
 
@@ -47,6 +49,7 @@ export class Volume {
         for (const { key } of this.#changed === undefined ? [] : writes) this.#changed!.add(key);
         const touched = this.#view.takeTouched();
         return () => {
+          for (const watch of this.#watchers) watch(writes);
           onCommit(touched);
           this.#followers.deliver(touched);
         };
@@ -66,6 +69,12 @@ export class Volume {
       runtime: this.runtime,
     };
     return new GroupLog(logs, () => this.#store, instance);
+  }
+
+  /** Tells of every batch of writes that readers see from now on. Gives the function that ends it. */
+  watch(onWrites: (writes: readonly Write[]) => void): () => void {
+    this.#watchers.add(onWrites);
+    return () => void this.#watchers.delete(onWrites);
   }
 
   /** Removes up to `keysMax` keys of a database that is gone; tells whether any are left. */

@@ -127,7 +127,7 @@ export class WriteView extends Overlay {
   ): void {
     const { moves, group, commands, shards, split, isSplit } = touched;
     const moved = moves.length;
-    const { position, validators } = group;
+    const { position, validators, closed } = group;
     const applied = commands.length;
     this.onUndo(() => {
       for (const [i, state] of states.entries())
@@ -135,6 +135,7 @@ export class WriteView extends Overlay {
       Object.assign(touched, { shards, split, isSplit });
       group.position = position;
       group.validators = validators;
+      group.closed = closed;
       moves.length = moved;
       commands.length = applied;
     });

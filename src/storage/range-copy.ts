@@ -1,4 +1,5 @@
 import type { Runtime } from '../base/runtime.js';
+import type { TimeSlice } from '../base/turns.js';
 import type { Bytes, Store, Write } from './store.js';
 
 /** Keys that are read, or written, at once, and about how many bytes: few, so that others hardly notice. */
@@ -82,7 +83,7 @@ export class RangeCopy {
       for (const write of this.#map(key, value)) writes.push(write);
       keys++;
       bytes += key.length + value.length;
-      if (keys < keysMax && bytes < bytesMax && !slice.isOver) continue;
+      if (keys < keysMax && bytes < bytesMax && !isOver(slice, keys)) continue;
       next = `${key}\0`;
       break;
     }
@@ -100,12 +101,13 @@ export class RangeCopy {
     try {
       let writes: Write[] = [];
       let bytes = 0;
+      let keys = 0;
       const slice = runtime.slice();
       for (const key of changed) {
         const value = source().get(key);
         for (const write of this.#map(key, value)) writes.push(write);
         bytes += key.length + (value?.length ?? 0);
-        if (writes.length < keysMax && bytes < bytesMax && !slice.isOver) continue;
+        if (writes.length < keysMax && bytes < bytesMax && !isOver(slice, ++keys)) continue;
         await this.#write(writes);
         onBatch?.(0);
         await runtime.nextTurn();
@@ -125,3 +127,6 @@ export class RangeCopy {
     if (writes.length > 0) await this.options.write(writes);
   }
 }
+
+/** Looks at the clock after every few keys only. */
+const isOver = (slice: TimeSlice, keys: number): boolean => keys % 16 === 0 && slice.isOver;

@@ -2,6 +2,7 @@ import { backoffMs } from '../base/backoff.js';
 import { BoundedMap } from '../base/bounded-map.js';
 import { RequestError } from '../base/errors.js';
 import { TimerWheel, type Due } from '../base/timer-wheel.js';
+import type { DatabaseIndexes } from '../indexes/database-indexes.js';
 import { viewLanguages, type DesignViews } from '../indexes/definition.js';
 import { searchTask } from '../fulltext/search-source.js';
 import type { OnUpdate } from '../indexes/update-tasks.js';
@@ -194,6 +195,22 @@ class Listed implements Due {
 interface Work {
   design: DesignViews;
   onUpdate: OnUpdate;
+}
+
+/** Brings all indexes of a database up to date, in groups that are given. What can't be filled is told of when it is queried. */
+export async function fillIndexes(
+  registry: DatabaseRegistry,
+  database: Database,
+  indexes: DatabaseIndexes,
+): Promise<void> {
+  for (const name of designNames(database)) {
+    for (const { design, onUpdate } of worksOf(registry, database, name)) {
+      if (design.views.size === 0 || !viewLanguages.has(design.language)) continue;
+      await indexes.update(design, onUpdate).catch((error: unknown) => {
+        if (registry.isClosing || database.isGone || !(error instanceof RequestError)) throw error;
+      });
+    }
+  }
 }
 
 /** The views and the search indexes of a design document. One that was deleted a moment ago has none. */

@@ -40,7 +40,8 @@ export function viewSource(
   const sourceOf = (reader: ViewReader | undefined): ViewSource => ({
     database,
     reader: reader?.inPartition(partition),
-    again: () => indexed.reader(view)?.inPartition(partition),
+    // When groups have been divided, those that were there are left for a while.
+    again: () => (indexed.reader(view) ?? registry.indexed(database).reader(view))?.inPartition(partition),
     reduce: view.reduce === undefined ? undefined : indexed.reduce(view.reduce),
     show,
   });
@@ -49,8 +50,14 @@ export function viewSource(
     if (update === 'lazy') indexed.updateLater(design, onUpdate);
     return sourceOf(reader);
   }
+  const { groups } = database;
   const reader = indexed.freshReader(design, view, onUpdate);
-  return reader instanceof Promise ? reader.then(sourceOf) : sourceOf(reader);
+  if (!(reader instanceof Promise)) return sourceOf(reader);
+  return reader.then(sourceOf, (error: unknown) => {
+    // The groups that were waited for may have been divided meanwhile.
+    if (database.groups === groups) throw error;
+    return viewSource(registry, named, { update, partition }, user);
+  });
 }
 
 /** Shows the filling of indexes among the active tasks. */

@@ -190,7 +190,9 @@ function bytesOf(states: readonly Sizes[], shards: ShardMap): Sizes[] {
     external_bytes: 0,
   }));
   for (const [shard, state] of states.entries()) {
-    const sum = sums[shards.blobHome(shard)]!;
+    const sum = sums[shards.blobHome(shard)];
+    // A number of another group has nothing here.
+    if (sum === undefined) continue;
     for (const name of Object.keys(sum) as (keyof Sizes)[]) sum[name] += state[name];
   }
   return sums;

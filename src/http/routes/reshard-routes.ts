@@ -6,7 +6,7 @@ import { rangeName } from '../../shard/shard-ranges.js';
 import type { Exchange } from '../exchange.js';
 import type { ServerRoute } from './route.js';
 
-/** Jobs that split shards. */
+/** Jobs that split shards and divide groups. */
 export const reshardRoutes: readonly ServerRoute[] = [
   { path: '/_reshard', allow: 'GET,HEAD', access: 'server_admin', methods: { GET: getSummary } },
   {
@@ -110,7 +110,9 @@ async function postJobs(exchange: Exchange): Promise<void> {
   const shard = readShard(body['shard']);
   const db = body['db'] === undefined ? undefined : findDatabase(exchange, body['db']);
   const range = readRange(body['range']);
-  if (body['type'] !== 'split') throw badRequest('`job type must be `split`');
+  const { type } = body;
+  if (type !== 'split' && type !== 'divide') throw badRequest('`job type must be `split`');
+  const parts = readParts(body['groups'], type);
   if (shard !== undefined && db !== undefined) throw badRequest('`db` and `shard` are mutually exclusive');
   if (shard !== undefined && range !== undefined)
     throw badRequest('`range` and `shard` are mutually exclusive');
@@ -122,19 +124,40 @@ async function postJobs(exchange: Exchange): Promise<void> {
   const database = db ?? registry.database(databaseOfShard(shard!));
   const numbers = pickShards(database, shard, range);
   if (numbers.length === 0) throw notFound('missing');
-  const created = await registry.reshardJobs.create(database, numbers);
+  const { reshardJobs: jobs, nodeName } = registry;
+  const created =
+    type === 'split'
+      ? await jobs.create(database, numbers)
+      : await jobs.divide(database, groupsOfShards(database, numbers), parts);
+  const sourceName = type === 'split' ? 'shard' : 'group';
   exchange.json(
     statusOf(created),
-    created.map((each) => describe(each, registry.nodeName)),
+    created.map((each) => describe(each, sourceName, nodeName)),
   );
+}
+
+/** The numbers of the groups that have shards. */
+const groupsOfShards = ({ groups }: Database, shards: readonly number[]): number[] => [
+  ...new Set(shards.map((shard) => groups.groupOf(shard).group)),
+];
+
+/** Into how many groups each is divided. */
+function readParts(parts: unknown, type: string): number {
+  if (parts === undefined) return 2;
+  if (type !== 'divide') throw badRequest('`groups` is for jobs of the type `divide`');
+  if (!Number.isInteger(parts) || (parts as number) < 2 || (parts as number) > 256)
+    throw badRequest('Invalid `groups`');
+  return parts as number;
 }
 
 /** As CouchDB has it, also for jobs that could not be made at all. */
 const statusOf = (created: readonly CreatedJob[]): number =>
   created.some((each) => 'id' in each) ? 201 : 500;
 
-const describe = (created: CreatedJob, node: string): object =>
-  'id' in created ? { ok: true, id: created.id, node, shard: created.shard } : { ...created, node };
+function describe(created: CreatedJob, sourceName: 'shard' | 'group', node: string): object {
+  const named = { [sourceName]: created.source };
+  return 'id' in created ? { ok: true, id: created.id, node, ...named } : { error: created.error, ...named, node };
+}
 
 function pickShards(database: Database, shard: string | undefined, range: string | undefined): number[] {
   const { shards } = database.collection;

@@ -181,13 +181,15 @@ class FolderCheck implements Findings {
     const named = new Set<number>();
     const known = new Set(catalogue.erasures().map(({ instance }) => instance));
     for (const [database, record] of catalogue.databases()) {
-      for (const { group, slot: home } of groupsOf(record)) {
+      // What is being filled by a division counts only when it is complete.
+      for (const { group } of record.division?.targets ?? []) known.add(group);
+      for (const [at, { group, slot: home }] of groupsOf(record).entries()) {
         known.add(group);
         if (home !== slot) continue;
         named.add(group);
         this.events.at(`the database ${database} in ${name}`);
         const lost = new DamagedRecords(database, group, damaged, this);
-        if (group === record.instance) this.#summary.databases++;
+        if (at === 0) this.#summary.databases++;
         const isUnreadable = lost.report();
         if (lost.hidesShards) {
           blobs.database(group, new Map(), false);
