@@ -11,9 +11,9 @@ import { job, ranges, split, stoppable, until } from './reshard.js';
 const db = '/split';
 
 /** What the server has of the documents of some writers. */
-async function found(client: HttpClient): Promise<Map<string, Found>> {
+export async function found(client: HttpClient, name = db): Promise<Map<string, Found>> {
   const docs = new Map<string, Found>();
-  for (const { id, changes, deleted, doc } of (await client.get(`${db}/_changes?include_docs=true`)).body
+  for (const { id, changes, deleted, doc } of (await client.get(`${name}/_changes?include_docs=true`)).body
     .results)
     if (/^w\d/.test(id as string))
       docs.set(id, { rev: changes[0].rev, deleted: deleted === true, ...(deleted ? {} : { doc }) });

@@ -22,6 +22,23 @@ export async function split(client: HttpClient, db: string, more: object = {}): 
   return (body as { id: string }[]).map(({ id }) => id);
 }
 
+/** Has all groups of a database divided; gives the ids of the jobs. */
+export async function divide(client: HttpClient, db: string, more: object = {}): Promise<string[]> {
+  const { status, body } = await client.post('/_reshard/jobs', { type: 'divide', db: db.slice(1), ...more });
+  assert.equal(status, 201, JSON.stringify(body));
+  return (body as { id: string }[]).map(({ id }) => id);
+}
+
+/** Divides all groups and waits until that is done; gives the jobs. */
+export async function divideAll(client: HttpClient, db: string, more: object = {}): Promise<Job[]> {
+  const jobs: Job[] = [];
+  for (const id of await divide(client, db, more)) {
+    jobs.push(await until(client, id, 'completed'));
+    assert.equal((await client.delete(`/_reshard/jobs/${id}`)).status, 200);
+  }
+  return jobs;
+}
+
 export async function job(client: HttpClient, id: string): Promise<Job> {
   const { status, body } = await client.get(`/_reshard/jobs/${id}`);
   assert.equal(status, 200, JSON.stringify(body));

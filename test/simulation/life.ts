@@ -18,6 +18,7 @@ import type { SimulatedRuntime } from './simulated-runtime.js';
 export const databaseName = 'db';
 export const copyName = 'copy';
 const shardsMax = 6;
+const groupsMax = 4;
 const user = { name: 'admin', roles: ['_admin'] };
 
 interface Job {
@@ -29,7 +30,7 @@ interface Job {
 export class Life {
   readonly registry: DatabaseRegistry;
   readonly #replicator: Replicator;
-  readonly #config = new Config({ overrides: { cluster: { q: '3' } } });
+  readonly #config = new Config({ overrides: { cluster: { q: '3' }, tuffet: { volume_bytes: '30000' } } });
   /** Set when clients are to finish. */
   isEnding = false;
 
@@ -105,6 +106,21 @@ export class Life {
     try {
       const [created] = await this.registry.reshardJobs.create(database, [shard]);
       return 'error' in created! ? created.error : `${shard} of ${database.q}`;
+    } catch (error) {
+      if (error instanceof StorageError) return error.error;
+      throw error;
+    }
+  }
+
+  /** Begins to divide a group that has several shards, unless there are enough of them or one is being divided. */
+  async divide(random: Random): Promise<string> {
+    const { database } = this;
+    const { collections } = database.groups;
+    if (collections.length >= groupsMax) return 'nothing';
+    const { group } = random.pick(collections);
+    try {
+      const [created] = await this.registry.reshardJobs.divide(database, [group], 2);
+      return 'error' in created! ? created.error : `${group} of ${collections.length}`;
     } catch (error) {
       if (error instanceof StorageError) return error.error;
       throw error;

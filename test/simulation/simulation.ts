@@ -62,7 +62,9 @@ export class Simulation {
       ];
       const replicating = this.#replicate(current);
       for (const each of work) each.catch((error: unknown) => (this.#failure ??= { error }));
-      for (let left = 50 + this.#random.below(250); left > 0; left--) {
+      // Now and then a life is long enough for a group to be divided in it.
+      const steps = 50 + this.#random.below(this.#random.oneIn(4) ? 1_200 : 250);
+      for (let left = steps; left > 0; left--) {
         this.#disturb();
         await this.#step(runtime);
       }
@@ -128,8 +130,8 @@ export class Simulation {
         this.#facts.look(database, id),
         `${id}: source and target`,
       );
-    const store = registry.volumes()[0]!.store;
-    for (const { record } of [database, copy]) checkDatabase(() => store, record);
+    const storeOf = (slot: number) => registry.volumes()[slot]!.store;
+    for (const { record } of [database, copy]) checkDatabase(storeOf, record);
   }
 
   async #drive<T>(runtime: SimulatedRuntime, work: Promise<T>): Promise<T> {

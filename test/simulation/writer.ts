@@ -38,8 +38,9 @@ export class Writer {
       else if (at < 62) await this.#save(life, false);
       else if (at < 90) this.#look(life, this.#id());
       else if (at < 94) await listIds(life, this.facts, this.trace);
-      else if (at < 96) await this.#purge(life);
-      else if (at < 97) this.trace(`${this.name} splits ${await life.split(this.random)}`);
+      else if (at < 95) await this.#purge(life);
+      else if (at < 96) this.trace(`${this.name} splits ${await life.split(this.random)}`);
+      else if (at < 97) this.trace(`${this.name} divides ${await life.divide(this.random)}`);
       else await life.compact();
       if (this.random.oneIn(3)) await life.runtime.sleep(this.random.below(12));
       else await life.runtime.nextTurn();
