@@ -115,7 +115,11 @@ export class GroupDivision implements ReshardWork {
     await this.abort();
     const { database } = this;
     const source = this.#source!;
-    await this.#step('begin', source.group, partsOf(this.#placed!, source, database.record.q, this.job.parts!));
+    await this.#step(
+      'begin',
+      source.group,
+      partsOf(this.#placed!, source, database.record.q, this.job.parts!),
+    );
     const targets = await this.#place(source);
     this.#target = targets.map(({ group }) => groupName(database.name, database.record, group));
     let told = 0;
@@ -229,7 +233,8 @@ function bytesOf({ shards, states }: Collection, first: number): number {
 }
 
 /** The first shards that a group has. */
-export const firstShards = ({ shards }: PlacedGroup, q: number): readonly number[] => shards ?? [...Array(q).keys()];
+export const firstShards = ({ shards }: PlacedGroup, q: number): readonly number[] =>
+  shards ?? [...Array(q).keys()];
 
 /** Divides the first shards of a group into parts of about the same size. */
 function partsOf(placed: PlacedGroup, source: Collection, q: number, count: number): number[][] {

@@ -47,7 +47,11 @@ export class ReshardJobs {
       job.type === 'divide'
         ? new GroupDivision(host, divisions, database, job, control)
         : new ShardSplit(database, job.shard, control.check, control.onCopied);
-    this.#book = new ReshardBook(divisions.catalogue, () => host.config.number('reshard/max_history'), host.runtime);
+    this.#book = new ReshardBook(
+      divisions.catalogue,
+      () => host.config.number('reshard/max_history'),
+      host.runtime,
+    );
     // The host is being made.
     this.#host.runtime.defer(() => this.#start());
   }
@@ -108,7 +112,15 @@ export class ReshardJobs {
     const error = this.#refusal(id) ?? (shards.length < 2 ? 'group_cannot_be_divided' : undefined);
     if (error !== undefined) return { error, source };
     const parts = Math.min(count, shards.length);
-    return await this.#add(database, { id, type: 'divide', shard: shards[0]!, group, parts, source, target: [] });
+    return await this.#add(database, {
+      id,
+      type: 'divide',
+      shard: shards[0]!,
+      group,
+      parts,
+      source,
+      target: [],
+    });
   }
 
   async #createSplit(database: Database, shard: number): Promise<CreatedJob> {

@@ -150,7 +150,8 @@ export class ReshardRun {
     const database = job && databaseOf(job, this.host);
     if (job === undefined || database === undefined) return;
     const control = { check: () => {}, onCopied: () => {}, pause: () => Promise.resolve() };
-    if (await this.makeWork(job, database, control).abort()) await this.book.note(job, { split_state: 'new' });
+    if (await this.makeWork(job, database, control).abort())
+      await this.book.note(job, { split_state: 'new' });
   }
 
   /** Waits, unless the run is interrupted. */

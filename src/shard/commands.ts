@@ -12,7 +12,13 @@ export type Command = WholeCommand | FragmentCommand | AssembledCommand;
 
 /** Those that mean something by themselves. */
 export type WholeCommand =
-  EditCommand | LocalCommand | PurgeCommand | CompactCommand | SplitCommand | ValidatorsCommand | CloseCommand;
+  | EditCommand
+  | LocalCommand
+  | PurgeCommand
+  | CompactCommand
+  | SplitCommand
+  | ValidatorsCommand
+  | CloseCommand;
 
 interface ShardCommand {
   /** Names the command where a log may repeat it: it is applied once, see `command-window.ts`. */

@@ -168,7 +168,9 @@ export class GroupCopy {
   /** A record of a blob counts the shards of the group that name it. */
   #blob(key: Bytes, digest: Bytes, value: Bytes | undefined): Write[] {
     return this.#targets.map(({ keys, owned }) => {
-      const named = [...owned].filter((shard) => this.#store.get(this.#source.blobRef(shard, digest)) !== undefined);
+      const named = [...owned].filter(
+        (shard) => this.#store.get(this.#source.blobRef(shard, digest)) !== undefined,
+      );
       const count = value === undefined ? 0 : named.length;
       return {
         key: rename(key, keys),

@@ -79,7 +79,8 @@ export class MergedReader implements LocalReader {
   /** Takes over what a commit changed. Tells whether documents are among it. */
   publish(touched: Touched): boolean {
     // Of a group that is none any more, nothing is of interest.
-    const changed = this.collections.find(({ group }) => group === touched.instance)?.publish(touched) ?? false;
+    const changed =
+      this.collections.find(({ group }) => group === touched.instance)?.publish(touched) ?? false;
     if (touched.isSplit) this.#shards = this.#readShards();
     this.#states = this.#readStates();
     if (touched.designs) this.designChanges++;

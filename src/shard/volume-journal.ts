@@ -83,4 +83,5 @@ function set(keys: DatabaseKeys, { key, value }: Write, view: WriteView): void {
   if (named !== 0) countFile(view, toHex(key.slice(start.length)), named as 1 | -1);
 }
 
-const bytesIn = (state: Bytes | undefined): number => (state === undefined ? 0 : recordBytes(decodeState(state)));
+const bytesIn = (state: Bytes | undefined): number =>
+  state === undefined ? 0 : recordBytes(decodeState(state));

@@ -35,7 +35,8 @@ async function fill(client: HttpClient, db: string): Promise<void> {
     const { body } = await client.get(`${db}/doc-${n}`);
     await client.put(`${db}/doc-${n}`, { ...body, again: true });
     if (n % 4 === 0) await client.delete(`${db}/doc-${n + 40}?rev=${(await rev(client, db, n + 40)) ?? ''}`);
-    if (n % 5 === 0) await client.post(`${db}/_purge`, { [`doc-${n + 80}`]: [await rev(client, db, n + 80)] });
+    if (n % 5 === 0)
+      await client.post(`${db}/_purge`, { [`doc-${n + 80}`]: [await rev(client, db, n + 80)] });
   }
   const other = { _id: 'doc-7', _rev: `2-${'f'.repeat(32)}`, other: true, pad };
   await client.post(`${db}/_bulk_docs`, { docs: [other], new_edits: false });

@@ -34,7 +34,11 @@ async function reached(client: HttpClient, id: string, state: string): Promise<s
 }
 
 /** Kills a server in each of these states of a division, while others write; after each the job is waited for. */
-export async function killWhileDividing(t: TestContext, seed: number, wanted: readonly string[]): Promise<void> {
+export async function killWhileDividing(
+  t: TestContext,
+  seed: number,
+  wanted: readonly string[],
+): Promise<void> {
   const server = await ServerProcess.start(t);
   let client = new HttpClient(server.url);
   assert.equal((await client.put(`${db}?q=16`)).status, 201);

@@ -30,7 +30,10 @@ async function measure(request: (n: number) => Promise<number>, isOver: () => bo
 /** Measures reads and writes beside the other clients, for as long as the work takes. */
 async function during<T>(client: HttpClient, db: string, name: string, work: () => Promise<T>) {
   let isOver = false;
-  const get = measure(async () => (await client.get(`${db}/kept-0`)).status, () => isOver);
+  const get = measure(
+    async () => (await client.get(`${db}/kept-0`)).status,
+    () => isOver,
+  );
   const put = measure(
     async (n) => (await client.put(`${db}/probe-${name}-${n}`, { probe: true })).status,
     () => isOver,
@@ -41,7 +44,10 @@ async function during<T>(client: HttpClient, db: string, name: string, work: () 
 }
 
 const figures = (name: string, { get, put }: { get: Measured; put: Measured }): string =>
-  [`${name}:`, ...[get, put].map(({ perSecond, p99 }) => `${perSecond.toFixed(0)}/s, p99 ${p99.toFixed(0)} ms`)].join(' ');
+  [
+    `${name}:`,
+    ...[get, put].map(({ perSecond, p99 }) => `${perSecond.toFixed(0)}/s, p99 ${p99.toFixed(0)} ms`),
+  ].join(' ');
 
 test(`splits and divisions under the load of eight writers lose nothing (seed ${seed})`, async (t) => {
   await reshardUnderLoad({

@@ -156,7 +156,9 @@ const statusOf = (created: readonly CreatedJob[]): number =>
 
 function describe(created: CreatedJob, sourceName: 'shard' | 'group', node: string): object {
   const named = { [sourceName]: created.source };
-  return 'id' in created ? { ok: true, id: created.id, node, ...named } : { error: created.error, ...named, node };
+  return 'id' in created
+    ? { ok: true, id: created.id, node, ...named }
+    : { error: created.error, ...named, node };
 }
 
 function pickShards(database: Database, shard: string | undefined, range: string | undefined): number[] {
