@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { RequestError, Unavailable } from '../base/errors.js';
 import { RpcThread } from '../base/rpc-thread.js';
+import { SystemRuntime, type Runtime, type Timer } from '../base/runtime.js';
 import { StorageError } from '../base/storage-errors.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import type { StoreSize } from '../storage/store.js';
@@ -14,6 +15,9 @@ import type { Asked, Progress, Request, ThreadSettings } from './thread-messages
 /** The store is copied when it could give back this much, and this share of its size. */
 const reclaimBytesMin = 8 * 1024 * 1024;
 const reclaimShareMin = 0.4;
+/** How long a moment without requests is waited for, and how long requests then wait for those before them. */
+const idleMomentMs = 2_000;
+const drainMs = 1_000;
 
 type IndexThread = RpcThread<Request, readonly FailedView[], Progress, Asked>;
 
@@ -38,6 +42,7 @@ export class ThreadBackend implements IndexBackend {
   constructor(
     private readonly folder: string,
     private readonly options: ThreadBackendOptions,
+    private readonly runtime: Runtime = new SystemRuntime(),
   ) {}
 
   get store(): LmdbStore {
@@ -85,15 +90,37 @@ export class ThreadBackend implements IndexBackend {
     this.#thread?.tell({ type: 'settings', settings });
   }
 
-  /** Waits for a moment in which nothing is asked of the thread; of several who ask for the same, one does it. */
+  /**
+   * Waits for a moment in which nothing is asked of the thread. Under constant load there is none; then further requests
+   * are kept waiting until what the thread is at has ended. A long update is not waited for: the next call tries again.
+   * Of several who ask for the same, one does it.
+   */
   async reclaim(): Promise<void> {
-    while (this.#thread !== undefined && this.#thread.pending > 0) await this.#thread.whenIdle();
+    await this.#isIdleWithin(idleMomentMs);
     if (this.#replacing === undefined && !this.#closed && this.#isWorthwhile()) {
-      this.#replacing = this.#replaceStore().finally(() => {
+      this.#replacing = this.#replaceWhenDrained().finally(() => {
         this.#replacing = undefined;
       });
     }
     await this.#replacing;
+  }
+
+  async #replaceWhenDrained(): Promise<void> {
+    if (await this.#isIdleWithin(drainMs)) await this.#replaceStore();
+  }
+
+  async #isIdleWithin(ms: number): Promise<boolean> {
+    let timer: Timer | undefined;
+    const isOver = new Promise<boolean>((resolve) => {
+      timer = this.runtime.setIdleTimer(() => resolve(true), ms);
+    });
+    try {
+      while (this.#thread !== undefined && this.#thread.pending > 0)
+        if (await Promise.race([isOver, this.#thread.whenIdle().then(() => false)])) return false;
+      return true;
+    } finally {
+      timer?.cancel();
+    }
   }
 
   #isWorthwhile(): boolean {
