@@ -7,6 +7,7 @@ import type { Account, Accounts } from './accounts.js';
 import type { RequestInfo } from './request-info.js';
 import { CredentialCache } from './credential-cache.js';
 import { readHandlers, type HandlerName } from './handlers.js';
+import type { HashUpgrade } from './hash-upgrade.js';
 import { JsonWebTokens } from './json-web-tokens.js';
 import { Lockout } from './lockout.js';
 import { Logins, type Credentials } from './logins.js';
@@ -73,6 +74,7 @@ export class Authenticator {
     private readonly logger: Logger,
     private readonly runtime: Runtime,
     hasher: PasswordHasher,
+    private readonly upgrade?: Pick<HashUpgrade, 'isDue' | 'run'>,
   ) {
     const now = (): number => runtime.now();
     this.sessions = new SessionCookies(config, accounts, now);
@@ -100,8 +102,12 @@ export class Authenticator {
   }
 
   /** Checks credentials that came in a body. */
-  login(credentials: Credentials, sender: string): Promise<Account> {
-    return this.#logins.verify(credentials, sender);
+  async login(credentials: Credentials, sender: string): Promise<Account> {
+    const account = await this.#logins.verify(credentials, sender);
+    if (this.upgrade?.isDue(account) !== true) return account;
+    await this.upgrade.run(credentials.name, credentials.password);
+    // A session belongs to the new hash.
+    return this.accounts.find(credentials.name) ?? account;
   }
 
   /** Whether a session cookie is to be renewed with this answer. */

@@ -42,6 +42,10 @@ export const authOptions = {
     'sha256',
     'Digest under PBKDF2 in user documents: `sha`, `sha224`, `sha256`, `sha384` or `sha512`.',
   ),
+  'chttpd_auth/upgrade_hash_on_auth': boolean(
+    false,
+    'Hash passwords of users anew at a login if the stored hash has another digest or fewer iterations; older sessions end.',
+  ),
   'chttpd_auth/password_regexp': checked(
     '',
     (value) => passwordRules(value) !== undefined,

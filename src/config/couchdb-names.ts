@@ -10,7 +10,7 @@ const byCouchdb: Readonly<Record<string, string>> = {
     'secure_rewrites server_options socket_options WWW-Authenticate',
   chttpd_auth:
     'allow_persistent_cookies authentication_db authentication_redirect cookie_domain hash_algorithms password_regexp ' +
-    'pbkdf2_prf proxy_use_secret public_fields same_site secret timeout upgrade_hash_on_auth users_db_public ' +
+    'pbkdf2_prf proxy_use_secret public_fields same_site secret timeout users_db_public ' +
     'users_db_suffix x_auth_roles x_auth_token x_auth_username',
   chttpd_auth_cache: '*',
   chttpd_auth_lockout: '*',

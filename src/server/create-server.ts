@@ -3,6 +3,7 @@ import os from 'node:os';
 import { Accounts } from '../auth/accounts.js';
 import { hashPlainAdmins, hasAdmin, reloadConfig } from '../auth/admins.js';
 import { Authenticator } from '../auth/authenticator.js';
+import { HashUpgrade } from '../auth/hash-upgrade.js';
 import { designGate } from '../auth/design-gate.js';
 import { checkHandlers } from '../auth/handlers.js';
 import { ensureSecret } from '../auth/session-cookies.js';
@@ -96,7 +97,8 @@ async function start(
   const users = { accounts, gate: new UsersGate(config, hasher) };
   const openRegistry = (): Promise<DatabaseRegistry> =>
     openStores(runtime, config, logger, folder, scripting, users);
-  const authenticator = new Authenticator(config, accounts, logger, runtime, hasher);
+  const upgrade = new HashUpgrade(config, registry, logger);
+  const authenticator = new Authenticator(config, accounts, logger, runtime, hasher, upgrade);
   const services: Services = {
     ...servicesFor(runtime, config, logger, hasher, folder, registry, scripting.host, authenticator),
     registry: await openRegistry(),

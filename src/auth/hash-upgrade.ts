@@ -1,0 +1,59 @@
+import { toBytes } from '../base/bytes.js';
+import type { Logger } from '../base/logger.js';
+import { serverAdminRole } from '../base/user-context.js';
+import type { Config } from '../config/config.js';
+import { saveDoc } from '../documents/save-docs.js';
+import type { DatabaseRegistry } from '../node/database-registry.js';
+import { encodeContent, splitContent } from '../shard/content.js';
+import type { Account } from './accounts.js';
+import { digestOf } from './passwords.js';
+import { isServerAdmin } from './rights.js';
+import { userIdOf, usersDatabase } from './users-database.js';
+
+/** Hashes a user's password anew at a login, if the stored hash is weaker than those that are made now. */
+export class HashUpgrade {
+  constructor(
+    private readonly config: Config,
+    private readonly registry: () => DatabaseRegistry,
+    private readonly logger: Logger,
+  ) {}
+
+  isDue({ hash, user }: Account): boolean {
+    if (!this.config.boolean('chttpd_auth/upgrade_hash_on_auth')) return false;
+    if (hash === undefined || isServerAdmin(user)) return false;
+    const wanted = digestOf(this.config.text('chttpd_auth/pbkdf2_prf'));
+    if (wanted === undefined) return false;
+    return (
+      hash.pbkdf2Digest !== wanted.name || hash.iterations < this.config.number('chttpd_auth/iterations')
+    );
+  }
+
+  /** Saves the document with the password, which is turned into a hash on the way. The login counts in any case. */
+  async run(name: string, password: string): Promise<void> {
+    const registry = this.registry();
+    const database = registry.find(usersDatabase(this.config));
+    const id = userIdOf(name);
+    const found = database?.collection.winner(id);
+    if (database === undefined || found === undefined || found.deleted) return;
+    const content = database.collection.winnerBody(database.shardOf(id), found);
+    const { attachments, body } = splitContent(content);
+    const rest = body === '{}' ? '}' : `,${body.slice(1)}`;
+    const input = {
+      id,
+      rev: { pos: found.pos, hash: found.hash },
+      revisions: undefined,
+      deleted: false,
+      attachments: undefined,
+      body: encodeContent(
+        attachments,
+        `{"password":${toBytes(JSON.stringify(password.toWellFormed()))}${rest}`,
+      ),
+    };
+    const user = { name: null, roles: [serverAdminRole] };
+    try {
+      await saveDoc(registry, database, input, { user, newEdits: true });
+    } catch (error) {
+      this.logger.warn({ user: name, error: String(error) }, 'could not upgrade a password hash');
+    }
+  }
+}
