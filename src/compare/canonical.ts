@@ -130,7 +130,9 @@ function canonicalValue(value: unknown, name: string, text: CanonicalText): unkn
   const members = value as Record<string, unknown>;
   const isCompressed =
     typeof members['content_type'] === 'string' && compressedType.test(members['content_type']);
-  const entries = Object.entries(members).map(([key, each]) => {
+  // In one order, so that both number the same revision first.
+  const sorted = Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1));
+  const entries = sorted.map(([key, each]) => {
     if (key === 'digest' && isCompressed) return [key, '<digest>'] as const;
     return [text.of(key), canonicalValue(each, key, text)] as const;
   });

@@ -158,13 +158,72 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     reason: '`$mod` with an argument that is no pair is `bad_arg`, which the interface answers with 404.',
   }),
   ...[200, 404].flatMap((couchdb) =>
-    each(['DELETE /{db}/_index/{ddoc}/{type}/{name}', 'POST /{db}/_index/_bulk_delete'], {
-      member: 'status',
-      couchdb,
-      tuffet: 403,
-      reason: 'Members may not write design documents, and an index is part of one.',
-    }),
+    each(
+      [
+        'DELETE /{db}/_index/{ddoc}/{type}/{name}',
+        'DELETE /{db}/_index/_design/{ddoc}/{type}/{name}',
+        'POST /{db}/_index/_bulk_delete',
+      ],
+      {
+        member: 'status',
+        couchdb,
+        tuffet: 403,
+        reason: 'Members may not write design documents, and an index is part of one.',
+      },
+    ),
   ),
+  ...each(['PUT /{db}/{docid}', 'POST /{db}'], {
+    member: 'status',
+    with: 'rev',
+    couchdb: 201,
+    tuffet: 409,
+    reason:
+      'A revision that the document does not have is a conflict; CouchDB takes it for the parent of a new document.',
+  }),
+  ...each(
+    ['GET', 'POST'].flatMap((method) =>
+      ['_show/{func}', '_show/{func}/*'].map((path) => `${method} /{db}/_design/{ddoc}/${path}`),
+    ),
+    {
+      member: 'body',
+      couchdb: 'empty',
+      tuffet: 'the value',
+      reason: 'What a function gives to `provides` as `json` is sent.',
+    },
+  ),
+  ...each(
+    ['_list/{func}/{view}', '_list/{func}/{other-ddoc}/{view}'].flatMap((path) =>
+      ['GET', 'POST'].map((method) => `${method} /{db}/_design/{ddoc}/${path}`),
+    ),
+    {
+      member: 'body[].code',
+      couchdb: '500',
+      tuffet: 'absent',
+      reason: 'The error at the end of a list that fails midway has the form of all errors.',
+    },
+  ),
+  ...each(
+    ['POST', 'PUT', 'DELETE', ...otherMethods].map((method) => `${method} /_node/{node}`),
+    {
+      member: 'status',
+      couchdb: 200,
+      tuffet: 405,
+      reason: 'The name of a node can only be read.',
+    },
+  ),
+  ...each(['GET /_replicate', 'HEAD /_replicate', 'PUT /_replicate', 'DELETE /_replicate'], {
+    member: 'status',
+    couchdb: 400,
+    tuffet: 405,
+    reason: 'The method is checked before the body.',
+  }),
+  ...['total_keys_examined', 'total_docs_examined'].map((name) => ({
+    endpoint: 'POST /{db}/_find',
+    member: `body.execution_stats.${name}`,
+    couchdb: 'rows up to the first match, also with `limit` 0, and rows of the one range that it reads',
+    tuffet: 'rows that were read',
+    reason: 'Nothing is read where nothing is asked for, and several narrow ranges instead of one.',
+  })),
   ...each(['GET /{db}/{docid}/{attname}', 'HEAD /{db}/{docid}/{attname}'], {
     member: 'status',
     couchdb: 200,
