@@ -21,8 +21,6 @@ export interface ViewRequest {
   attachments: boolean;
   encodingInfo: boolean;
   updateSeq: boolean;
-  /** Without it nothing is told of the number of rows. */
-  sorted: boolean;
   /** The partition that is asked for, where the view has them. */
   partition?: Bytes | undefined;
   /** Whether the index is brought up to date before the answer, after it, or not at all. */

@@ -8,6 +8,7 @@ import type { FindRequest } from './find-request.js';
 import { keyRanges, type KeyRange } from './key-ranges.js';
 import type { QueryIndex } from './query-index.js';
 import { allFields, isConstant } from './selector-fields.js';
+import { isImpossible } from './single-range.js';
 import { RangeReader } from './value-ranges.js';
 
 /** How a query is going to be answered. */
@@ -56,14 +57,17 @@ function keptChoice(request: FindRequest, choice: Choice): Choice {
   return { ...choice, index: same.index };
 }
 
-function checkFallback({ allowFallback, useIndex }: FindRequest, { index, isNamed }: Choice): void {
+/** An index that is the only usable one must be named too: CouchDB would read all documents as well, but for the sort. */
+function checkFallback({ allowFallback, useIndex }: FindRequest, choice: Choice): void {
+  const { index, isNamed } = choice;
   if (allowFallback) return;
   if (useIndex.length > 0 && !isNamed)
     throw new RequestError(
       'invalid_index',
       `${useIndexText(useIndex)} specified by \`use_index\` could not be found or it is not suitable.`,
     );
-  if ((index === undefined || index.type === 'special') && !isNamed)
+  const isOnly = !choice.candidates().some(({ usable }) => usable);
+  if ((index === undefined || index.type === 'special' || isOnly) && !isNamed)
     throw new RequestError('invalid_index', 'You must specify an index with the `use_index` parameter.');
 }
 
@@ -91,7 +95,7 @@ export function planWith(request: FindRequest, index: QueryIndex): Plan {
   return {
     index,
     ranges: isContradiction(request.selector.normal) ? [] : ranges,
-    isEmpty: ranges.length === 0,
+    isEmpty: ranges.length === 0 && isImpossible(request.selector.normal, index),
     descending: sort.fields.length > 0 && sort.direction === 'desc',
     covering: isCovering(request, index),
     exact: isExact(request.selector.normal, index),

@@ -26,6 +26,10 @@ export function singleRange(selector: SelectorNode, index: QueryIndex): SingleRa
   return { start: starts[0] ?? null, end: ends.length === 0 ? lastKey : ends[0] };
 }
 
+/** Whether there is no such range: CouchDB does not even give a bookmark then. */
+export const isImpossible = (selector: SelectorNode, { columns }: QueryIndex): boolean =>
+  columnRanges(selector, columns) === undefined;
+
 /** The ranges of the first columns, as far as the selector restricts them; undefined if the first one can't match. */
 function columnRanges(selector: SelectorNode, columns: readonly string[]): ValueRange[] | undefined {
   if ((selector.kind === 'and' || selector.kind === 'or') && selector.args.length === 0) return undefined;

@@ -53,9 +53,9 @@ export class ViewAnswer {
   /** All before the rows. */
   opening(): Bytes {
     const { reader } = this.source;
-    const { shape, updateSeq, sorted } = this.request;
+    const { shape, updateSeq } = this.request;
     const seq = updateSeq ? `"update_seq":${this.#updateSeq()},` : '';
-    if (shape !== 'rows' || !sorted) return `{${seq}"rows":[`;
+    if (shape !== 'rows') return `{${seq}"rows":[`;
     return `{"total_rows":${reader?.total ?? 0},"offset":${this.#offset()},${seq}"rows":[`;
   }
 

@@ -67,6 +67,7 @@ area(
   [
     { do: 'PUT ~/first?w=1&w=2', json: {}, status: 201 },
     { do: 'PUT ~/second?w=2&w=1', json: {}, status: 202 },
+    { do: 'PUT ~/third?w=1.5', json: {}, status: 201 },
     { do: 'POST ~/_bulk_docs', json: { w: '2', docs: [{}] }, status: 201 },
     { do: 'POST ~/_bulk_docs', json: { w: 2, docs: [{}] }, status: 202 },
     { do: 'COPY ~/a?batch=ok', headers: { destination: 'copied' }, status: 201 },
@@ -104,6 +105,17 @@ area(
     { do: 'POST ~/_design/d/_update/update/other?n=1', json: {}, status: 200 },
     { do: 'GET ~/other', status: 404 },
     { do: 'GET ~/_design/d/_rewrite/x', status: 500, has: { error: 'rewrite_error' } },
+  ],
+);
+
+const map = 'function (doc) { emit(doc._id); }';
+
+area(
+  'Views',
+  [{ _id: 'a' }, { _id: '_design/d', views: { v: { map } } }],
+  [
+    { do: 'GET ~/_design/d/_view/v?sorted=false', status: 200, has: { total_rows: 1, offset: 0 } },
+    { do: 'GET ~/_design/d/_view/v?sorted=x', status: 400 },
   ],
 );
 
@@ -152,6 +164,31 @@ area(
   ],
 );
 
+const only = { selector: { n: { $gt: 0 } }, allow_fallback: false };
+
+area(
+  'Queries with one index',
+  [{ _id: 'a', n: 1 }],
+  [
+    { do: 'POST ~/_index', json: { index: { fields: ['n'] }, ddoc: 'd', name: 'by-n' }, status: 200 },
+    { do: 'POST ~/_find', json: only, status: 200 },
+    { do: 'POST ~/_find', json: { ...only, sort: ['n'] }, status: 400, has: { error: 'invalid_index' } },
+    { do: 'POST ~/_find', json: { ...only, sort: ['n'], use_index: 'd' }, status: 200 },
+    {
+      do: 'POST ~/_find',
+      json: { selector: { _id: { $in: [] } } },
+      status: 200,
+      has: { docs: [], bookmark: 'nil' },
+    },
+    {
+      do: 'POST ~/_find',
+      json: { selector: { n: { $gt: 3, $lt: 1 } } },
+      status: 200,
+      has: { docs: [], bookmark: undefined },
+    },
+  ],
+);
+
 area(
   'The server',
   [],
@@ -163,6 +200,13 @@ area(
       has: { reason: 'Authorization header has invalid base64 value' },
     },
     { do: 'GET /_scheduler/docs?limit=x', status: 400, has: { reason: 'Invalid value for integer: "x"' } },
+    {
+      do: 'GET /_scheduler/docs?skip=-1',
+      status: 400,
+      has: { reason: 'Invalid value for positive integer: "-1"' },
+    },
+    { do: 'GET /_scheduler/jobs?skip=-1', status: 400, has: { reason: 'skip not in range of [0,infinity]' } },
+    { do: 'GET /_scheduler/jobs?limit=x', status: 400, has: { reason: 'limit must be an integer' } },
     { do: 'GET /_scheduler/docs/nope/_replicator', status: 404, has: { error: 'not_found' } },
   ],
 );

@@ -36,6 +36,7 @@ test('limits may be larger than any exact number', async () => {
 test('pages of replications beyond the last begin at its end, and signs are read', async () => {
   const { body: json } = await client.get('/_scheduler/jobs?skip=%2B5&limit=%2B2');
   assert.deepEqual(json, { total_rows: 0, offset: 0, jobs: [] });
-  assert.equal((await client.get('/_scheduler/docs?states=&skip=-1')).status, 200);
+  assert.equal((await client.get('/_scheduler/docs?states=&states=x')).status, 200);
+  assert.equal((await client.get('/_scheduler/docs?skip=-1')).status, 400);
   assert.equal((await client.get('/_scheduler/docs?skip=x')).status, 400);
 });

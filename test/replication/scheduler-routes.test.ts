@@ -129,8 +129,7 @@ test('the scheduler is for server admins, and answers to GET alone', async () =>
   }
   for (const path of ['/_scheduler', '/_scheduler/nope'])
     assert.deepEqual((await client.get(path)).body, { error: 'not found' });
-  assert.equal((await client.get('/_scheduler/jobs?skip=-1')).body.offset, 0);
-  for (const query of ['limit=x', 'skip=1.5'])
+  for (const query of ['limit=x', 'skip=1.5', 'skip=-1'])
     assertRefused(await client.get(`/_scheduler/jobs?${query}`), 400, 'query_parse_error');
   assertRefused(await client.get('/_scheduler/docs?states=bogus'), 400, 'query_parse_error');
 });

@@ -72,7 +72,7 @@ const setters: Readonly<Record<string, Setter>> = {
   attachments: ({ request }, parameter) => (request.attachments = boolean(parameter)),
   att_encoding_info: ({ request }, parameter) => (request.encodingInfo = boolean(parameter)),
   update_seq: ({ request }, parameter) => (request.updateSeq = boolean(parameter)),
-  sorted: ({ request }, parameter) => (request.sorted = boolean(parameter)),
+  sorted: (_, parameter) => void boolean(parameter),
   // There is one copy of each shard: every answer is from the same.
   stable: (_, parameter) => choice(parameter, 'stable', ['true', 'false']),
   stale: ({ request }, parameter) => {
@@ -129,7 +129,6 @@ const emptyRequest = (): ViewRequest => ({
   attachments: false,
   encodingInfo: false,
   updateSeq: false,
-  sorted: true,
   update: 'true',
 });
 

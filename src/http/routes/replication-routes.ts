@@ -25,7 +25,7 @@ async function replicate(exchange: Exchange): Promise<void> {
 /** GET /_scheduler/jobs */
 function jobs(exchange: Exchange): void {
   const { replicator, registry } = exchange.services;
-  const { skip, limit } = page(exchange);
+  const { skip, limit } = page(exchange, jobsRefusals);
   const all = replicator.scheduler.list();
   const shown = all.slice(skip, skip + limit).map((each) => each.describe(registry.nodeName));
   exchange.json(200, { total_rows: all.length, offset: Math.min(skip, all.length), jobs: shown });
@@ -63,9 +63,9 @@ function splitBelow(parts: readonly Bytes[]): { database: string; id: Bytes | un
 }
 
 async function listDocs(exchange: Exchange, databases: readonly string[]): Promise<void> {
-  const states = exchange.query.get('states');
+  const states = exchange.query.first('states');
   const query = {
-    ...page(exchange),
+    ...page(exchange, docsRefusals),
     states: states === undefined || states === '' ? undefined : statesOf(states),
   };
   exchange.json(200, await exchange.services.replicator.docs.list(databases, query));
@@ -82,17 +82,36 @@ function statesOf(text: string): ReadonlySet<string> {
 const limitStandard = 25;
 const limitMax = 10_000;
 
-function page(exchange: Exchange): { skip: number; limit: number } {
-  const limit = wholeNumber(exchange, 'limit') ?? limitStandard;
-  return { skip: wholeNumber(exchange, 'skip') ?? 0, limit: Math.min(limit, limitMax) };
+function page(exchange: Exchange, refusals: PageRefusals): { skip: number; limit: number } {
+  const number = (name: string): number | undefined => wholeNumber(exchange, name, refusals);
+  return { skip: number('skip') ?? 0, limit: Math.min(number('limit') ?? limitStandard, limitMax) };
 }
 
-function wholeNumber(exchange: Exchange, name: string): number | undefined {
+interface PageRefusals {
+  notInteger(name: string, text: string): string;
+  negative(name: string, text: string): string;
+}
+
+/** The two listings of the scheduler have words of their own. */
+const jobsRefusals: PageRefusals = {
+  notInteger: (name) => `${name} must be an integer`,
+  negative: (name) => `${name} not in range of [0,infinity]`,
+};
+const docsRefusals: PageRefusals = {
+  notInteger: (_, text) => `Invalid value for integer: "${text}"`,
+  negative: (_, text) => `Invalid value for positive integer: "${text}"`,
+};
+
+function wholeNumber(
+  exchange: Exchange,
+  name: string,
+  { notInteger, negative }: PageRefusals,
+): number | undefined {
   const text = exchange.query.first(name);
   if (text === undefined) return undefined;
-  if (!/^[+-]?\d+$/.test(text))
-    throw new RequestError('query_parse_error', `Invalid value for integer: "${text}"`);
-  return Math.max(0, Math.min(Number(text), Number.MAX_SAFE_INTEGER));
+  if (!/^[+-]?\d+$/.test(text)) throw new RequestError('query_parse_error', notInteger(name, text));
+  if (Number(text) < 0) throw new RequestError('query_parse_error', negative(name, text));
+  return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
 }
 
 /** An error without a reason, as scripts know it. */
