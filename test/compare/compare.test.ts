@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import type { Finding } from '../../src/compare/findings.js';
 import { gridRequests } from '../../src/compare/grid.js';
 import { compareServers } from '../../src/compare/run.js';
 import { allDatabaseRoutes, allServerRoutes, documentRoutes } from '../../src/http/routes/router.js';
 import { createServer } from '../../src/server/create-server.js';
+import { DistortingProxy } from '../support/distorting-proxy.js';
 
 /** Endpoints that stop the server, change how it runs, tell of the machine or have no counterpart there. */
 const leftOut = new Set([
@@ -26,8 +25,7 @@ const leftOutBelow =
 
 let reference: { url: string; close(): Promise<void> };
 let subject: { url: string; close(): Promise<void> };
-let proxy: http.Server;
-let distort = (text: string): string => text;
+let proxy: DistortingProxy;
 
 async function start() {
   const server = await createServer({
@@ -40,42 +38,21 @@ async function start() {
   return server;
 }
 
-/** Hands everything on to the subject, and changes its answers. */
-function startProxy(target: string): Promise<http.Server> {
-  const server = http.createServer((request, response) => {
-    const { hostname, port } = new URL(target);
-    const { method, url, headers } = request;
-    const onward = http.request({ hostname, port, method, path: url, headers }, async (answer) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of answer as AsyncIterable<Buffer>) chunks.push(chunk);
-      const text = distort(Buffer.concat(chunks).toString());
-      const kept = { ...answer.headers };
-      for (const name of ['content-length', 'transfer-encoding']) delete kept[name];
-      response.writeHead(answer.statusCode!, kept);
-      response.end(method === 'HEAD' ? undefined : text);
-    });
-    request.pipe(onward);
-  });
-  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
-}
-
 before(async () => {
   [reference, subject] = await Promise.all([start(), start()]);
-  proxy = await startProxy(subject.url);
+  proxy = await new DistortingProxy(subject.url).listen();
 });
 
 after(async () => {
   proxy.close();
-  proxy.closeAllConnections();
   await Promise.all([reference.close(), subject.close()]);
 });
 
 async function run(only: string, minutes = 5) {
   const found: Finding[] = [];
-  const { port } = proxy.address() as AddressInfo;
   const summary = await compareServers({
     reference: reference.url.replace('//', '//admin:secret@'),
-    subject: `http://admin:secret@127.0.0.1:${port}`,
+    subject: `http://admin:secret@127.0.0.1:${proxy.port}`,
     minutes,
     seed: 1,
     only,
@@ -87,7 +64,6 @@ async function run(only: string, minutes = 5) {
 }
 
 test('two servers that answer alike give no findings, and nothing is left behind', async () => {
-  distort = (text) => text;
   const { found, summary } = await run('/_revs_diff');
   assert.deepEqual(found, []);
   assert.ok(summary.requests > 50);
@@ -108,9 +84,11 @@ test('two servers that answer alike give no findings, and nothing is left behind
 });
 
 test('a difference is reported once for its kind, with the requests that it takes and no others', async () => {
-  distort = (text) => text.replaceAll('"possible_ancestors"', '"possible"');
+  proxy.distort = (passing) => {
+    passing.text = passing.text.replaceAll('"possible_ancestors"', '"possible"');
+  };
   const { found } = await run('POST /{db}/_revs_diff');
-  distort = (text) => text;
+  proxy.distort = () => {};
   const kinds = new Set(
     found.map(({ requests, differences }) => `${requests.at(-1)!.parameter} ${differences[0]!.member}`),
   );
@@ -124,7 +102,6 @@ test('a difference is reported once for its kind, with the requests that it take
 });
 
 test('random sequences are played where nothing is left out', async () => {
-  distort = (text) => text;
   const { found, summary } = await run('', 0.03);
   assert.deepEqual(found, []);
   assert.ok(summary.sequences > 0);
