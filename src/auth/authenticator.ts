@@ -51,6 +51,8 @@ const renewalMs = 1_000;
  */
 export class Authenticator {
   readonly sessions: SessionCookies;
+  /** Renews weak hashes. */
+  upgrade: HashUpgrade | undefined;
   /** How often credentials had been verified before, and how often not. */
   readonly cacheCounts = { hits: 0, misses: 0 };
   #handlers: readonly HandlerName[] = [];
@@ -74,7 +76,6 @@ export class Authenticator {
     private readonly logger: Logger,
     private readonly runtime: Runtime,
     hasher: PasswordHasher,
-    private readonly upgrade?: Pick<HashUpgrade, 'isDue' | 'run'>,
   ) {
     const now = (): number => runtime.now();
     this.sessions = new SessionCookies(config, accounts, now);

@@ -1,3 +1,5 @@
+import { failures } from './failures.js';
+
 /**
  * Where Tuffet answers otherwise than CouchDB 3.4.3 on purpose: the one list of it. `docs/compatibility.md` shows it, and
  * `npm run compare` reports everything else.
@@ -16,55 +18,6 @@ export interface IntendedDifference {
   tuffet: string | number;
   reason: string;
 }
-
-/** Wrong input that CouchDB answers with 500: the statuses that it gets here. */
-const failures: Readonly<Record<string, readonly number[]>> = {
-  'DELETE /_node/{node}/_stats/*': [405],
-  'OPTIONS /_node/{node}/_stats/*': [405],
-  'PATCH /_node/{node}/_stats/*': [405],
-  'POST /_replicate': [400, 404],
-  'POST /_session': [200, 400],
-  'POST /{db}': [201, 202],
-  'POST /{db}/_all_docs': [400],
-  'POST /{db}/_all_docs/queries': [400],
-  'POST /{db}/_bulk_docs': [201, 202, 400],
-  'POST /{db}/_bulk_get': [400],
-  'GET /{db}/_changes': [400],
-  'GET /{db}/_design/{ddoc}': [200],
-  'PUT /{db}/_design/{ddoc}': [201],
-  'GET /{db}/_design/{ddoc}/_list/{func}/{other-ddoc}/{view}': [404],
-  'HEAD /{db}/_design/{ddoc}/_list/{func}/{other-ddoc}/{view}': [404],
-  'GET /{db}/_design/{ddoc}/_list/{func}/{view}': [400, 406],
-  'DELETE /{db}/_design/{ddoc}/_show/{func}': [405],
-  'PATCH /{db}/_design/{ddoc}/_show/{func}': [405],
-  'PUT /{db}/_design/{ddoc}/_show/{func}': [405],
-  'COPY /_node/{node}/_stats/*': [405],
-  'COPY /{db}/_design/{ddoc}/_show/{func}/*': [405],
-  'GET /{db}/_design/{ddoc}/_show/{func}/*': [406],
-  'PUT /{db}/_design/{ddoc}/_show/{func}/*': [405],
-  'POST /{db}/_design/{ddoc}/_view/{view}': [400, 404],
-  'POST /{db}/_design/{ddoc}/_view/{view}/queries': [400],
-  'POST /{db}/_design_docs': [400],
-  'POST /{db}/_design_docs/queries': [400],
-  'POST /{db}/_explain': [200, 400],
-  'POST /{db}/_find': [200, 400],
-  'GET /{db}/_index': [400],
-  'POST /{db}/_index': [400, 403],
-  'POST /{db}/_index/_bulk_delete': [400],
-  'DELETE /{db}/_local/{docid}': [200],
-  'GET /{db}/_local/{docid}': [200],
-  'PUT /{db}/_local/{docid}': [201, 400],
-  'POST /{db}/_local_docs': [400],
-  'POST /{db}/_local_docs/queries': [400],
-  'POST /{db}/_missing_revs': [400],
-  'POST /{db}/_revs_diff': [400],
-  'PUT /{db}/_revs_limit': [400, 403],
-  'POST /{db}/_search_cleanup': [202, 401],
-  'PUT /{db}/_security': [400, 403],
-  'DELETE /{db}/{docid}': [200, 409],
-  'GET /{db}/{docid}': [200, 404],
-  'PUT /{db}/{docid}': [201, 202, 400, 409, 412],
-};
 
 const otherMethods = ['COPY', 'OPTIONS', 'PATCH'];
 
@@ -209,6 +162,15 @@ export const intendedDifferences: readonly IntendedDifference[] = [
       couchdb: 200,
       tuffet: 405,
       reason: 'The name of a node can only be read.',
+    },
+  ),
+  ...each(
+    otherMethods.map((method) => `${method} /{db}`),
+    {
+      member: 'status',
+      couchdb: 404,
+      tuffet: 405,
+      reason: 'The method is checked before the name of the database.',
     },
   ),
   ...each(['GET /_replicate', 'HEAD /_replicate', 'PUT /_replicate', 'DELETE /_replicate'], {

@@ -46,7 +46,7 @@ export class Peer {
   }
 
   #remember(text: string): void {
-    for (const [, id, rev] of text.matchAll(/"id":"([^"]*)","rev":"(\d+-[^"]+)"/g)) {
+    for (const [, id, rev] of text.matchAll(/"ok":true,"id":"([^"]*)","rev":"([^"]*)"/g)) {
       const revs = this.#revs.get(id!) ?? [];
       if (revs.at(-1) !== rev) this.#revs.set(id!, [...revs, rev!]);
     }

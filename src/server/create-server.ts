@@ -97,8 +97,7 @@ async function start(
   const users = { accounts, gate: new UsersGate(config, hasher) };
   const openRegistry = (): Promise<DatabaseRegistry> =>
     openStores(runtime, config, logger, folder, scripting, users);
-  const upgrade = new HashUpgrade(config, registry, logger);
-  const authenticator = new Authenticator(config, accounts, logger, runtime, hasher, upgrade);
+  const authenticator = new Authenticator(config, accounts, logger, runtime, hasher);
   const services: Services = {
     ...servicesFor(runtime, config, logger, hasher, folder, registry, scripting.host, authenticator),
     registry: await openRegistry(),
@@ -158,6 +157,7 @@ function servicesFor(
   const budgets = new MemoryBudgets(config, runtime);
   const uuid = config.text('couchdb/uuid') || (folder?.uuid ?? runtime.randomHex(16));
   const serverName = `Tuffet/${version}`;
+  authenticator.upgrade = new HashUpgrade(config, registry, logger);
   const replicator = makeReplicator({
     runtime,
     config,

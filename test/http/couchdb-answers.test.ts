@@ -68,6 +68,7 @@ area(
     { do: 'PUT ~/first?w=1&w=2', json: {}, status: 201 },
     { do: 'PUT ~/second?w=2&w=1', json: {}, status: 202 },
     { do: 'PUT ~/third?w=1.5', json: {}, status: 201 },
+    { do: 'PUT ~/fourth?w=%2B2', json: {}, status: 202 },
     { do: 'POST ~/_bulk_docs', json: { w: '2', docs: [{}] }, status: 201 },
     { do: 'POST ~/_bulk_docs', json: { w: 2, docs: [{}] }, status: 202 },
     { do: 'COPY ~/a?batch=ok', headers: { destination: 'copied' }, status: 201 },

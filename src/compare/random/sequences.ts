@@ -62,7 +62,9 @@ function withSome(
 
 function randomHistory(random: RandomSource, id: string): Record<string, unknown> {
   const start = 1 + random.below(4);
-  const chain = random.shuffle(hashes).slice(0, start);
+  // A hash names its ancestors too, as real ones do: no revision has two parents.
+  const path = Array.from({ length: start }, () => random.pick(hashes)).join('');
+  const chain = Array.from({ length: start }, (_, at) => `f${path.slice(0, 2 * (start - at))}`);
   const deleted = random.chance(0.25) ? { _deleted: true } : {};
   return {
     ...randomDoc(random),
