@@ -119,7 +119,8 @@ export class Listing {
         separator = ',\n';
         last = entry.key;
         rows++;
-        if (text.length >= pieceBytes || ((rows & 63) === 0 && slice.isOver)) break;
+        // What has been read is about a piece: stopping before its end would have the rest read again.
+        if ((rows & 63) === 0 && slice.isOver) break;
       }
       skip = 0;
       left -= rows;
