@@ -201,11 +201,11 @@ export class Collection implements LocalReader {
 
   docs(table: DocTable, { start, end, bytesMax = Infinity, ...query }: DocsQuery): DocEntry[] {
     const prefix = this.#keys.prefixOf(table);
+    const range = { ...query, start: prefix + start, end: prefix + end, keyFrom: prefix.length };
     const found: DocEntry[] = [];
     let bytes = 0;
-    for (const entry of this.#store.entries({ ...query, start: prefix + start, end: prefix + end })) {
-      bytes += entry.key.length + entry.value.length;
-      entry.key = entry.key.slice(prefix.length);
+    for (const entry of this.#store.entries(range)) {
+      bytes += prefix.length + entry.key.length + entry.value.length;
       found.push(entry);
       if (bytes >= bytesMax) break;
     }

@@ -1,4 +1,5 @@
-import { readFormatRecord, formatKey, summedFormat, upgradingFormat } from './lmdb-format.js';
+import { currentSums } from './checksum.js';
+import { formatKey, formatRecord, readFormatRecord, type FormatRecord } from './lmdb-format.js';
 import { withChecksum } from './lmdb-records.js';
 import { LmdbStore } from './lmdb-store.js';
 import { probeKey } from './lmdb-writer.js';
@@ -20,20 +21,14 @@ const lastKey = '\xff'.repeat(keyBytesMax);
 export async function addChecksums(folder: string): Promise<void> {
   const store = new LmdbStore(folder, undefined, undefined, { asStored: true });
   try {
-    for (let start = nextKey(store); start !== undefined;) start = await addToBatch(store, start);
+    let format = readFormatRecord(store.get(formatKey)) ?? { sums: currentSums, next: firstKey };
+    while (format.next !== undefined) format = await addToBatch(store, format, format.next);
   } finally {
     await store.close();
   }
 }
 
-/** Where checksums are missing from; undefined where none is. */
-function nextKey(store: Store): Bytes | undefined {
-  const format = readFormatRecord(store.get(formatKey));
-  if (format === summedFormat) return undefined;
-  return format === undefined ? firstKey : format.slice(upgradingFormat.length);
-}
-
-async function addToBatch(store: Store, start: Bytes): Promise<Bytes | undefined> {
+async function addToBatch(store: Store, { sums }: FormatRecord, start: Bytes): Promise<FormatRecord> {
   // An earlier version may have been stopped between writing this and removing it.
   const writes: Write[] = [{ key: probeKey, value: undefined }];
   let next: Bytes | undefined;
@@ -43,10 +38,10 @@ async function addToBatch(store: Store, start: Bytes): Promise<Bytes | undefined
       next = key;
       break;
     }
-    writes.push({ key, value: withChecksum(key, value) });
+    writes.push({ key, value: withChecksum(key, value, sums) });
     bytes += key.length + value.length;
   }
-  const format = next === undefined ? summedFormat : upgradingFormat + next;
-  await store.write([...writes, { key: formatKey, value: withChecksum(formatKey, format) }]).flushed;
-  return next;
+  const format = { sums, next };
+  await store.write([...writes, { key: formatKey, value: formatRecord(format) }]).flushed;
+  return format;
 }

@@ -1,9 +1,9 @@
 import type { Bytes } from '../base/bytes.js';
 
 /**
- * The checksum that follows every stored value: MurmurHash3 (32 bits) of the value, with a hash of its key as the seed.
- * So a value under the wrong key is found too. Any change within four bytes at a multiple of four, or of one byte of the
- * key, gives another checksum for certain; of other changes, one in four billion goes unnoticed.
+ * The checksum that follows every stored value: xxHash (32 bits) of the value, with a hash of its key as the seed. So a
+ * value under the wrong key is found too. Any change within four bytes at a multiple of four, or of one byte of the key,
+ * gives another checksum for certain; of other changes, one in four billion goes unnoticed.
  *
  * Not `zlib.crc32`: a call into native code takes longer than this for values of up to 1 KB, which most are.
  */
@@ -30,8 +30,58 @@ export interface ByteViews {
   words: Int32Array;
 }
 
-/** MurmurHash3_x86_32 of the `length` bytes that begin at `start`, a multiple of four. */
-export function murmur3({ octets, words }: ByteViews, start: number, length: number, seed: number): number {
+/** A hash of the `length` bytes that begin at `start`, a multiple of four. */
+type Hash = (views: ByteViews, start: number, length: number, seed: number) => number;
+
+const prime1 = 0x9e3779b1 | 0;
+const prime2 = 0x85ebca77 | 0;
+const prime3 = 0xc2b2ae3d | 0;
+const prime4 = 0x27d4eb2f;
+const prime5 = 0x165667b1;
+
+/**
+ * XXH32. Four words at a time go into four sums that don't depend on each other, which the processor computes side by side:
+ * half the time of a hash with one sum.
+ */
+function xxHash32({ octets, words }: ByteViews, start: number, length: number, seed: number): number {
+  const end = start + length;
+  const wordsEnd = end >> 2;
+  let at = start >> 2;
+  let hash = (seed + prime5) | 0;
+  if (length >= 16) {
+    let a = (seed + prime1 + prime2) | 0;
+    let b = (seed + prime2) | 0;
+    let c = seed | 0;
+    let d = (seed - prime1) | 0;
+    for (const last = wordsEnd - 4; at <= last; at += 4) {
+      a = (a + Math.imul(words[at]!, prime2)) | 0;
+      a = Math.imul((a << 13) | (a >>> 19), prime1);
+      b = (b + Math.imul(words[at + 1]!, prime2)) | 0;
+      b = Math.imul((b << 13) | (b >>> 19), prime1);
+      c = (c + Math.imul(words[at + 2]!, prime2)) | 0;
+      c = Math.imul((c << 13) | (c >>> 19), prime1);
+      d = (d + Math.imul(words[at + 3]!, prime2)) | 0;
+      d = Math.imul((d << 13) | (d >>> 19), prime1);
+    }
+    hash = ((a << 1) | (a >>> 31)) + ((b << 7) | (b >>> 25));
+    hash = (hash + ((c << 12) | (c >>> 20)) + ((d << 18) | (d >>> 14))) | 0;
+  }
+  hash = (hash + length) | 0;
+  for (; at < wordsEnd; at++) {
+    hash = (hash + Math.imul(words[at]!, prime3)) | 0;
+    hash = Math.imul((hash << 17) | (hash >>> 15), prime4);
+  }
+  for (let i = at << 2; i < end; i++) {
+    hash = (hash + Math.imul(octets[i]!, prime5)) | 0;
+    hash = Math.imul((hash << 11) | (hash >>> 21), prime1);
+  }
+  hash = Math.imul(hash ^ (hash >>> 15), prime2);
+  hash = Math.imul(hash ^ (hash >>> 13), prime3);
+  return hash ^ (hash >>> 16);
+}
+
+/** Of stores that an earlier version has written. MurmurHash3_x86_32 of the `length` bytes that begin at `start`, a multiple of four. */
+function murmur3({ octets, words }: ByteViews, start: number, length: number, seed: number): number {
   let hash = seed;
   let at = start >> 2;
   const end = at + (length >> 2);
@@ -53,18 +103,18 @@ function mixWord(word: number): number {
   return Math.imul((mixed << 15) | (mixed >>> 17), 0x1b873593);
 }
 
-/** Views of the buffer that values are read into, which is nearly always the same. */
+/** Views of the bytes that values are read into, which are nearly always the same. */
 export class BufferViews {
-  #buffer: ArrayBufferLike | undefined;
-  #views: ByteViews | undefined;
+  #bytes: Uint8Array | undefined;
+  #views!: ByteViews;
 
   /** Of bytes at a multiple of four; others are copied. */
   of(bytes: Uint8Array, length: number): ByteViews {
-    const { buffer } = bytes;
-    if (this.#buffer === buffer && bytes.byteOffset === 0) return this.#views!;
+    if (bytes === this.#bytes) return this.#views;
     if (bytes.byteOffset !== 0) return viewsOf(Uint8Array.prototype.slice.call(bytes, 0, length).buffer);
-    this.#buffer = buffer;
-    return (this.#views = viewsOf(buffer));
+    this.#views = viewsOf(bytes.buffer);
+    this.#bytes = bytes;
+    return this.#views;
   }
 }
 
@@ -82,3 +132,17 @@ export function writeChecksum({ octets }: ByteViews, at: number, sum: number): v
   octets[at + 2] = sum >>> 16;
   octets[at + 3] = sum >>> 24;
 }
+
+/** How the values of a store are protected, and what the store says of that. */
+export interface Sums {
+  readonly hash: Hash;
+  /** All values have such checksums. */
+  readonly complete: Bytes;
+  /** Before the key where adding them goes on. */
+  readonly upgrading: Bytes;
+}
+
+/** Of every store that is new. */
+export const currentSums: Sums = { hash: xxHash32, complete: 'v2', upgrading: 'w' };
+/** Those first, whose record is looked for first. */
+export const knownSums: readonly Sums[] = [currentSums, { hash: murmur3, complete: 'v1', upgrading: 'u' }];

@@ -1,6 +1,6 @@
 import { CorruptRecord } from '../base/corrupt-record.js';
 import type { Bytes } from '../base/bytes.js';
-import { checksumBytes } from './checksum.js';
+import { checksumBytes, knownSums, type Sums } from './checksum.js';
 import type { Lmdb } from './lmdb-environment.js';
 import { withChecksum } from './lmdb-records.js';
 
@@ -9,14 +9,12 @@ import { withChecksum } from './lmdb-records.js';
  * its values have no checksums.
  */
 export const formatKey = '\0\0';
-export const summedFormat = 'v1';
-/** Before the key where adding checksums goes on. */
-export const upgradingFormat = 'u';
 
 /** The store is neither of the earlier format nor of this one. */
 export class UnfinishedUpgrade extends Error {}
 
-export type LmdbFormat = 'new' | 'plain' | 'summed';
+/** What is known of a store: nothing, as it is new; which checksums its values have, or none. */
+export type LmdbFormat = 'new' | 'plain' | Sums;
 
 export function formatOf(db: Lmdb): LmdbFormat {
   const stored = db.getBinaryFast(formatKey) as Buffer | undefined;
@@ -25,16 +23,28 @@ export function formatOf(db: Lmdb): LmdbFormat {
     const { entryCount } = db.getStats() as { entryCount: number };
     return entryCount === 0 ? 'new' : 'plain';
   }
-  if (format === summedFormat) return 'summed';
+  if (format.next === undefined) return format.sums;
   throw new UnfinishedUpgrade('its records are being given checksums, which is not complete');
 }
 
-/** What the record with its checksum says: `summedFormat`, or `upgradingFormat` and a key. */
-export function readFormatRecord(stored: Bytes | undefined): Bytes | undefined {
-  if (stored === undefined) return undefined;
-  const format = stored.slice(0, -checksumBytes);
-  const isKnown = format === summedFormat || format.startsWith(upgradingFormat);
-  if (!isKnown || withChecksum(formatKey, format) !== stored)
-    throw new CorruptRecord('the record that says of which format the store is', formatKey);
-  return format;
+export interface FormatRecord {
+  sums: Sums;
+  /** The key where adding checksums goes on; undefined when all have theirs. */
+  next: Bytes | undefined;
 }
+
+export function readFormatRecord(stored: Bytes | undefined): FormatRecord | undefined {
+  if (stored === undefined) return undefined;
+  const text = stored.slice(0, -checksumBytes);
+  for (const sums of knownSums) {
+    const { complete, upgrading } = sums;
+    const next = text.startsWith(upgrading) ? text.slice(upgrading.length) : undefined;
+    if (next === undefined && text !== complete) continue;
+    if (withChecksum(formatKey, text, sums) === stored) return { sums, next };
+  }
+  throw new CorruptRecord('the record that says of which format the store is', formatKey);
+}
+
+/** The record with its checksum. */
+export const formatRecord = ({ sums, next }: FormatRecord): Bytes =>
+  withChecksum(formatKey, next === undefined ? sums.complete : sums.upgrading + next, sums);

@@ -23,29 +23,84 @@ export function makeRoom(db: Lmdb, bytes: number): void {
   roomBytes = bytes;
 }
 
+/** What reading a range depends on. */
+export interface RangeSource {
+  /** Whether the database that ranges are read from is still open. */
+  isOpen: boolean;
+  readonly records: LmdbRecords;
+  /** Reads something, and throws where that is not possible. */
+  probe(): void;
+}
+
 /**
  * Steps through a range for as long as its database is open. After that, a step or the end of an iteration would have the
- * library use memory of a transaction that is gone. Plain objects instead of a generator: this stands on the way of every
- * row of a listing.
+ * library use memory of a transaction that is gone.
+ *
+ * The library takes most errors at the beginning of a range for its end, such as that no read transaction can be begun. So
+ * where nothing was found, it is looked whether something can be read, and the range is read once more.
  */
-export function guarded<T>(
-  iterator: Iterator<T>,
-  isOpen: () => boolean,
-  records: LmdbRecords,
-  wanted: Wanted,
-): Iterator<T> {
-  return {
-    next() {
-      if (!isOpen()) throw failedCommit(new Error('it was closed while it was read'));
-      records.wanted = wanted;
-      const step = iterator.next();
-      const damage = records.takeDamage();
-      if (damage === undefined) return step;
-      iterator.return?.();
-      throw damage;
-    },
-    return: () => (isOpen() ? iterator.return?.() : undefined) ?? { done: true, value: undefined },
-  };
+export class RangeIterator<T> implements Iterator<T> {
+  #iterator: Iterator<T> | undefined;
+
+  constructor(
+    private readonly found: Iterable<T>,
+    private readonly source: RangeSource,
+    private readonly wanted: Wanted,
+  ) {}
+
+  next(): IteratorResult<T> {
+    const { source } = this;
+    if (!source.isOpen) throw failedCommit(new Error('it was closed while it was read'));
+    source.records.wanted = this.wanted;
+    const step = this.#iterator === undefined ? this.#first() : this.#iterator.next();
+    if (source.records.isDamaged) this.#refuse();
+    return step;
+  }
+
+  return(): IteratorResult<T> {
+    if (this.source.isOpen) this.#iterator?.return?.();
+    return { done: true, value: undefined };
+  }
+
+  #first(): IteratorResult<T> {
+    try {
+      const step = this.#begin();
+      if (step.done !== true) return step;
+    } catch (error) {
+      this.source.probe();
+      throw error;
+    }
+    this.source.probe();
+    return this.#begin();
+  }
+
+  #begin(): IteratorResult<T> {
+    this.#iterator = this.found[Symbol.iterator]();
+    return this.#iterator.next();
+  }
+
+  #refuse(): never {
+    this.#iterator?.return?.();
+    throw this.source.records.takeDamage();
+  }
+}
+
+/** How many keys a range has. As with `RangeIterator`, what seems to be nothing may be an error. */
+export function countRange(
+  db: Lmdb,
+  { start, end }: Pick<Range, 'start' | 'end'>,
+  source: RangeSource,
+): number {
+  if (start >= end) return 0;
+  try {
+    const count = db.getKeysCount({ start, end });
+    if (count > 0) return count;
+  } catch (error) {
+    source.probe();
+    throw error;
+  }
+  source.probe();
+  return db.getKeysCount({ start, end });
 }
 
 /** LMDB walks backwards from `start`, which belongs to the range, down to `end`, which does not. */

@@ -4,10 +4,11 @@ import {
   checksumBytes,
   hashKey,
   hashKeyBytes,
-  murmur3,
   readChecksum,
   viewsOf,
   writeChecksum,
+  currentSums,
+  type Sums,
 } from './checksum.js';
 import type { Bytes, Range, Write } from './store.js';
 
@@ -42,11 +43,14 @@ export interface Wanted {
   headBytes: number;
   /** Whether keys are given as numbers. */
   keysAreNumbers: boolean;
+  /** How much of the beginning of each key is left out. */
+  keyFrom: number;
 }
 
-export const wantedOf = ({ headBytes = Infinity }: Range, keysAreNumbers = false): Wanted => ({
+export const wantedOf = ({ headBytes = Infinity, keyFrom = 0 }: Range, keysAreNumbers = false): Wanted => ({
   headBytes,
   keysAreNumbers,
+  keyFrom,
 });
 
 /**
@@ -54,10 +58,10 @@ export const wantedOf = ({ headBytes = Infinity }: Range, keysAreNumbers = false
  * is read, whole or in part. The members with names of the library's are called by it.
  */
 export class LmdbRecords {
-  /** False for a store of an earlier version, whose values stand alone. */
-  hasChecksums = true;
+  /** Undefined for a store of an earlier version, whose values stand alone. */
+  sums: Sums | undefined = currentSums;
   /** To be set before each step of a range. */
-  wanted: Wanted = { headBytes: Infinity, keysAreNumbers: false };
+  wanted: Wanted = { headBytes: Infinity, keysAreNumbers: false, keyFrom: 0 };
   readonly #views = new BufferViews();
   /** The key that was read last, which is that of the value that is read next. */
   #keySource: Buffer = Buffer.alloc(0);
@@ -73,7 +77,8 @@ export class LmdbRecords {
       this.#keySource = source;
       this.#keyStart = start;
       this.#keyEnd = end;
-      return this.wanted.keysAreNumbers ? readNumber(source, end) : source.latin1Slice(start, end);
+      const { keysAreNumbers, keyFrom } = this.wanted;
+      return keysAreNumbers ? readNumber(source, end) : source.latin1Slice(start + keyFrom, end);
     },
   };
 
@@ -81,7 +86,7 @@ export class LmdbRecords {
     encode: (bytes: Buffer): Buffer => bytes,
     // An error must not leave the library in the middle of a step: `takeDamage` tells.
     decode: (bytes: Buffer, length: number): Bytes => {
-      const seed = this.hasChecksums ? hashKeyBytes(this.#keySource, this.#keyStart, this.#keyEnd) : 0;
+      const seed = this.sums && hashKeyBytes(this.#keySource, this.#keyStart, this.#keyEnd);
       const end = this.#valueEnd(seed, bytes, length);
       if (end < 0) {
         this.#damaged = this.#keySource.latin1Slice(this.#keyStart, this.#keyEnd);
@@ -92,35 +97,39 @@ export class LmdbRecords {
     },
   };
 
-  /** The error of the last step, if its value was damaged. */
-  takeDamage(): Error | undefined {
-    const key = this.#damaged;
-    if (key === undefined) return undefined;
+  /** Whether the value of the last step was damaged. */
+  get isDamaged(): boolean {
+    return this.#damaged !== undefined;
+  }
+
+  /** The error of that step. */
+  takeDamage(): Error {
+    const key = this.#damaged!;
     this.#damaged = undefined;
     return this.damage(wrongChecksum, key);
   }
 
   /** The value that was read for a key. */
   read(key: Bytes, bytes: Uint8Array, length: number): Bytes {
-    const end = this.#valueEnd(this.hasChecksums ? hashKey(key) : 0, bytes, length);
+    const end = this.#valueEnd(this.sums && hashKey(key), bytes, length);
     if (end < 0) throw this.damage(wrongChecksum, key);
     return latin1Slice.call(bytes, 0, end);
   }
 
   /** How long a value is without its checksum; negative where that is wrong. */
-  #valueEnd(seed: number, bytes: Uint8Array, length: number): number {
-    if (!this.hasChecksums) return length;
+  #valueEnd(seed: number | undefined, bytes: Uint8Array, length: number): number {
+    if (seed === undefined) return length;
     const end = length - checksumBytes;
     if (end < 0) return -1;
     const views = this.#views.of(bytes, length);
-    return murmur3(views, 0, end, seed) === readChecksum(views, end) ? end : -1;
+    return this.sums!.hash(views, 0, end, seed) === readChecksum(views, end) ? end : -1;
   }
 
   /** Room for the values of a batch. */
   batch(writes: readonly Write[]): BatchBytes {
     let bytes = 0;
     for (const { value } of writes) if (value !== undefined) bytes += aligned(value.length + checksumBytes);
-    return new BatchBytes(bytes, this.hasChecksums);
+    return new BatchBytes(bytes, this.sums);
   }
 }
 
@@ -137,7 +146,7 @@ class BatchBytes {
 
   constructor(
     bytes: number,
-    private readonly hasChecksums: boolean,
+    private readonly sums: Sums | undefined,
   ) {
     this.#part = Object.assign(Buffer.allocUnsafeSlow(bytes), { start: 0, end: 0 });
     this.#views = viewsOf(this.#part.buffer);
@@ -150,8 +159,8 @@ class BatchBytes {
     part.latin1Write(value, this.#at);
     part.start = this.#at;
     part.end = end;
-    if (this.hasChecksums) {
-      writeChecksum(this.#views, end, murmur3(this.#views, this.#at, value.length, hashKey(key)));
+    if (this.sums !== undefined) {
+      writeChecksum(this.#views, end, this.sums.hash(this.#views, this.#at, value.length, hashKey(key)));
       part.end += checksumBytes;
     }
     this.#at = aligned(end + checksumBytes);
@@ -160,7 +169,7 @@ class BatchBytes {
 }
 
 /** A value with its checksum. */
-export function withChecksum(key: Bytes, value: Bytes): Bytes {
-  const part = new BatchBytes(aligned(value.length + checksumBytes), true).add(key, value);
+export function withChecksum(key: Bytes, value: Bytes, sums: Sums): Bytes {
+  const part = new BatchBytes(aligned(value.length + checksumBytes), sums).add(key, value);
   return part.latin1Slice(part.start, part.end);
 }

@@ -14,9 +14,17 @@ import {
   type StoreSharing,
 } from './lmdb-environment.js';
 import { DiskRoom } from './disk-room.js';
-import { checksumBytes } from './checksum.js';
-import { formatKey, formatOf, summedFormat } from './lmdb-format.js';
-import { guarded, hasRoom, lmdbRange, makeRoom, valueBytesUsualMax } from './lmdb-reading.js';
+import { checksumBytes, currentSums } from './checksum.js';
+import { formatKey, formatOf } from './lmdb-format.js';
+import {
+  countRange,
+  hasRoom,
+  lmdbRange,
+  makeRoom,
+  RangeIterator,
+  valueBytesUsualMax,
+  type RangeSource,
+} from './lmdb-reading.js';
 import { LmdbRecords, wantedOf, type DamageError, type Wanted } from './lmdb-records.js';
 import { LmdbWriter, probeKey } from './lmdb-writer.js';
 import type {
@@ -50,6 +58,8 @@ const resumeMs = 250;
  */
 export class LmdbStore implements Store {
   #db: Lmdb;
+  /** For ranges of the database that is open now, or was last. */
+  #source!: RangeSource;
   /** A copy that is under way; it does not reject. */
   #copying: Promise<unknown> = Promise.resolve();
   /** The last time that it was suspended. */
@@ -90,7 +100,7 @@ export class LmdbStore implements Store {
 
   /** Whether values are protected by checksums; not in a store of an earlier version. */
   get hasChecksums(): boolean {
-    return this.#records.hasChecksums;
+    return this.#records.sums !== undefined;
   }
 
   #open(): Lmdb {
@@ -99,12 +109,13 @@ export class LmdbStore implements Store {
     makeRoom(db, valueBytesUsualMax);
     try {
       const format = this.options.asStored ? 'plain' : formatOf(db);
-      this.#records.hasChecksums = format !== 'plain';
+      this.#records.sums = format === 'plain' ? undefined : format === 'new' ? currentSums : format;
       this.#isUnmarked = format === 'new';
     } catch (error) {
       void db.close();
       throw error;
     }
+    this.#source = { isOpen: true, records: this.#records, probe: () => void this.#read(probeKey) };
     return db;
   }
 
@@ -146,8 +157,7 @@ export class LmdbStore implements Store {
   }
 
   count(range: { start: Bytes; end: Bytes }): number {
-    this.#beginReading();
-    return range.start < range.end ? this.#db.getKeysCount(range) : 0;
+    return countRange(this.#db, range, this.#source);
   }
 
   #range(range: Range, wanted: Wanted): Iterable<Entry> {
@@ -156,22 +166,8 @@ export class LmdbStore implements Store {
   }
 
   #guarded<T>(found: Iterable<T>, wanted: Wanted): Iterable<T> {
-    const db = this.#db;
-    const isOpen = (): boolean => this.#db === db;
-    return {
-      [Symbol.iterator]: () => {
-        this.#beginReading();
-        return guarded(found[Symbol.iterator](), isOpen, this.#records, wanted);
-      },
-    };
-  }
-
-  /**
-   * The library takes most errors at the beginning of a range for its end. So what could go wrong there, which is to begin
-   * a read transaction, is done before, by a read whose errors it tells.
-   */
-  #beginReading(): void {
-    this.#read(probeKey);
+    const source = this.#source;
+    return { [Symbol.iterator]: () => new RangeIterator(found, source, wanted) };
   }
 
   write(batch: readonly Write[]): Commit {
@@ -181,7 +177,7 @@ export class LmdbStore implements Store {
 
   async #commit(batch: readonly Write[]): Promise<void> {
     const db = this.#db;
-    const writes = this.#isUnmarked ? [...batch, { key: formatKey, value: summedFormat }] : batch;
+    const writes = this.#isUnmarked ? [...batch, { key: formatKey, value: currentSums.complete }] : batch;
     // The library would commit what comes before a key that it refuses.
     for (const { key } of writes) checkKey(key);
     this.#room.check(writes, () => this.size());
@@ -231,6 +227,7 @@ export class LmdbStore implements Store {
     const db = this.#db;
     if (db === closedDatabase) return;
     this.#db = suspendedDatabase;
+    this.#source.isOpen = false;
     // The library would go on copying from memory that is not there any more.
     if (db !== suspendedDatabase) this.#closing = this.#copying.then(() => db.close());
     await this.#closing;
@@ -293,6 +290,7 @@ export class LmdbStore implements Store {
     this.#room.close();
     const db = this.#db;
     this.#db = closedDatabase;
+    this.#source.isOpen = false;
     await db.close();
   }
 }

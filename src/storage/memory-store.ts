@@ -21,11 +21,13 @@ export class MemoryStore implements Store {
   }
 
   entries(range: Range): Iterable<Entry> {
-    return this.#gather(range).map((key) => ({ key, value: this.#values.get(key)! }));
+    const { keyFrom = 0 } = range;
+    return this.#gather(range).map((key) => ({ key: key.slice(keyFrom), value: this.#values.get(key)! }));
   }
 
   keys(range: Range): Iterable<Bytes> {
-    return this.#gather(range);
+    const { keyFrom = 0 } = range;
+    return keyFrom === 0 ? this.#gather(range) : this.#gather(range).map((key) => key.slice(keyFrom));
   }
 
   numbered(range: Range): Iterable<NumberedEntry> {

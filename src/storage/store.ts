@@ -36,6 +36,8 @@ export interface Range {
   reverse?: boolean;
   /** Where the beginning of each value is enough: so many bytes of it. A store may give more. */
   headBytes?: number;
+  /** Where the beginning of each key is known: so many bytes of it are left out. */
+  keyFrom?: number;
   /** Entries to pass over first. */
   offset?: number;
   limit?: number;

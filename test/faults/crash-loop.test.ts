@@ -8,8 +8,8 @@ import { SystemRuntime } from '../../src/base/runtime.js';
 import { TimeSlice } from '../../src/base/turns.js';
 import { checkStores } from '../../src/node/check-stores.js';
 import { DataFolder } from '../../src/node/data-folder.js';
-import { formatKey, upgradingFormat } from '../../src/storage/lmdb-format.js';
-import { withChecksum } from '../../src/storage/lmdb-records.js';
+import { currentSums } from '../../src/storage/checksum.js';
+import { formatKey, formatRecord } from '../../src/storage/lmdb-format.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import { copyOf, documentCount, filledFolder, withServer } from './data-folder.js';
 
@@ -56,7 +56,7 @@ test('an index store whose upgrade was never completed is built anew', async () 
   const folder = copyOf(filled);
   const [name] = fs.readdirSync(path.join(folder, 'indexes'));
   const store = new LmdbStore(path.join(folder, 'indexes', name!), undefined, undefined, { asStored: true });
-  await store.write([{ key: formatKey, value: withChecksum(formatKey, `${upgradingFormat}k`) }]).flushed;
+  await store.write([{ key: formatKey, value: formatRecord({ sums: currentSums, next: 'k' }) }]).flushed;
   await store.close();
   await withServer(folder, async (client) => {
     const { status, body } = await client.get('/d/_design/v/_view/v');

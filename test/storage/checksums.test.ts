@@ -8,6 +8,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { u48 } from '../../src/base/bytes.js';
 import { CorruptRecord } from '../../src/base/corrupt-record.js';
+import { addChecksums } from '../../src/storage/add-checksums.js';
+import { knownSums, type Sums } from '../../src/storage/checksum.js';
+import { formatKey, formatRecord } from '../../src/storage/lmdb-format.js';
+import { withChecksum } from '../../src/storage/lmdb-records.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import type { Entry, Store } from '../../src/storage/store.js';
 import { Random, seed } from '../model/random.js';
@@ -140,3 +144,44 @@ test(`a store of an earlier version gets checksums, however often that is cut sh
     assert.equal(store.get('\0'), undefined);
   });
 });
+
+/** A store as the version of these checksums leaves it; where its upgrade was cut short, records from `next` on have none. */
+async function storedWith(sums: Sums, entries: readonly Entry[], next?: string): Promise<string> {
+  const folder = path.join(temporaryFolder(), 'store');
+  const store = new LmdbStore(folder, undefined, undefined, { asStored: true });
+  const records = entries.map(({ key, value }) => ({
+    key,
+    value: next !== undefined && key >= next ? value : withChecksum(key, value, sums),
+  }));
+  await put(store, [...records, { key: formatKey, value: formatRecord({ sums, next }) }]);
+  await store.close();
+  return folder;
+}
+
+for (const [age, sums] of knownSums.entries()) {
+  const entries = ['a', 'b', 'c'].map((key) => ({ key, value: `value of ${key}` }));
+
+  test(`a store keeps the checksums that it began with (${age})`, async () => {
+    const folder = await storedWith(sums, entries);
+    for (const [key, value] of [
+      ['b', 'another'],
+      ['d', 'new'],
+    ] as const) {
+      const store = new LmdbStore(folder);
+      await put(store, [{ key, value }]);
+      await store.close();
+    }
+    await addChecksums(folder);
+    const expected = [entries[0], { key: 'b', value: 'another' }, entries[2], { key: 'd', value: 'new' }];
+    await reading(folder, (store) => assert.deepEqual(entriesOf(store), expected));
+    flip(folder, 'another', 2);
+    await reading(folder, (store) => assert.throws(() => store.get('b'), isDamageOf('b')));
+  });
+
+  test(`an upgrade to these checksums that was cut short goes on with them (${age})`, async () => {
+    const folder = await storedWith(sums, entries, 'b');
+    assert.throws(() => new LmdbStore(folder), /not complete/);
+    await addChecksums(folder);
+    await reading(folder, (store) => assert.deepEqual(entriesOf(store), entries));
+  });
+}
