@@ -58,9 +58,7 @@ function isWithin(number: number, { low, high, includesLow, includesHigh }: Numb
 
 /** Whether a document has, in every field that is drilled down by, one of the texts. */
 export function isDrilledTo({ values: { f } }: IndexedDoc, drilldown: SearchRequest['drilldown']): boolean {
-  return drilldown.every(
-    ([field, ...texts]) => own(f, field!)?.some((text) => texts.includes(text)) ?? false,
-  );
+  return drilldown.every(({ field, texts }) => own(f, field)?.some((text) => texts.has(text)) ?? false);
 }
 
 const own = <T>(object: Readonly<Record<string, T>> | undefined, name: string): T | undefined =>

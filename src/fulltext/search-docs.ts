@@ -22,7 +22,7 @@ const docsAtOnceMax = 64_000;
 const docsAtOnceMin = 10;
 const stepMs = 6;
 /** Documents that are read without looking at the time. */
-const docsReadAtOnce = 256;
+const docsReadAtOnce = 32;
 
 /**
  * A search under way. The documents of the index are gone through in the order of their numbers, some at a time; each part is

@@ -19,7 +19,7 @@ export interface SearchRequest {
   /** Ranges of numbers that are counted, by their names, for each field. */
   ranges: Readonly<Record<string, Readonly<Record<string, NumberRange>>>> | undefined;
   /** Each a field and texts, one of which it has to have. */
-  drilldown: readonly (readonly string[])[];
+  drilldown: readonly { field: string; texts: ReadonlySet<string> }[];
   group: Grouping | undefined;
   highlight: Highlighting | undefined;
   /** Whether the index may lack what was changed lately. */

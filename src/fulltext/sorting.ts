@@ -20,7 +20,11 @@ export type OrderRule = Pick<Sorting, 'descending' | 'isAbsentLeast'>;
 const sortingsMax = 100;
 
 /** Most relevant first. */
-export const byRelevance: Sorting = { descending: true, needsDoc: false, valueOf: ({ score }) => score };
+export const byRelevance: Sorting = {
+  descending: true,
+  needsDoc: false,
+  valueOf: ({ score }) => (Number.isNaN(score) ? 0 : Math.min(score, Number.MAX_VALUE)),
+};
 
 const byNumber: Sorting = { descending: false, needsDoc: false, valueOf: ({ doc }) => doc };
 

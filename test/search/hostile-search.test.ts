@@ -9,9 +9,11 @@ let path: string;
 before(async () => {
   const db = await newDb(client);
   await client.put(`${db}/_design/s`, {
-    indexes: { i: { index: "function (d) { index('default', d.text) }" } },
+    indexes: { i: { index: "function (d) { index('default', d.text); index('n', d.n); index('kind', d.kind, { facet: true }) }" } },
   });
-  const docs = Array.from({ length: 3_000 }, (_, i) => ({
+  const docs = Array.from({ length: 1_500 }, (_, i) => ({
+    n: i,
+    kind: String(i % 1_000),
     text: `word${i} a${i % 7} ${'x'.repeat(i % 100)}y`,
   }));
   assertOk(await client.post(`${db}/_bulk_docs`, { docs }), 201);
@@ -26,6 +28,9 @@ const refused: [name: string, q: string][] = [
   ['a phrase of too many words', `"${'b '.repeat(5_000)}"`],
   ['a fuzzy term that is too long', `${'a'.repeat(5_000)}~`],
   ['an expression that cannot be read', '/[/'],
+  ['an expression of many optional letters', `/(${'x?'.repeat(2_000)})${'x'.repeat(2_000)}/`],
+  ['repetitions of repetitions', '/(((x{1,100}){1,100}){1,100}){1,100}/'],
+  ['a boost without end', `a^${'9'.repeat(400)}`],
 ];
 
 const answered: [name: string, q: string][] = [
@@ -37,7 +42,22 @@ const answered: [name: string, q: string][] = [
   ['everything, many times', '*:* '.repeat(200)],
   ['a range of all terms', '[a TO zzzz]'],
   ['much escaping', '\\\\'.repeat(15_000)],
+  ['many required clauses', '+a1 '.repeat(200)],
+  ['nested negations', `${'-('.repeat(99)}a1${')'.repeat(99)}`],
+  ['a huge slop', `"${'x y '.repeat(50)}"~999999999`],
+  ['huge boosts', `${'('.repeat(99)}a1${')^999999999999'.repeat(99)}`],
 ];
+
+/** Facets and such: what is asked for beside a query for everything. */
+const besides: [name: string, parameters: object][] = [
+  ['much to drill down to', { drilldown: Array(40).fill(['kind', ...Array(900).keys()].map(String)) }],
+  ['many fields to count', { counts: Array.from({ length: 1_000 }, (_, i) => `kind${i}`) }],
+  ['many ranges', { ranges: { n: Object.fromEntries(Array.from({ length: 900 }, (_, i) => [i, `[${i} TO *]`])) } }],
+  ['much to sort by', { sort: Array(100).fill('n<number>'), limit: 200 }],
+  ['many groups', { group_field: 'kind', group_limit: 200, limit: 200, sort: Array(100).fill('n<number>') }],
+];
+
+const bookmarkOf = (order: unknown): string => Buffer.from(JSON.stringify(order)).toString('base64url');
 
 describe('Hostile queries', () => {
   for (const [name, q] of refused) {
@@ -46,10 +66,25 @@ describe('Hostile queries', () => {
     });
   }
 
-  for (const [name, q] of answered) {
+  for (const bookmark of ['x', 'A'.repeat(100_000), bookmarkOf([{ a: 1 }, 2]), bookmarkOf([1]), bookmarkOf(7)])
+    test(`the bookmark ${bookmark.slice(0, 20)}: refused with 400`, async () => {
+      assertRefused(await client.post(path, { q: '*:*', bookmark }), 400, 'bad_request');
+    });
+
+  test('scores stay numbers, whatever the boosts', async () => {
+    const q = `a1 OR ${'('.repeat(40)}a1${')^999999999999'.repeat(40)}`;
+    const { body } = await client.post(path, { q, limit: 1 });
+    assert.equal(typeof body.rows[0].order[0], 'number');
+  });
+
+  const searches: [name: string, parameters: object][] = [
+    ...answered.map(([name, q]): [string, object] => [name, { q }]),
+    ...besides.map(([name, parameters]): [string, object] => [name, { q: '*:*', ...parameters }]),
+  ];
+  for (const [name, parameters] of searches) {
     test(`${name}: answered while others are served`, async () => {
       let done = false;
-      const searching = client.post(path, { q }).finally(() => (done = true));
+      const searching = client.post(path, parameters).finally(() => (done = true));
       let longest = 0;
       while (!done) {
         const begun = performance.now();

@@ -114,7 +114,7 @@ function texts(given: Given, name: string): string[] {
 }
 
 /** A list of a field and texts, or a list of such lists. */
-function drilldownOf(parameter: Parameter): string[][] {
+function drilldownOf(parameter: Parameter): SearchRequest['drilldown'] {
   const value = json(parameter);
   const lists = Array.isArray(value) && Array.isArray(value[0]) ? (value as unknown[]) : [value];
   const isList = (each: unknown): each is string[] =>
@@ -122,7 +122,8 @@ function drilldownOf(parameter: Parameter): string[][] {
     each.length >= 2 &&
     each.length <= listMax &&
     each.every((text) => typeof text === 'string');
-  if (lists.length <= listMax && lists.every(isList)) return lists;
+  if (lists.length <= listMax && lists.every(isList))
+    return lists.map(([field, ...given]) => ({ field: field!, texts: new Set(given) }));
   throw parseError(`Invalid value for drilldown: ${shown(value)}`);
 }
 

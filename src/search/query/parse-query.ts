@@ -101,7 +101,7 @@ class QueryParser {
   #boosted(node: QueryNode): QueryNode {
     const boost = this.#scan.boost();
     if (boost === undefined) return node;
-    if (Number.isNaN(boost)) throw this.#error();
+    if (!Number.isFinite(boost)) throw this.#error();
     return { ...node, boost: boost * (node.boost ?? 1) };
   }
 
