@@ -9,7 +9,12 @@ let path: string;
 before(async () => {
   const db = await newDb(client);
   await client.put(`${db}/_design/s`, {
-    indexes: { i: { index: "function (d) { index('default', d.text); index('n', d.n); index('kind', d.kind, { facet: true }) }" } },
+    indexes: {
+      i: {
+        index:
+          "function (d) { index('default', d.text); index('n', d.n); index('kind', d.kind, { facet: true }) }",
+      },
+    },
   });
   const docs = Array.from({ length: 1_500 }, (_, i) => ({
     n: i,
@@ -52,7 +57,10 @@ const answered: [name: string, q: string][] = [
 const besides: [name: string, parameters: object][] = [
   ['much to drill down to', { drilldown: Array(40).fill(['kind', ...Array(900).keys()].map(String)) }],
   ['many fields to count', { counts: Array.from({ length: 1_000 }, (_, i) => `kind${i}`) }],
-  ['many ranges', { ranges: { n: Object.fromEntries(Array.from({ length: 900 }, (_, i) => [i, `[${i} TO *]`])) } }],
+  [
+    'many ranges',
+    { ranges: { n: Object.fromEntries(Array.from({ length: 900 }, (_, i) => [i, `[${i} TO *]`])) } },
+  ],
   ['much to sort by', { sort: Array(100).fill('n<number>'), limit: 200 }],
   ['many groups', { group_field: 'kind', group_limit: 200, limit: 200, sort: Array(100).fill('n<number>') }],
 ];
@@ -66,7 +74,13 @@ describe('Hostile queries', () => {
     });
   }
 
-  for (const bookmark of ['x', 'A'.repeat(100_000), bookmarkOf([{ a: 1 }, 2]), bookmarkOf([1]), bookmarkOf(7)])
+  for (const bookmark of [
+    'x',
+    'A'.repeat(100_000),
+    bookmarkOf([{ a: 1 }, 2]),
+    bookmarkOf([1]),
+    bookmarkOf(7),
+  ])
     test(`the bookmark ${bookmark.slice(0, 20)}: refused with 400`, async () => {
       assertRefused(await client.post(path, { q: '*:*', bookmark }), 400, 'bad_request');
     });
