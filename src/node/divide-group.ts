@@ -15,7 +15,7 @@ import type { Volumes } from './volumes.js';
 const lastKeysMax = 500;
 const roundsMax = 10;
 /** Requests that read the group when its shards moved have this long to end; then what they read is removed. */
-const readersMs = 2_000;
+const readersMs = 1_000;
 
 /** What a division changes beside the database itself. */
 export interface Divisions {
