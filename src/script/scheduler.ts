@@ -22,6 +22,15 @@ const suspectsMax = 1_000;
 /** Idle threads end after this. */
 const idleMs = 30_000;
 
+/** Runs tasks: on threads, or elsewhere in a simulation. */
+export interface TaskExecutor {
+  /** `bytes` is about the size of the task. */
+  submit(task: Task, bytes: number, peer?: ListPeer): Promise<FinalReply>;
+  /** Forgets what functions have left behind. */
+  renew(): void;
+  close(): Promise<void>;
+}
+
 interface Waiting {
   task: Task;
   peer: ListPeer | undefined;
@@ -61,7 +70,7 @@ const isList = (queue: string): boolean => queue.startsWith(listMark);
  * - when all threads have been busy for a while, a space that has nothing running is given a thread beyond their number,
  *   up to as many again.
  */
-export class Scheduler {
+export class Scheduler implements TaskExecutor {
   readonly #waiting = new Map<string, Waiting[]>();
   #waitingCount = 0;
   #waitingBytes = 0;

@@ -13,7 +13,7 @@ import {
   type Task,
 } from './messages.js';
 import { idOf } from './doc-id.js';
-import { Scheduler } from './scheduler.js';
+import { Scheduler, type TaskExecutor } from './scheduler.js';
 import { ThreadEnded, type FinalReply, type ListPeer } from './script-thread.js';
 import { compileEngine } from './vm.js';
 
@@ -29,6 +29,8 @@ export interface ScriptOptions {
   reduceLimit?: () => ReduceLimit;
   /** For work that may take its time: leaves the processor to everything else. */
   lowPriority?: boolean;
+  /** Where functions run in place of threads, in a simulation for example. */
+  openExecutor?: () => Promise<TaskExecutor>;
   /** What functions say by `log`, and what went wrong in them without anybody being told. */
   log: (space: string, message: string) => void;
 }
@@ -111,7 +113,7 @@ export interface ListHead {
  * cannot be compiled or is not there.
  */
 export class ScriptHost {
-  #scheduler: Promise<Scheduler> | undefined;
+  #executor: Promise<TaskExecutor> | undefined;
   #closed = false;
 
   constructor(readonly options: ScriptOptions) {}
@@ -209,12 +211,12 @@ export class ScriptHost {
 
   /** Forgets everything that functions have left behind. */
   async renew(): Promise<void> {
-    (await this.#scheduler)?.renew();
+    (await this.#executor)?.renew();
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    await (await this.#scheduler)?.close();
+    await (await this.#executor)?.close();
   }
 
   async #reduce(
@@ -232,9 +234,9 @@ export class ScriptHost {
 
   async #run(task: Task, bytes: number, peer?: ListPeer): Promise<FinalReply> {
     if (this.#closed) throw new Unavailable('The server is closing.');
-    this.#scheduler ??= this.#start();
-    const scheduler = await this.#scheduler;
-    const reply = await scheduler.submit(task, bytes, peer).catch((error: unknown) => {
+    this.#executor ??= this.options.openExecutor?.() ?? this.#startThreads();
+    const executor = await this.#executor;
+    const reply = await executor.submit(task, bytes, peer).catch((error: unknown) => {
       throw error instanceof ThreadEnded ? this.#refusalOf(task.space, error) : error;
     });
     for (const note of reply.notes) this.options.log(task.space, note);
@@ -243,7 +245,7 @@ export class ScriptHost {
     return reply;
   }
 
-  async #start(): Promise<Scheduler> {
+  async #startThreads(): Promise<Scheduler> {
     const { runtime, threads, memory_bytes, timeoutMs, lowPriority = false } = this.options;
     const wasm = await compileEngine();
     return new Scheduler(threads, { runtime, wasm, memory_bytes, timeoutMs, lowPriority });

@@ -1,47 +1,20 @@
-import { SystemRuntime, type Runtime } from '../base/runtime.js';
-import os from 'node:os';
-import { Accounts } from '../auth/accounts.js';
 import { hashPlainAdmins, hasAdmin, reloadConfig } from '../auth/admins.js';
-import { Authenticator } from '../auth/authenticator.js';
-import { HashUpgrade } from '../auth/hash-upgrade.js';
-import { designGate } from '../auth/design-gate.js';
 import { checkHandlers } from '../auth/handlers.js';
-import { ensureSecret } from '../auth/session-cookies.js';
-import { setUp } from '../auth/system-databases.js';
-import { UserDatabases } from '../auth/user-databases.js';
 import { PasswordHasher } from '../auth/passwords.js';
-import { UsersGate } from '../auth/users-gate.js';
+import { ensureSecret } from '../auth/session-cookies.js';
 import { RequestError } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
+import { SystemRuntime, type Runtime } from '../base/runtime.js';
 import { StartupError } from '../base/startup-error.js';
-import { TimerWheel } from '../base/timer-wheel.js';
-import { packageVersion } from '../base/version.js';
-import { Expiry } from '../query/expiry.js';
-import { BackgroundIndexing, fillIndexes } from '../views/background-indexing.js';
-import { AutoPurge } from '../documents/auto-purge.js';
-import { BatchWrites } from '../documents/batch-writes.js';
 import { FileBlobStore } from '../blobs/file-blob-store.js';
 import { MemoryBlobStore } from '../blobs/memory-blob-store.js';
-import { AutoCompaction } from '../node/auto-compaction.js';
-import { AutoDivision } from '../node/auto-division.js';
-import { checkStores } from '../node/check-stores.js';
-import { designDocGate } from '../design/check-design-doc.js';
-import { DatabaseRegistry } from '../node/database-registry.js';
-import { DataFolder } from '../node/data-folder.js';
-import { partitionedDesignGate, partitionSizeGate } from '../documents/partition-info.js';
-import { sweepOrphans } from '../node/sweep-blobs.js';
-import { Uuids } from '../node/uuids.js';
-import { validationGate } from '../design/validate-docs.js';
 import { Config } from '../config/config.js';
-import { Compression } from '../http/answer/compression.js';
-import { ProxyAndCorsPolicy } from '../http/answer/proxy-and-cors-policy.js';
 import { HttpServer } from '../http/connection/http-server.js';
-import { MemoryBudgets } from '../http/connection/memory-budgets.js';
-import { Metrics } from '../http/metrics/metrics.js';
 import type { Services } from '../http/services.js';
-import { once, soon } from './calls.js';
+import { DataFolder } from '../node/data-folder.js';
+import { assemble, type StoreSource } from './assemble.js';
+import { once } from './calls.js';
 import { openLog, type Log } from './logging.js';
-import { guardReplications, makeReplicator } from './replicating.js';
 import { Restarting } from './restarting.js';
 import { Scripting } from './scripting.js';
 import { configOptions, type ServerOptions } from './server-options.js';
@@ -92,29 +65,25 @@ async function start(
   const hasher = new PasswordHasher(runtime);
   reportConfig(config, logger, runtime, await hashPlainAdmins(config, hasher));
   const scripting = new Scripting(runtime, config, logger);
-  const registry = (): DatabaseRegistry => services.registry;
-  const accounts = new Accounts(config, registry);
-  const users = { accounts, gate: new UsersGate(config, hasher) };
-  const openRegistry = (): Promise<DatabaseRegistry> =>
-    openStores(runtime, config, logger, folder, scripting, users);
-  const authenticator = new Authenticator(config, accounts, logger, runtime, hasher);
-  const services: Services = {
-    ...servicesFor(runtime, config, logger, hasher, folder, registry, scripting.host, authenticator),
-    registry: await openRegistry(),
-    reload: () => reload(services, () => server.reload()),
-    // What is only in memory has nothing to be opened again from.
-    restart: () => (folder === undefined ? services.batches.flush() : restarting.restart()),
-  };
-  const { batches, replicator } = services;
-  accounts.onChange = soon(() => services.registry.recheckFeeds(), runtime);
+  const assembly = await assemble(
+    {
+      ...{ runtime, config, logger, folder, hasher },
+      scripts: scripting.host,
+      stores: storesOf(folder, scripting, runtime),
+    },
+    {
+      reload: () => reload(services, () => server.reload()),
+      // What is only in memory has nothing to be opened again from.
+      restart: () => (folder === undefined ? services.batches.flush() : restarting.restart()),
+    },
+  );
+  const { services } = assembly;
+  const { replicator } = services;
   const server = new HttpServer(services);
-  const restarting = new Restarting(services, openRegistry, server.admission);
+  const restarting = new Restarting(services, assembly.openRegistry, server.admission);
   const shutDown = async (): Promise<void> => {
-    await replicator.close();
-    await batches.flush();
-    await services.registry.close();
+    await assembly.shutDown();
     await scripting.close();
-    for (const part of [authenticator, services.policy, accounts, users.gate]) part.close();
     stopListening();
     folder?.release();
   };
@@ -142,56 +111,17 @@ async function start(
   };
 }
 
-/** What handlers work with, as far as it stands for itself. */
-function servicesFor(
-  runtime: Runtime,
-  config: Config,
-  logger: Logger,
-  hasher: PasswordHasher,
-  folder: DataFolder | undefined,
-  registry: () => DatabaseRegistry,
-  scripts: Services['scripts'],
-  authenticator: Authenticator,
-): Omit<Services, 'registry' | 'reload' | 'restart'> {
-  const version = packageVersion();
-  const budgets = new MemoryBudgets(config, runtime);
-  const uuid = config.text('couchdb/uuid') || (folder?.uuid ?? runtime.randomHex(16));
-  const serverName = `Tuffet/${version}`;
-  authenticator.upgrade = new HashUpgrade(config, registry, logger);
-  const replicator = makeReplicator({
-    runtime,
-    config,
-    logger,
-    registry,
-    scripts,
-    serverId: uuid,
-    userAgent: serverName,
-  });
+/** The stores of a data folder, or of a server that keeps everything in memory. */
+function storesOf(folder: DataFolder | undefined, scripting: Scripting, runtime: Runtime): StoreSource {
   return {
-    runtime,
-    config,
-    batches: new BatchWrites(registry, config, logger, runtime),
-    replicator,
-    authenticator,
-    hasher,
-    scripts,
-    uuids: new Uuids(config, runtime),
-    metrics: new Metrics({
-      budgets,
-      registry,
-      dataFolder: folder?.folder,
-      jobs: replicator.scheduler,
-      credentials: authenticator.cacheCounts,
-    }),
-    wheel: new TimerWheel((error) => logger.error({ err: error }, 'a timer failed'), runtime),
-    logger,
-    policy: new ProxyAndCorsPolicy(config),
-    compression: new Compression(config),
-    budgets,
-    uuid,
-    version,
-    spoolFolder: folder?.folder ?? os.tmpdir(),
-    serverName,
+    openBlobs: async () =>
+      folder === undefined
+        ? new MemoryBlobStore()
+        : await FileBlobStore.open(folder.path('attachments'), undefined, runtime),
+    openViews: () => scripting.openViews(folder),
+    // The tests run with every command encoded and decoded, and with several groups for each database, too.
+    encodedCommands: process.env['TUFFET_ENCODED_COMMANDS'] === '1',
+    groupsOfNew: Number(process.env['TUFFET_GROUPS'] ?? 1) || 1,
   };
 }
 
@@ -223,58 +153,4 @@ async function reload(
     logger.error({}, error.message);
     throw new RequestError('internal_server_error', error.message);
   }
-}
-
-async function openStores(
-  runtime: Runtime,
-  config: Config,
-  logger: Logger,
-  folder: DataFolder | undefined,
-  scripting: Scripting,
-  users: { accounts: Accounts; gate: UsersGate },
-): Promise<DatabaseRegistry> {
-  if (folder !== undefined) await checkStores(folder, logger, runtime);
-  const blobs =
-    folder === undefined
-      ? new MemoryBlobStore()
-      : await FileBlobStore.open(folder.path('attachments'), undefined, runtime);
-  // The tests run with every command encoded and decoded, and with several groups for each database, too.
-  const encodedCommands = process.env['TUFFET_ENCODED_COMMANDS'] === '1';
-  const groupsOfNew = Number(process.env['TUFFET_GROUPS'] ?? 1) || 1;
-  const views = scripting.openViews(folder);
-  const registry = new DatabaseRegistry(
-    config,
-    logger,
-    folder,
-    blobs,
-    views,
-    encodedCommands,
-    runtime,
-    undefined,
-    groupsOfNew,
-  );
-  registry.saveGates.push(
-    designGate,
-    partitionedDesignGate,
-    users.gate,
-    partitionSizeGate(() => config.number('couchdb/max_partition_size')),
-    designDocGate(scripting.host),
-    validationGate(scripting.host),
-  );
-  registry.readGates.push(users.gate);
-  registry.fillIndexes = (database, indexes) => fillIndexes(registry, database, indexes);
-  guardReplications(registry, config);
-  users.accounts.watch(registry);
-  new BackgroundIndexing(registry);
-  new AutoCompaction(registry);
-  new AutoDivision(registry);
-  new AutoPurge(registry);
-  new Expiry(registry);
-  await setUp(registry, config);
-  new UserDatabases(registry, config, logger);
-  sweepOrphans(registry).then(
-    (removed) => removed > 0 && logger.info({ removed }, 'removed attachments that no document names'),
-    (error: unknown) => logger.error({ err: error }, 'looking for attachments that no document names failed'),
-  );
-  return registry;
 }

@@ -44,9 +44,8 @@ export const moduleStates: Readonly<Record<string, string>> = {
   'src/indexes/index-thread.ts: runtime': 'The entry point of a thread.',
   'src/indexes/index-thread.ts: scripts': 'The entry point of a thread.',
   'src/indexes/index-thread.ts: store': 'The entry point of a thread.',
-  'src/script/script-worker.ts: maps': 'The entry point of a thread.',
   'src/script/script-worker.ts: rpc': 'The entry point of a thread.',
-  'src/script/script-worker.ts: sandboxes': 'The entry point of a thread.',
+  'src/script/script-worker.ts: runner': 'The entry point of a thread.',
   'src/node/data-folder.ts: lockedHere': 'Two servers of one process must not use the same folder.',
   'src/storage/lmdb-environment.ts: opening':
     'The native object that the library is opening; it has no way to ask for it.',

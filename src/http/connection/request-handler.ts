@@ -1,0 +1,169 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Unavailable, type RequestError } from '../../base/errors.js';
+import { fail } from '../answer/error-answer.js';
+import { answerPreflight } from '../answer/preflight.js';
+import { Exchange } from '../exchange.js';
+import type { SocketServer, UpgradeRequest } from '../feeds/socket-server.js';
+import { headerOf } from '../request/header.js';
+import { callbackOf } from '../request/jsonp.js';
+import { checkLogin, login } from '../request/login.js';
+import { splitPath, targetOf } from '../request/path.js';
+import { emptyQuery, Query } from '../request/query.js';
+import { hasBody, isBrokenOff, methodOf, pathOf } from '../request/request-facts.js';
+import { runRoute } from '../routes/run-route.js';
+import type { Services } from '../services.js';
+import { Admission } from './admission.js';
+import { watchBodies, type BodyWatch } from './body-watch.js';
+import { HeadChecks } from './head-checks.js';
+import { forgetAnswer } from './pipelining.js';
+
+/** Ids that others may give to requests: short, and harmless in a log. */
+const requestId = /^[\w.:-]{1,64}$/;
+
+/** What is noted of a request when it comes. */
+export interface Arrival {
+  id: string;
+  /** By the monotonic clock. */
+  started: number;
+}
+
+export interface HandlerOptions {
+  sockets?: Pick<SocketServer, 'accept'>;
+  /** Called when an answer has left, or its client has. */
+  onEnd?: () => void;
+}
+
+/** Answers each request once, whatever goes wrong. It needs no connection: any pair of request and response will do. */
+export class RequestHandler {
+  readonly #heads: HeadChecks;
+  readonly #idPrefix: string;
+  readonly #bodies: BodyWatch;
+  /** An answer that cannot be written is closed by itself; without a listener Node would end the process. */
+  readonly #onResponseError = (error: unknown): void => {
+    if (!isBrokenOff(error)) this.services.logger.error({ err: error }, 'writing an answer failed');
+  };
+  /** Lets requests in. */
+  readonly admission: Admission;
+  #requests = 0;
+
+  constructor(
+    private readonly services: Services,
+    private readonly options: HandlerOptions = {},
+  ) {
+    const { config, runtime } = services;
+    this.#idPrefix = runtime.randomHex(4);
+    this.admission = new Admission(runtime);
+    this.#heads = new HeadChecks(config.number('tuffet/headers_max'));
+    this.#bodies = watchBodies(() => config.number('tuffet/body_idle_timeout_ms'), runtime);
+  }
+
+  arrive(request: IncomingMessage): Arrival {
+    return { id: this.#nextId(request), started: this.services.runtime.monotonicMs() };
+  }
+
+  handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    arrival = this.arrive(request),
+    upgrade?: UpgradeRequest,
+  ): void {
+    const { opening } = this.admission;
+    if (opening !== undefined) {
+      return void opening.then((isOpen) => {
+        if (response.destroyed) return;
+        if (isOpen) this.handle(request, response, arrival, upgrade);
+        else this.refuse(request, response, new Unavailable('The server is restarting.'));
+      });
+    }
+    let exchange: Exchange | undefined;
+    // A WebSocket stays open as long as its client wants: it is not a request that ends soon.
+    const isCounted = upgrade === undefined;
+    if (isCounted) this.admission.enter();
+    response.on('error', this.#onResponseError);
+    response.on('close', () => {
+      if (isCounted) this.admission.leave();
+      if (exchange !== undefined) this.#bodies.delete(exchange);
+      exchange?.finished();
+      forgetAnswer(request, response);
+      this.#log(request, response, exchange, arrival);
+    });
+    try {
+      exchange = this.#exchange(request, response, arrival.id);
+      if (hasBody(request)) this.#bodies.add(exchange);
+      if (answerPreflight(exchange)) return;
+      if (upgrade !== undefined)
+        exchange.upgrade = (open) => this.options.sockets?.accept(upgrade, response, open);
+      const identity = login(exchange);
+      if (identity instanceof Promise) {
+        const pending = exchange;
+        identity.then((known) => this.#serve(pending, known)).catch((error: unknown) => fail(pending, error));
+      } else this.#serve(exchange, identity);
+    } catch (error) {
+      fail(exchange ?? this.#emptyExchange(request, response, arrival.id), error);
+    }
+  }
+
+  /** Answers a request by an error, without a look at it. */
+  refuse(request: IncomingMessage, response: ServerResponse, refusal: RequestError): void {
+    const arrival = this.arrive(request);
+    const exchange = this.#emptyExchange(request, response, arrival.id);
+    response.on('error', this.#onResponseError);
+    response.on('close', () => this.#log(request, response, exchange, arrival));
+    fail(exchange, refusal);
+  }
+
+  /** A proxy or client that has named the request finds it in the log by that name. */
+  #nextId(request: IncomingMessage): string {
+    const given = headerOf(request, 'x-couch-request-id') ?? headerOf(request, 'x-request-id');
+    if (given !== undefined && requestId.test(given)) return given;
+    return `${this.#idPrefix}${(++this.#requests).toString(36)}`;
+  }
+
+  #emptyExchange(request: IncomingMessage, response: ServerResponse, id: string): Exchange {
+    return new Exchange(this.services, request, response, request.method ?? 'GET', [], '/', emptyQuery, id);
+  }
+
+  #exchange(request: IncomingMessage, response: ServerResponse, id: string): Exchange {
+    const { policy } = this.services;
+    this.#heads.check(request, policy.uriBytesMax);
+    const method = methodOf(request);
+    const url = targetOf(request.url ?? '/', method);
+    const mark = url.indexOf('?');
+    const query = mark < 0 ? emptyQuery : new Query(url.slice(mark + 1));
+    const parts = splitPath(mark < 0 ? url : url.slice(0, mark), policy.plusIsSpace);
+    const exchange = new Exchange(this.services, request, response, method, parts, url, query, id);
+    if (policy.jsonp) exchange.callback = callbackOf(query);
+    return exchange;
+  }
+
+  #serve(exchange: Exchange, identity: Exchange['identity']): void {
+    exchange.identify(identity);
+    checkLogin(exchange, exchange.user);
+    runRoute(exchange);
+  }
+
+  #log(
+    request: IncomingMessage,
+    response: ServerResponse,
+    exchange: Exchange | undefined,
+    { id, started }: Arrival,
+  ): void {
+    this.options.onEnd?.();
+    const { logger, metrics, runtime } = this.services;
+    const ms = runtime.monotonicMs() - started;
+    const method = request.method ?? 'GET';
+    const complete = response.writableEnded && response.writableFinished;
+    metrics.request(method, response.statusCode, ms, exchange?.route, complete);
+    if (!logger.logsRequests) return;
+    const user = exchange?.user.name ?? null;
+    logger.request({
+      id,
+      method,
+      path: pathOf(request),
+      status: response.statusCode,
+      user,
+      ms: Math.round(ms * 1000) / 1000,
+      complete,
+    });
+  }
+}
