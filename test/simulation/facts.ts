@@ -32,7 +32,7 @@ export class Facts {
 
   /**
    * `isFlushed` tells whether a crash could take nothing back that is visible. LMDB shows a batch when it is flushed and not
-   * before; the simulated store shows it earlier, so that whoever answers too early is found.
+   * before; the simulated store shows it earlier, so that an answer that comes too early is found.
    */
   constructor(private readonly isFlushed: () => boolean) {}
 
@@ -70,15 +70,29 @@ export class Facts {
     return [...this.#kept.keys()].filter((id) => !this.purged.has(id));
   }
 
-  /** Reads a document in several ways and compares them with each other and with what has to be there. */
+  /** Refuses what shows a write that was refused. */
+  checkStored(n: number, what: string): void {
+    assert.notEqual(this.#outcomes[n], 'refused', `${what} was refused, and is stored`);
+  }
+
+  /** What an answer has to show of a document, if it is asked for now. */
+  keptOf(id: Bytes): readonly string[] {
+    return [...(this.#kept.get(id) ?? [])];
+  }
+
+  /** Compares the leaves that were read with what has to be there. */
+  check(id: Bytes, leaves: readonly Leaf[], kept: readonly string[]): void {
+    if (this.purged.has(id)) return;
+    const there = new Set(leaves.flatMap(({ history }) => history));
+    for (const rev of kept) assert.ok(there.has(rev), `${id}: ${rev} was acknowledged or seen, and is lost`);
+    for (const { n, rev } of leaves) this.checkStored(n, `${id}: ${rev}`);
+  }
+
+  /** Reads a document below HTTP, at one moment, and compares it with what has to be there. */
   look(database: Database, id: Bytes): Leaf[] {
     const leaves = leavesOf(database, id);
     if (this.purged.has(id)) return leaves;
-    const there = new Set(leaves.flatMap(({ history }) => history));
-    for (const rev of this.#kept.get(id) ?? [])
-      assert.ok(there.has(rev), `${id}: ${rev} was acknowledged or seen, and is lost`);
-    for (const { n, rev } of leaves)
-      assert.notEqual(this.#outcomes[n], 'refused', `${id}: ${rev} was refused, and is stored`);
+    this.check(id, leaves, this.keptOf(id));
     if (this.isFlushed()) for (const { rev } of leaves) this.keep(id, rev);
     checkWinner(database, id, leaves);
     return leaves;
@@ -89,16 +103,20 @@ function leavesOf(database: Database, id: Bytes): Leaf[] {
   return (openRevs(database, id, 'all', { revs: true }) ?? []).map((opened) => {
     assert.ok('ok' in opened, `${id}: a leaf has no body`);
     const { rev, content, extra } = opened.ok;
-    const doc = JSON.parse(fromBytes(docText(id, rev, content, extra))) as Record<string, unknown>;
-    const { start, ids } = doc['_revisions'] as { start: number; ids: string[] };
-    return {
-      rev: String(doc['_rev']),
-      deleted: doc['_deleted'] === true,
-      n: Number(doc['n']),
-      attachments: Object.keys((doc['_attachments'] ?? {}) as object),
-      history: ids.map((hash, at) => `${start - at}-${hash}`),
-    };
+    return leafOf(JSON.parse(fromBytes(docText(id, rev, content, extra))) as Record<string, unknown>);
   });
+}
+
+/** A leaf, by the document with its revisions. */
+export function leafOf(doc: Record<string, unknown>): Leaf {
+  const { start, ids } = doc['_revisions'] as { start: number; ids: string[] };
+  return {
+    rev: String(doc['_rev']),
+    deleted: doc['_deleted'] === true,
+    n: Number(doc['n']),
+    attachments: Object.keys((doc['_attachments'] ?? {}) as object),
+    history: ids.map((hash, at) => `${start - at}-${hash}`),
+  };
 }
 
 /** The living before the deleted, then the longest history, then the greatest hash. */

@@ -1,88 +1,71 @@
-import { StorageError } from '../../src/base/storage-errors.js';
+import { PasswordHasher } from '../../src/auth/passwords.js';
 import { createLogger } from '../../src/base/logger.js';
 import { MemoryBlobStore } from '../../src/blobs/memory-blob-store.js';
 import { Config } from '../../src/config/config.js';
-import { makeDatabase } from '../../src/http/request/make-database.js';
+import { RequestHandler } from '../../src/http/connection/request-handler.js';
 import { MemoryBackend } from '../../src/indexes/memory-backend.js';
 import { Views } from '../../src/indexes/views.js';
-import { compact } from '../../src/node/compact.js';
-import { DatabaseRegistry } from '../../src/node/database-registry.js';
+import type { DatabaseRegistry } from '../../src/node/database-registry.js';
 import type { Database } from '../../src/node/database.js';
-import { sweepOrphans } from '../../src/node/sweep-blobs.js';
-import { Replicator } from '../../src/replication/replicator.js';
 import { ScriptHost } from '../../src/script/script-host.js';
+import { assemble, type Foundation } from '../../src/server/assemble.js';
 import type { Random } from '../model/random.js';
-import type { SimulatedDisk } from './simulated-disk.js';
+import { diskError, expectStatus, parse, SimulatedClient } from './client.js';
+import { InlineFunctions } from './inline-functions.js';
+import { indexStore, type SimulatedDisk } from './simulated-disk.js';
 import type { SimulatedRuntime } from './simulated-runtime.js';
 
 export const databaseName = 'db';
 export const copyName = 'copy';
 const shardsMax = 6;
 const groupsMax = 4;
-const user = { name: 'admin', roles: ['_admin'] };
 
 interface Job {
   id: string;
   job_state: string;
 }
 
-/** One run of a server on the machine, from its start to its crash: the registry and all below it, without sockets and threads. */
+/** The views and the index that queries use. */
+const views = {
+  views: { numbers: { map: 'function (doc) { emit(doc.n % 3, doc.n); }', reduce: '_stats' } },
+};
+const index = { index: { fields: ['n'] }, ddoc: 'find', name: 'n' };
+
+/**
+ * One run of a server on the machine, from its start to its crash: all that a server has below `node:http`, built as a server
+ * builds it. Requests come without sockets; functions and indexing run in place of threads.
+ */
 export class Life {
-  readonly registry: DatabaseRegistry;
-  readonly #replicator: Replicator;
-  readonly #config = new Config({ overrides: { cluster: { q: '3' }, tuffet: { volume_bytes: '30000' } } });
   /** Set when clients are to finish. */
   isEnding = false;
 
-  constructor(
+  private constructor(
     readonly runtime: SimulatedRuntime,
-    disk: SimulatedDisk,
-  ) {
-    const config = this.#config;
-    const logger = createLogger({ level: 'none', destination: { write: () => undefined } });
-    // No function is run, so no thread is started.
-    const scripts = new ScriptHost({
-      runtime,
-      threads: 1,
-      memory_bytes: 1,
-      timeoutMs: () => 1,
-      log: () => undefined,
-    });
-    const views = new Views(
-      new MemoryBackend(scripts, runtime, disk.open('indexes', runtime)),
-      scripts,
-      1_000_000,
-      logger,
-    );
-    const openStore = (name: string) => disk.open(name, runtime);
-    this.registry = new DatabaseRegistry(
-      config,
-      logger,
-      undefined,
-      new MemoryBlobStore(disk.blobs),
-      views,
-      true,
-      runtime,
-      openStore,
-    );
-    this.#replicator = new Replicator({
-      runtime,
-      config,
-      registry: () => this.registry,
-      scripts,
-      makeDatabase: (name, params) =>
-        makeDatabase(this.registry, config, name, new Map(Object.entries(params))),
-      userAgent: 'simulation',
-      logger,
-      serverId: 'simulated',
-    });
+    readonly registry: DatabaseRegistry,
+    readonly client: SimulatedClient,
+  ) {}
+
+  static async begin(runtime: SimulatedRuntime, disk: SimulatedDisk, random: Random): Promise<Life> {
+    const controls = { reload: () => Promise.resolve(), restart: () => Promise.resolve() };
+    const { services } = await assemble(foundation(runtime, disk), controls);
+    await services.replicator.start();
+    const client = new SimulatedClient(new RequestHandler(services), runtime, random);
+    return new Life(runtime, services.registry, client);
   }
 
-  /** The database that clients use, made where it is not there. */
+  /** Makes the database that clients use, and what belongs to it, where it is not there. */
   async ready(): Promise<void> {
-    while (!this.registry.exists(databaseName))
-      await makeDatabase(this.registry, this.#config, databaseName, new Map([['q', '3']]));
-    await sweepOrphans(this.registry);
+    for (const [method, path, json] of [
+      ['PUT', `/${databaseName}?q=3`, undefined],
+      ['PUT', `/${databaseName}/_design/views`, views],
+      ['POST', `/${databaseName}/_index`, index],
+    ] as const) {
+      for (let isDone = false; !isDone;) {
+        const answer = await this.client.send(method, path, json);
+        expectStatus(answer, path, 200, 201, 409, 412, 503, 507);
+        isDone = diskError(answer) === undefined;
+      }
+    }
   }
 
   get database(): Database {
@@ -91,55 +74,93 @@ export class Life {
 
   /** Copies the database; tells whether that came to its end. */
   async replicate(): Promise<boolean> {
-    const request = { source: databaseName, target: copyName, create_target: true };
-    return await this.#replicator.replicate(request, user).then(
-      () => true,
-      () => false,
-    );
+    const json = { source: databaseName, target: copyName, create_target: true };
+    return (await this.client.send('POST', '/_replicate', json)).status === 200;
   }
 
-  /** Begins to split a shard, unless there are enough of them or that one is being split. */
+  /** Begins to split a shard, unless there are enough of them. */
   async split(random: Random): Promise<string> {
-    const { database } = this;
-    if (database.q >= shardsMax) return 'nothing';
-    const shard = random.below(database.q);
-    try {
-      const [created] = await this.registry.reshardJobs.create(database, [shard]);
-      return 'error' in created! ? created.error : `${shard} of ${database.q}`;
-    } catch (error) {
-      if (error instanceof StorageError) return error.error;
-      throw error;
-    }
+    const ranges = await this.#ranges();
+    if (ranges.length >= shardsMax) return 'nothing';
+    const range = random.pick(ranges);
+    const answer = await this.client.send('POST', '/_reshard/jobs', {
+      type: 'split',
+      db: databaseName,
+      range,
+    });
+    // The range may be split already, or be about to.
+    expectStatus(answer, 'a split', 201, 404, 500, 503, 507);
+    return `${range}: ${answer.status}`;
   }
 
-  /** Begins to divide a group that has several shards, unless there are enough of them or one is being divided. */
+  /** Begins to divide the group of a shard, unless there are enough of them. */
   async divide(random: Random): Promise<string> {
-    const { database } = this;
-    const { collections } = database.groups;
-    if (collections.length >= groupsMax) return 'nothing';
-    const { group } = random.pick(collections);
-    try {
-      const [created] = await this.registry.reshardJobs.divide(database, [group], 2);
-      return 'error' in created! ? created.error : `${group} of ${collections.length}`;
-    } catch (error) {
-      if (error instanceof StorageError) return error.error;
-      throw error;
-    }
+    if (this.database.groups.collections.length >= groupsMax) return 'nothing';
+    const range = random.pick(await this.#ranges());
+    const job = { type: 'divide', db: databaseName, range };
+    const answer = await this.client.send('POST', '/_reshard/jobs', job);
+    expectStatus(answer, 'a division', 201, 404, 500, 503, 507);
+    return `${range}: ${answer.status}`;
+  }
+
+  async #ranges(): Promise<string[]> {
+    const { shards } = parse<{ shards: object }>(await this.client.send('GET', `/${databaseName}/_shards`));
+    return Object.keys(shards).sort();
   }
 
   /** Resolves when no shard is being split any more. A job that has failed, because of the disk, is begun again. */
   async splitsEnded(): Promise<void> {
-    const { reshardJobs } = this.registry;
-    const jobs = (): Job[] => reshardJobs.list() as Job[];
-    while (jobs().some(({ job_state }) => job_state !== 'completed')) {
-      for (const { id, job_state } of jobs()) if (job_state === 'failed') await reshardJobs.resumeJob(id);
+    for (;;) {
+      const { jobs } = parse<{ jobs: Job[] }>(await this.client.send('GET', '/_reshard/jobs'));
+      if (jobs.every(({ job_state }) => job_state === 'completed')) return;
+      for (const { id, job_state } of jobs)
+        if (job_state === 'failed')
+          await this.client.send('PUT', `/_reshard/jobs/${id}/state`, { state: 'running' });
       await this.runtime.sleep(50);
     }
   }
 
   async compact(): Promise<void> {
-    await compact(this.registry, this.database).catch((error: unknown) => {
-      if (!(error instanceof StorageError)) throw error;
-    });
+    const answer = await this.client.send('POST', `/${databaseName}/_compact`, {});
+    expectStatus(answer, 'a compaction', 202, 503, 507);
   }
+}
+
+function foundation(runtime: SimulatedRuntime, disk: SimulatedDisk): Foundation {
+  const config = new Config({
+    overrides: {
+      cluster: { q: '3' },
+      chttpd: { authentication_handlers: '{chttpd_auth, proxy_authentication_handler}' },
+      chttpd_auth: { proxy_use_secret: 'false' },
+      tuffet: { auto_setup: 'false', volume_bytes: '30000' },
+    },
+  });
+  const logger = createLogger({ level: 'none', destination: { write: () => undefined } });
+  const scripts = new ScriptHost({
+    runtime,
+    threads: 1,
+    memory_bytes: 1,
+    timeoutMs: () => 1,
+    openExecutor: () => Promise.resolve(new InlineFunctions()),
+    log: () => undefined,
+  });
+  const openViews = (): Views => {
+    const backend = new MemoryBackend(scripts, runtime, disk.open(indexStore, runtime));
+    return new Views(backend, scripts, 1_000_000, logger);
+  };
+  return {
+    runtime,
+    config,
+    logger,
+    folder: undefined,
+    hasher: new PasswordHasher(runtime),
+    scripts,
+    stores: {
+      openBlobs: () => Promise.resolve(new MemoryBlobStore(disk.blobs)),
+      openViews,
+      openStore: (name) => disk.open(name, runtime),
+      encodedCommands: true,
+      groupsOfNew: 1,
+    },
+  };
 }

@@ -9,7 +9,14 @@ interface Image {
   flushed: Map<Bytes, Bytes>;
   /** Batches that were handed over and are not flushed, in their order. */
   pending: (readonly Write[])[];
+  /** What is there of documents that no crash can forget; of indexes only. */
+  safe: Map<Bytes, Bytes>;
+  /** Flushed batches that may be of other documents. */
+  unsafe: (readonly Write[])[];
 }
+
+/** The store whose contents follow from those of others. */
+export const indexStore = 'indexes';
 
 /**
  * The disk of a simulated machine. A batch becomes visible after a while and is flushed some time later. A crash keeps what
@@ -18,7 +25,7 @@ interface Image {
  */
 export class SimulatedDisk {
   readonly #images = new Map<string, Image>();
-  /** Blobs are synced before anybody hears of them, so a crash takes none back. */
+  /** Blobs are synced before a document names them, so a crash forgets none. */
   readonly blobs = new Map<string, Buffer>();
   state: 'good' | 'full' | 'failing' = 'good';
 
@@ -26,25 +33,43 @@ export class SimulatedDisk {
 
   open(name: string, runtime: SimulatedRuntime): SimulatedStore {
     let image = this.#images.get(name);
-    if (image === undefined) this.#images.set(name, (image = { flushed: new Map(), pending: [] }));
+    if (image === undefined) {
+      image = { flushed: new Map(), pending: [], safe: new Map(), unsafe: [] };
+      this.#images.set(name, image);
+    }
     return new SimulatedStore(this, image, runtime, this.random);
   }
 
-  /** What is left when the power fails. Gives how many batches were forgotten. */
+  /** What is left when the power fails. Gives how many batches of documents were forgotten. */
   crash(): number {
     let forgotten = 0;
-    for (const image of this.#images.values()) {
+    for (const [name, image] of this.#images) {
       const kept = this.random.oneIn(2) ? 0 : this.random.below(image.pending.length + 1);
-      for (const batch of image.pending.slice(0, kept)) apply(image.flushed, batch);
-      forgotten += image.pending.length - kept;
+      for (const batch of image.pending.slice(0, kept)) this.flush(image, batch);
+      if (name !== indexStore) forgotten += image.pending.length - kept;
       image.pending = [];
+    }
+    // LMDB shows no document that a crash could forget, so no index there has rows of one.
+    const indexes = this.#images.get(indexStore);
+    if (indexes !== undefined) {
+      if (forgotten > 0) indexes.flushed = new Map(indexes.safe);
+      else indexes.safe = new Map(indexes.flushed);
+      indexes.unsafe = [];
     }
     return forgotten;
   }
 
-  /** Whether all that readers see survives a crash. */
+  flush(image: Image, batch: readonly Write[]): void {
+    apply(image.flushed, batch);
+    const indexes = this.#images.get(indexStore);
+    if (image === indexes) image.unsafe.push(batch);
+    if (indexes === undefined || !this.isFlushed) return;
+    for (const each of indexes.unsafe.splice(0)) apply(indexes.safe, each);
+  }
+
+  /** Whether all documents that readers see survive a crash. */
   get isFlushed(): boolean {
-    return [...this.#images.values()].every(({ pending }) => pending.length === 0);
+    return [...this.#images].every(([name, { pending }]) => name === indexStore || pending.length === 0);
   }
 
   check(): void {
@@ -75,7 +100,7 @@ export class SimulatedStore extends MemoryStore {
     });
     const flushed = this.#after(committed, () => {
       // Those before it have been flushed: each waits for the last.
-      apply(this.image.flushed, this.image.pending.shift()!);
+      this.disk.flush(this.image, this.image.pending.shift()!);
     });
     this.#last = flushed.catch(() => undefined);
     for (const each of [committed, flushed]) each.catch(() => undefined);

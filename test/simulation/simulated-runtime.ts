@@ -1,6 +1,9 @@
 import { Runtime, type Timer } from '../../src/base/runtime.js';
 import type { Random } from '../model/random.js';
 
+/** Later timers do not overtake work that is waiting. */
+const nearMs = 20;
+
 interface Event {
   at: number;
   work: () => void;
@@ -90,14 +93,34 @@ export class SimulatedRuntime extends Runtime {
   #next(withinMs: number): (() => void) | undefined {
     let first: Event | undefined;
     for (const timer of this.#timers) if (first === undefined || timer.at < first.at) first = timer;
-    const isDue = first !== undefined && first.at - this.clock.monotonicMs <= withinMs;
-    if (this.#deferred.length > 0 && (!isDue || !this.random.oneIn(4))) return this.#deferred.shift();
-    if (first === undefined || !isDue) return undefined;
+    const leftMs = first === undefined ? Infinity : first.at - this.clock.monotonicMs;
+    const isNear = leftMs <= Math.min(nearMs, withinMs);
+    if (this.#deferred.length > 0 && (!isNear || !this.random.oneIn(4))) return this.#deferred.shift();
+    if (first === undefined || leftMs > withinMs) return undefined;
     this.clock.monotonicMs = Math.max(this.clock.monotonicMs, first.at);
     this.#timers = this.#timers.filter((each) => each !== first);
     return first.work;
   }
 }
 
+/** What the process itself takes time for. */
+const waitedFor = new Set<Promise<unknown>>();
+
+/** Has the simulation stand still until the work is done, so that its real duration has no part in what happens. */
+export function outside<T>(work: Promise<T>): Promise<T> {
+  const done = work.then(
+    () => undefined,
+    () => undefined,
+  );
+  waitedFor.add(done);
+  void done.then(() => waitedFor.delete(done));
+  return work;
+}
+
 /** Promises and ticks that are due now have been served when this resolves. Real time has no part in it. */
-export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+async function settled(): Promise<void> {
+  do {
+    await Promise.all(waitedFor);
+    await new Promise((resolve) => setImmediate(resolve));
+  } while (waitedFor.size > 0);
+}

@@ -6,6 +6,8 @@ import { readAttachments } from './attachments.js';
 import { Facts } from './facts.js';
 import { FeedClient } from './feed-client.js';
 import { copyName, Life } from './life.js';
+import { queryAll } from './queries.js';
+import { Rules } from './rules.js';
 import { SimulatedClock, SimulatedRuntime } from './simulated-runtime.js';
 import { SimulatedDisk } from './simulated-disk.js';
 import { Writer } from './writer.js';
@@ -13,6 +15,8 @@ import { Writer } from './writer.js';
 const writersCount = 4;
 /** Events that the last phase may take before it counts as stuck. */
 const stepsMax = 200_000;
+/** Long enough for a feed to send all that there is. */
+const quietMs = 2_000;
 
 export interface Figures {
   /** A digest of all that happened, in its order: equal for equal seeds. */
@@ -31,6 +35,7 @@ export class Simulation {
   readonly #facts = new Facts(() => this.#disk.isFlushed);
   readonly #hash = createHash('sha256');
   readonly #figures: Figures = { trace: '', events: 0, steps: 0, crashes: 0, forgotten: 0 };
+  readonly #rules: Rules;
   readonly #writers: Writer[];
   readonly #feed: FeedClient;
   #failure: { error: unknown } | undefined;
@@ -42,35 +47,41 @@ export class Simulation {
     this.#random = new Random(seed);
     this.#clock = new SimulatedClock(this.#random);
     this.#disk = new SimulatedDisk(this.#random);
+    this.#rules = new Rules(this.#facts, this.#random, this.#trace);
     this.#writers = Array.from(
       { length: writersCount },
-      (_, i) => new Writer(`w${i}`, this.#facts, this.#random, this.#trace),
+      (_, i) => new Writer(`w${i}`, this.#facts, this.#rules, this.#random, this.#trace),
     );
-    this.#feed = new FeedClient(this.#facts, this.#random, this.#trace, () => this.#disk.isFlushed);
+    this.#feed = new FeedClient(this.#facts, this.#trace, () => this.#disk.isFlushed);
   }
 
   async run(): Promise<Figures> {
     const crashes = 2 + this.#random.below(4);
     for (let life = 0; life <= crashes; life++) {
       const runtime = new SimulatedRuntime(this.#clock, this.#random);
-      const current = new Life(runtime, this.#disk);
+      const current = await this.#drive(runtime, Life.begin(runtime, this.#disk, this.#random));
       await this.#drive(runtime, current.ready());
+      await this.#drive(runtime, this.#rules.begin(current));
       for (const id of this.#facts.ids) this.#facts.look(current.database, id);
       const work = [
         ...this.#writers.map((writer) => writer.work(current)),
-        this.#feed.follow(current.registry, current.database),
+        this.#rules.work(current),
+        this.#replicate(current),
       ];
-      const replicating = this.#replicate(current);
-      for (const each of work) each.catch((error: unknown) => (this.#failure ??= { error }));
+      for (const each of [...work, this.#feed.follow(current)])
+        each.catch((error: unknown) => (this.#failure ??= { error }));
       // Now and then a life is long enough for a group to be divided in it.
-      const steps = 50 + this.#random.below(this.#random.oneIn(4) ? 1_200 : 250);
+      const steps = 40 + this.#random.below(this.#random.oneIn(8) ? 1_200 : 240);
       for (let left = steps; left > 0; left--) {
         this.#disturb();
         await this.#step(runtime);
       }
+      // Most crashes come while something is being written.
+      for (let left = this.#random.below(100); left > 0 && this.#disk.isFlushed; left--)
+        await this.#step(runtime);
       this.#disk.state = 'good';
       if (life < crashes) this.#crash(runtime);
-      else await this.#end(current, Promise.all([...work, replicating]));
+      else await this.#end(current, Promise.all(work));
     }
     return { ...this.#figures, trace: this.#hash.digest('hex').slice(0, 16) };
   }
@@ -100,21 +111,25 @@ export class Simulation {
     this.#figures.crashes++;
     this.#figures.forgotten += forgotten;
     this.#facts.crashed();
+    this.#rules.crashed();
     this.#feed.crashed(forgotten);
     this.#trace(`crash ${forgotten}`);
   }
 
-  /** Lets clients finish, and compares what is there with what everybody was told. */
+  /** Lets clients finish, and compares what is there with what they were told. */
   async #end(life: Life, work: Promise<unknown>): Promise<void> {
     const { runtime, registry, database } = life;
     life.isEnding = true;
     await this.#drive(runtime, work);
-    while (await this.#step(runtime, 200));
+    await this.#drive(runtime, runtime.sleep(quietMs));
     await this.#drive(runtime, life.splitsEnded());
     for (const id of this.#facts.ids) {
-      const revs = this.#facts.look(database, id).map(({ rev }) => rev);
-      for (const rev of revs)
-        this.#trace(`${id} ${rev} attachments ${await this.#drive(runtime, readAttachments(life, id, rev))}`);
+      const leaves = this.#facts.look(database, id);
+      const revs = leaves.map(({ rev }) => rev);
+      for (const leaf of leaves)
+        this.#trace(
+          `${id} ${leaf.rev} attachments ${await this.#drive(runtime, readAttachments(life, id, leaf))}`,
+        );
       if (revs.length > 0)
         assert.deepEqual(
           this.#feed.latest.get(id)?.toSorted(),
@@ -122,6 +137,7 @@ export class Simulation {
           `${id}: the last row of the feed`,
         );
     }
+    await this.#drive(runtime, queryAll(life, this.#facts, this.#random));
     assert.equal(await this.#drive(runtime, life.replicate()), true, 'the last replication');
     const copy = registry.database(copyName);
     for (const id of this.#facts.ids)

@@ -1,24 +1,28 @@
 import assert from 'node:assert/strict';
-import type { Bytes } from '../../src/base/bytes.js';
-import { RequestError } from '../../src/base/errors.js';
-import { StorageError } from '../../src/base/storage-errors.js';
-import { purgeDocs } from '../../src/documents/purge-docs.js';
-import { saveDocs, type Saved } from '../../src/documents/save-docs.js';
-import { formatRev, parseRev } from '../../src/revisions/rev.js';
-import type { NamedInput } from '../../src/shard/document-input.js';
 import type { Random } from '../model/random.js';
 import { attachmentsFor } from './attachments.js';
-import { best, type Facts, type Leaf } from './facts.js';
-import { listIds } from './listing.js';
-import type { Life } from './life.js';
+import { diskError, expectStatus, parse, type Answer } from './client.js';
+import { best, leafOf, type Facts, type Leaf } from './facts.js';
+import { databaseName, type Life } from './life.js';
+import { query } from './queries.js';
+import type { Rules } from './rules.js';
 
 const sharedIds = Array.from({ length: 8 }, (_, i) => `shared-${i}`);
-const user = { name: 'admin', roles: ['_admin'] };
 
-interface Sent {
+/** What may become of a document of a bulk. */
+const expectedErrors = ['conflict', 'forbidden', 'insufficient_storage', 'service_unavailable'];
+
+interface Doc {
+  _id: string;
+  _rev?: string;
+  _deleted?: boolean;
   n: number;
-  id: Bytes;
-  input: NamedInput;
+}
+
+/** What became of one document of a request. */
+interface Result {
+  rev?: string;
+  error?: string;
 }
 
 /** A client that edits, merges, purges and reads, one request after the other. */
@@ -26,6 +30,7 @@ export class Writer {
   constructor(
     private readonly name: string,
     private readonly facts: Facts,
+    private readonly rules: Rules,
     private readonly random: Random,
     private readonly trace: (event: string) => void,
   ) {}
@@ -36,8 +41,8 @@ export class Writer {
       const at = this.random.below(100);
       if (at < 45) await this.#save(life, true);
       else if (at < 62) await this.#save(life, false);
-      else if (at < 90) this.#look(life, this.#id());
-      else if (at < 94) await listIds(life, this.facts, this.trace);
+      else if (at < 88) await this.#read(life, this.#id());
+      else if (at < 94) await query(life, this.facts, this.random, this.trace);
       else if (at < 95) await this.#purge(life);
       else if (at < 96) this.trace(`${this.name} splits ${await life.split(this.random)}`);
       else if (at < 97) this.trace(`${this.name} divides ${await life.divide(this.random)}`);
@@ -47,108 +52,131 @@ export class Writer {
     }
   }
 
-  #id(): Bytes {
+  #id(): string {
     return this.random.oneIn(3) ? `${this.name}-${this.random.below(4)}` : this.random.pick(sharedIds);
   }
 
-  #look({ database }: Life, id: Bytes): Leaf[] {
-    const leaves = this.facts.look(database, id);
-    this.trace(
-      `${this.name} reads ${id} ${leaves.map(({ rev, deleted }) => (deleted ? `${rev} deleted` : rev)).join()}`,
-    );
-    return leaves;
+  #look({ database }: Life, id: string): Leaf[] {
+    return this.facts.look(database, id);
+  }
+
+  /** An answer has all that was acknowledged or seen before it was asked for. */
+  async #read({ client }: Life, id: string): Promise<void> {
+    const kept = this.facts.keptOf(id);
+    const answer = await client.send('GET', `/${databaseName}/${id}?open_revs=all&revs=true`);
+    expectStatus(answer, id, 200, 404);
+    const found = answer.status === 404 ? [] : parse<{ ok: Record<string, unknown> }[]>(answer);
+    const leaves = found.map(({ ok }) => leafOf(ok));
+    this.facts.check(id, leaves, kept);
+    const told = leaves.map(({ rev, deleted }) => (deleted ? `${rev} deleted` : rev));
+    this.trace(`${this.name} reads ${id} ${told.join()}`);
   }
 
   async #save(life: Life, newEdits: boolean): Promise<void> {
     const ids = new Set(
       Array.from({ length: 1 + this.random.below(this.random.oneIn(4) ? 5 : 1) }, () => this.#id()),
     );
-    const writes = [...ids].map((id) => {
+    const docs = [...ids].map((id) => {
       const n = this.facts.begin();
       const leaves = this.#look(life, id);
-      return { n, id, input: newEdits ? this.#edit(id, n, leaves) : this.#history(id, n, leaves) };
+      return newEdits ? this.#edit(id, n, leaves) : this.#history(id, n, leaves);
     });
-    const inputs = writes.map(({ input }) => input);
     // What others do in the meantime makes some revisions outdated.
     if (this.random.oneIn(3)) await life.runtime.sleep(this.random.below(8));
-    try {
-      const saved = await saveDocs(life.registry, life.database, inputs, { user, newEdits });
-      for (const [at, write] of writes.entries()) this.#answered(life, write, saved[at]!, newEdits);
-    } catch (error) {
-      // The revision that an attachment was to be taken over from may have been compacted away meanwhile.
-      const isExpected =
-        error instanceof StorageError || (error instanceof RequestError && error.error === 'missing_stub');
-      if (!isExpected) throw error;
-      for (const { n } of writes) this.facts.refused(n);
-      this.trace(`${this.name} is refused ${error.error}`);
-      for (const { id } of writes) this.#look(life, id);
+    const checked = docs.map(({ _id, n, _deleted }) =>
+      this.rules.open(life, { id: _id, n, deleted: _deleted === true }),
+    );
+    const isPut = newEdits && docs.length === 1 && this.random.oneIn(2);
+    const answer = isPut ? await this.#put(life, docs[0]!) : await this.#bulk(life, docs, newEdits);
+    const results = this.#resultsOf(answer, docs, isPut, newEdits);
+    for (const [at, doc] of docs.entries()) {
+      this.rules.close(checked[at]!, results === undefined ? 'refused' : results[at]!.error);
+      this.#answered(life, doc, results?.[at], newEdits);
     }
   }
 
-  #answered(life: Life, { n, id, input }: Sent, result: Saved, newEdits: boolean): void {
-    const told = result instanceof RequestError ? result.error : formatRev(result);
-    this.trace(`${this.name} saves ${id} ${told}`);
-    const parent = newEdits && input.rev !== undefined ? formatRev(input.rev) : undefined;
-    if (result instanceof RequestError) this.facts.refused(n);
-    else this.facts.stored(n, id, told, parent);
+  #put({ client }: Life, doc: Doc): Promise<Answer> {
+    return client.send('PUT', `/${databaseName}/${doc._id}`, doc);
+  }
+
+  #bulk({ client }: Life, docs: readonly Doc[], newEdits: boolean): Promise<Answer> {
+    return client.send('POST', `/${databaseName}/_bulk_docs`, { docs, new_edits: newEdits });
+  }
+
+  /** What became of each document; undefined where the whole request was refused. */
+  #resultsOf(answer: Answer, docs: readonly Doc[], isPut: boolean, newEdits: boolean): Result[] | undefined {
+    // The revision that an attachment was to be taken over from may have been compacted away meanwhile.
+    if (answer.status === 412 || diskError(answer) !== undefined) return undefined;
+    if (isPut) {
+      expectStatus(answer, 'a write', 200, 201, 403, 409);
+      return [parse<Result>(answer)];
+    }
+    expectStatus(answer, 'a bulk of writes', 201);
+    const results = parse<(Result & { id: string })[]>(answer);
+    if (newEdits) return results;
+    // Only what failed is told.
+    return docs.map(({ _id, _rev }) => results.find(({ id }) => id === _id) ?? { rev: _rev! });
+  }
+
+  #answered(life: Life, doc: Doc, result: Result | undefined, newEdits: boolean): void {
+    const { _id: id, n } = doc;
+    const parent = newEdits ? doc._rev : undefined;
+    this.trace(`${this.name} saves ${id} ${result?.error ?? result?.rev ?? 'refused'}`);
+    if (result === undefined || result.error !== undefined) this.facts.refused(n);
+    else this.facts.stored(n, id, result.rev!, parent);
     const leaves = this.#look(life, id);
+    if (result?.error === undefined) return;
+    assert.ok(expectedErrors.includes(result.error), `${id}: ${result.error}`);
     // A document that is deleted goes on without a revision only.
-    if (told === 'conflict' && best(leaves)?.deleted === false)
+    if (result.error === 'conflict' && best(leaves)?.deleted === false)
       assert.ok(
         !leaves.some(({ rev, deleted }) => rev === parent && !deleted),
         `${id}: nothing explains a conflict with ${parent}`,
       );
   }
 
-  #edit(id: Bytes, n: number, leaves: readonly Leaf[]): NamedInput {
+  #edit(id: string, n: number, leaves: readonly Leaf[]): Doc {
     const winner = best(leaves);
     const isNew = winner === undefined || winner.deleted;
-    const rev = isNew
-      ? undefined
-      : parseRev(this.random.oneIn(5) ? this.random.pick(leaves).rev : winner.rev);
+    const parent = isNew ? undefined : this.random.oneIn(5) ? this.random.pick(leaves) : winner;
     return {
-      id,
-      rev,
-      revisions: undefined,
-      deleted: !isNew && this.random.oneIn(5),
-      attachments: attachmentsFor(
-        n,
-        isNew ? undefined : leaves.find((leaf) => leaf.rev === formatRev(rev!)),
-        this.random,
-      ),
-      body: body(n, this.random),
+      _id: id,
+      ...(parent && { _rev: parent.rev }),
+      ...(!isNew && this.random.oneIn(5) && { _deleted: true }),
+      ...this.#body(n, parent),
     };
   }
 
   /** A revision made elsewhere: a branch of its own, or one that continues any known revision. */
-  #history(id: Bytes, n: number, leaves: readonly Leaf[]): NamedInput {
+  #history(id: string, n: number, leaves: readonly Leaf[]): Doc {
     const parent = leaves.length > 0 && !this.random.oneIn(4) ? this.random.pick(leaves) : undefined;
     const history = parent?.history.slice(this.random.below(parent.history.length)) ?? [];
     const start = history.length === 0 ? 1 : Number(history[0]!.split('-')[0]) + 1;
-    const hashes = [this.random.hex(32), ...history.map((rev) => rev.split('-')[1]!)];
+    const ids = [this.random.hex(32), ...history.map((rev) => rev.split('-')[1]!)];
+    const revisions = { start, ids };
     return {
-      id,
-      rev: undefined,
-      revisions: { start, hashes },
-      deleted: this.random.oneIn(6),
-      attachments: attachmentsFor(n, undefined, this.random),
-      body: body(n, this.random),
+      _id: id,
+      _rev: `${start}-${ids[0]}`,
+      ...{ _revisions: revisions },
+      ...(this.random.oneIn(6) && { _deleted: true }),
+      ...this.#body(n, undefined),
     };
   }
 
-  /** Only documents that nobody else writes to; they are not looked at any more. */
+  #body(n: number, parent: Leaf | undefined): { n: number } {
+    const attachments = attachmentsFor(n, parent, this.random);
+    const pad = 'x'.repeat(this.random.pick([0, 40, 1_100]));
+    return { n, ...{ pad }, ...(attachments && { _attachments: attachments }) };
+  }
+
+  /** Only documents that no other client writes to; they are not looked at any more. */
   async #purge(life: Life): Promise<void> {
     const id = `${this.name}-${this.random.below(4)}`;
-    const revs = this.#look(life, id).map(({ rev }) => parseRev(rev)!);
+    const revs = this.#look(life, id).map(({ rev }) => rev);
     if (revs.length === 0) return;
     this.facts.purged.add(id);
-    const removed = await purgeDocs(life.database, [{ id, revs }]).catch((error: unknown) => {
-      if (!(error instanceof StorageError)) throw error;
-    });
-    this.trace(`${this.name} purges ${id} ${removed?.[0]?.length ?? 'refused'}`);
+    const answer = await life.client.send('POST', `/${databaseName}/_purge`, { [id]: revs });
+    expectStatus(answer, 'a purge', 201, 503, 507);
+    this.trace(`${this.name} purges ${id} ${answer.status}`);
   }
-}
-
-function body(n: number, random: Random): string {
-  return `{"n":${n},"pad":"${'x'.repeat(random.pick([0, 40, 1_100]))}"}`;
 }
