@@ -107,16 +107,31 @@ async function saveWithBlobs(
     ? await saveOnce(registry, database, inputs, options)
     : await update(database, inputs, options, digestOf(saveGates, database));
   for (let round = 1; results.includes('retry'); round++) {
-    if (round > roundsMax) throw new Unavailable(changedTooOften);
-    await agreeOnValidators(saveGates, database);
     const open = results.flatMap((each, at) => (each === 'retry' ? [at] : []));
     const some = open.map((at) => inputs[at]!);
-    const again = (isAlone: boolean): Promise<Outcome[]> =>
-      saveOnce(registry, database, some, options, isAlone);
-    const saved = await (round < roundsAmongOthers ? again(false) : database.judging.run(() => again(true)));
+    const saved = await saveAgain(registry, database, some, options, round).catch((error: unknown) => {
+      // The others may be stored: the request as a whole must not be refused.
+      if (open.length === inputs.length || !(error instanceof RequestError)) throw error;
+      return some.map(() => error);
+    });
     for (const [i, at] of open.entries()) results[at] = saved[i]!;
   }
   return results as Saved[];
+}
+
+/** Saves documents whose validation functions have changed meanwhile. */
+async function saveAgain(
+  registry: DatabaseRegistry,
+  database: Database,
+  inputs: readonly NamedInput[],
+  options: SaveOptions,
+  round: number,
+): Promise<Outcome[]> {
+  if (round > roundsMax) throw new Unavailable(changedTooOften);
+  await agreeOnValidators(registry.saveGates, database);
+  const again = (isAlone: boolean): Promise<Outcome[]> =>
+    saveOnce(registry, database, inputs, options, isAlone);
+  return await (round < roundsAmongOthers ? again(false) : database.judging.run(() => again(true)));
 }
 
 /** What became of a document, or that it has to be validated again. */
