@@ -55,3 +55,17 @@ test('a job that throws before it returns a promise passes on its slot', async (
   await assert.rejects(semaphore.run(broken), /broken/);
   assert.equal(await semaphore.run(() => Promise.resolve(1)), 1);
 });
+
+test('whenIdle waits for all slots to be released', async () => {
+  const semaphore = new Semaphore(2);
+  await semaphore.whenIdle();
+  const releases = [await semaphore.acquire(), await semaphore.acquire()];
+  const third = semaphore.acquire();
+  let isIdle = false;
+  const idle = semaphore.whenIdle().then(() => (isIdle = true));
+  for (const release of releases) release();
+  await turn();
+  assert.equal(isIdle, false);
+  (await third)();
+  await idle;
+});

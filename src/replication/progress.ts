@@ -19,29 +19,3 @@ export class Progress {
     };
   }
 }
-
-/** So many at once, and no more. */
-export class Slots {
-  #taken = 0;
-  #waiting: (() => void)[] = [];
-
-  constructor(private readonly count: number) {}
-
-  async take(): Promise<void> {
-    while (this.#taken >= this.count) await this.#change();
-    this.#taken++;
-  }
-
-  free(): void {
-    this.#taken--;
-    for (const wake of this.#waiting.splice(0)) wake();
-  }
-
-  async allFree(): Promise<void> {
-    while (this.#taken > 0) await this.#change();
-  }
-
-  #change(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-}

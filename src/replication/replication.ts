@@ -1,10 +1,11 @@
 import type { Runtime } from '../base/runtime.js';
 import { RequestError } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
+import { Semaphore } from '../base/semaphore.js';
 import { answerOf, commonStart, makeLog, type Session } from './checkpoint.js';
 import { copyBatch, type CopyContext } from './copy-batch.js';
 import type { Change, LocalDoc, Peer, Seq } from './peer.js';
-import { Progress, Slots } from './progress.js';
+import { Progress } from './progress.js';
 import type { ReplicationId } from './replication-id.js';
 import { sameSeq } from './seq.js';
 import type { ReplicationSpec } from './spec.js';
@@ -132,7 +133,7 @@ export class Replication {
     const { spec, source, target, logger, signal, runtime } = this.options;
     const { retries } = spec;
     const context: CopyContext = { source, target, stats: this.stats, logger, retries, signal, runtime };
-    const slots = new Slots(spec.workers);
+    const workers = new Semaphore(spec.workers);
     const feed = source.changes({
       since: this.#session.startSeq,
       continuous: spec.continuous,
@@ -147,13 +148,11 @@ export class Replication {
       // Where none of the named documents has come, there is nothing to note.
       if (changes.length === 0 && spec.selection.kind === 'doc_ids') continue;
       const done = this.#progress.begin(lastSeq);
-      await slots.take();
+      const release = await workers.acquire();
       signal.throwIfAborted();
-      this.#copy(context, changes)
-        .then(done, fail)
-        .finally(() => slots.free());
+      this.#copy(context, changes).then(done, fail).finally(release);
     }
-    await slots.allFree();
+    await workers.whenIdle();
   }
 
   async #copy(context: CopyContext, changes: readonly Change[]): Promise<void> {

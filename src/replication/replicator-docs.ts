@@ -2,6 +2,7 @@ import type { Runtime, Timer } from '../base/runtime.js';
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
+import { Semaphore } from '../base/semaphore.js';
 import type { UserContext } from '../base/user-context.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Config } from '../config/config.js';
@@ -16,7 +17,6 @@ import {
 import { Job } from './job.js';
 import type { JobListener, JobScheduler } from './job-scheduler.js';
 import type { LocalDoc } from './peer.js';
-import { Slots } from './progress.js';
 import { reasonOf } from './reason.js';
 import { fullId, type ReplicationId } from './replication-id.js';
 import { isFinal } from './replicator-database.js';
@@ -60,7 +60,7 @@ const superseded = new RequestError(
 /** Turns documents of replicator databases into jobs, and writes into them what became of these. */
 export class ReplicatorDocs {
   readonly #entries = new Map<string, DocEntry>();
-  readonly #identifying = new Slots(identifiedAtOnce);
+  readonly #identifying = new Semaphore(identifiedAtOnce);
   readonly #work = new Set<Promise<void>>();
   #closed = false;
 
@@ -137,16 +137,15 @@ export class ReplicatorDocs {
     } catch (error) {
       return await this.#finish(entry, failedState(reasonOf(error), this.#now));
     }
-    await this.#identifying.take();
-    try {
-      if (entry.dropped) return;
-      const id = await this.host.identify(spec);
-      if (!entry.dropped) await this.#schedule(entry, spec, id);
-    } catch (error) {
-      await this.#tryLater(entry, reasonOf(error));
-    } finally {
-      this.#identifying.free();
-    }
+    await this.#identifying.run(async () => {
+      try {
+        if (entry.dropped) return;
+        const id = await this.host.identify(spec);
+        if (!entry.dropped) await this.#schedule(entry, spec, id);
+      } catch (error) {
+        await this.#tryLater(entry, reasonOf(error));
+      }
+    });
   }
 
   async #schedule(entry: DocEntry, spec: ReplicationSpec, id: ReplicationId): Promise<void> {
