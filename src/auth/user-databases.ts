@@ -14,7 +14,7 @@ const changesAtOnce = 50;
 
 /**
  * Gives every user a database of their own (`[couch_peruser]`): follows the users database from its first change at each
- * start, makes the database of each user that has none, and lets the user and nobody else in. What is there already stays.
+ * start, makes the database of each user that has none, and gives access to this user only. What is there already stays.
  */
 export class UserDatabases {
   #instance: number | undefined;

@@ -137,7 +137,7 @@ test('a torn file that has the name of a blob is replaced when the blob is sent'
     const place = path.join(folder, digest.slice(0, 2), digest.slice(2));
     await mkdir(path.dirname(place));
     for (const torn of [Buffer.alloc(0), bytes.subarray(0, 100_000), Buffer.alloc(300_000)]) {
-      // Whoever opens the store cannot tell such a file from a whole one.
+      // When the store is opened, such a file cannot be told from a complete one.
       await writeFile(place, torn);
       const blobs = await FileBlobStore.open(folder);
       assert.equal(await put(blobs, bytes), digest);
@@ -147,7 +147,7 @@ test('a torn file that has the name of a blob is replaced when the blob is sent'
     }
   }));
 
-test('a blob known to be there is not written again; one that somebody took away is', () =>
+test('a blob known to be there is not written again; one whose file was removed is', () =>
   withFolder(async (folder) => {
     const blobs = await FileBlobStore.open(folder);
     const bytes = randomBytes(300_000);

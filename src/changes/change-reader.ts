@@ -101,7 +101,7 @@ export class ChangeReader {
     this.#isClosed = true;
     const open = this.#open;
     this.#open = undefined;
-    // A read that fails now is of no interest to anybody.
+    // The error of a read that fails now is not reported.
     open?.return(undefined).catch(() => undefined);
   }
 

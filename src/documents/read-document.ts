@@ -123,7 +123,7 @@ function plainString(bytes: Buffer, start: number, end: number): Bytes | undefin
   return text.includes('\\') ? undefined : text;
 }
 
-/** Histories as nearly everybody writes them, hash behind hash. */
+/** Histories in the usual form, hash after hash. */
 function plainRevisions(text: Bytes): RevPath | undefined {
   const [found, start, ids] = (text.length <= plainRevisionsMax && usualRevisions.exec(text)) || [];
   if (found === undefined || ids!.length > Number(start) * quotedHashLength) return undefined;

@@ -72,7 +72,7 @@ export class DatabaseIndexes {
     for (const failures of await Promise.all(updates)) throwFirst(failures);
   }
 
-  /** Lets an update run without anybody waiting for it. */
+  /** Starts an update in the background. */
   updateLater(design: DesignViews, onUpdate: OnUpdate): void {
     for (const group of this.groups) this.views.updateLater(group, design, onUpdate);
   }

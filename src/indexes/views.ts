@@ -230,7 +230,7 @@ export class Views {
     return this.#reclaiming > 0;
   }
 
-  /** Lets an update run without anybody waiting for it. */
+  /** Starts an update in the background. */
   updateLater(indexed: Indexed, design: DesignViews, onUpdate: OnUpdate): void {
     const failing = this.update(indexed, design, onUpdate).then(throwFirst);
     failing.catch((error: unknown) => {

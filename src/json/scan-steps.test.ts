@@ -13,7 +13,7 @@ function scanned(bytes: Buffer, valueBytesMax = Infinity): ScannedValue {
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
-    // Whoever scans something else in between does no harm.
+    // Another scan in between does no harm.
     scanDocument(Buffer.from('{"a":{"b":1},"a":2}'));
   }
 }

@@ -20,7 +20,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 };
 
 async function main(args: string[]): Promise<number> {
-  // Standard output may be a file on a disk that is full, or a pipe that nobody reads any more.
+  // Standard output may be a file on a disk that is full, or a pipe without a reader.
   process.stdout.on('error', () => undefined);
   const [first = 'serve', ...rest] = args;
   if (first === '--version' || first === '-v') return print(`${packageVersion()}\n`);

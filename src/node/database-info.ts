@@ -26,7 +26,7 @@ export function databaseInfo(database: Database): Record<string, unknown> {
 /**
  * Databases share volumes, so a database's part of the file is reckoned: its own records, with the share of the pages'
  * slack that falls to them, and its attachments. The parts of all databases add up to what the volumes use. What is
- * free in a file is nobody's, and goes back to the system when the volume is replaced.
+ * free in a file belongs to no database, and goes back to the system when the volume is replaced.
  */
 function sizesOf(database: Database): { file: number; external: number; active: number } {
   const stored = database.total('stored_bytes');

@@ -22,7 +22,7 @@ const waitingMax = 10_000;
 
 /**
  * Keeps, for each database, when it was created, changed and deleted last: as documents of a database of their own, whose
- * changes are the feed of databases. Nobody waits for them: they are gathered for a while and written together, so that
+ * changes are the feed of databases. No request waits for them: they are gathered for a while and written together, so that
  * a database with a thousand writes a second costs a few documents a second. What the process had not written when it
  * was killed is lost; what changed after that is told by the next write.
  */
@@ -76,7 +76,7 @@ export class DbEvents {
   }
 }
 
-/** A new revision of each document; their histories are of no use to anybody. */
+/** A new revision of each document; their histories are not used. */
 async function writeShard(database: Database, shard: number, ids: readonly Bytes[]): Promise<void> {
   const edits = ids.map((id) => {
     const known = database.collection.winner(id);

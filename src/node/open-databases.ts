@@ -114,7 +114,7 @@ export class OpenDatabases {
     this.#latest = database;
   }
 
-  /** Lets go of the least recently used database that nobody follows, if there is one among the first hundred. */
+  /** Lets go of the least recently used database that no feed follows, if there is one among the first hundred. */
   #makeRoom(): void {
     for (let tries = 0; tries < 100; tries++) {
       const [name, database] = this.#kept.entries().next().value!;

@@ -45,7 +45,7 @@ export async function discardUnneeded(owner: BlobOwner, blobs: Iterable<string>)
 async function discard(owner: BlobOwner, blob: string): Promise<void> {
   if (owner.needsBlob(blob)) return;
   const left = await owner.blobs.remove([blob]);
-  // Somebody else is about to name it, or just read it: the next sweep will look again.
+  // Another request is about to name it, or is reading it: the next sweep will look again.
   if (left.length > 0) await owner.volumes()[0]?.journal.record({ type: 'mark_released', blob });
 }
 

@@ -126,7 +126,7 @@ export function parseProxy(name: string, value: unknown, protocols: readonly str
 export const addressOf = (endpoint: Endpoint): string =>
   endpoint.kind === 'local' ? endpoint.name : endpoint.url;
 
-/** A proxy's address for everybody to see; null where there is none. */
+/** A proxy's address without its credentials; null where there is none. */
 export function proxyAddressOf(endpoint: Endpoint): string | null {
   if (endpoint.kind === 'local' || endpoint.proxy === undefined) return null;
   const url = new URL(endpoint.proxy);

@@ -31,7 +31,7 @@ export interface ScriptOptions {
   lowPriority?: boolean;
   /** Where functions run in place of threads, in a simulation for example. */
   openExecutor?: () => Promise<TaskExecutor>;
-  /** What functions say by `log`, and what went wrong in them without anybody being told. */
+  /** What functions say by `log`, and errors in them that no client is told of. */
   log: (space: string, message: string) => void;
 }
 

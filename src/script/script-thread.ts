@@ -50,8 +50,8 @@ const knownProgramsMax = 50;
 
 /**
  * A thread that runs functions, one task at a time. Each call within a task has a deadline: the thread notes when a call
- * begins, and is ended when the note gets too old. Nothing softer stops every function, since built-in ones run for
- * minutes without asking anybody.
+ * begins, and is terminated when the note gets too old. Nothing else stops every function: some built-in ones run for minutes
+ * without an interruption.
  */
 export class ScriptThread {
   readonly #thread: RpcThread<Task | Continue, Reply, never, Question>;

@@ -21,7 +21,7 @@ import {
   unsupportedOperator,
 } from './refusals.js';
 
-/** No selector anybody wrote by hand comes near; it keeps recursion and the time for one document bounded. */
+/** No selector written by hand comes near; it keeps recursion and the time for one document bounded. */
 const depthMax = 200;
 const conditionsMax = 10_000;
 const listMax = 20_000;

@@ -264,7 +264,7 @@ function store(
       state.obsolete_bytes += bodyKeyBytes + length;
     }
     writer.replace(id, old, tree, seq, added);
-    // Only now: a blob that the new revision keeps must never seem to be needed by nobody.
+    // Only now: a blob that the new revision keeps must never seem to be unused.
     if (tree !== grown.tree && old !== undefined) {
       for (const node of lostBodies(old.tree, tree))
         state.obsolete_bytes -= bodyKeyBytes + writer.forget(old, node);

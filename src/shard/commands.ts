@@ -5,7 +5,7 @@ import type { CopiedTable, Split } from './split.js';
 
 /**
  * Every change to a shard is one of these, applied by one deterministic function (`apply.ts`). Whatever is random,
- * timed or asked of somebody else has happened before; a command holds all that its outcome depends on, beside the
+ * timed or requested elsewhere has happened before; a command holds all that its outcome depends on, beside the
  * shard itself. `command-codec.ts` has their stored form.
  */
 export type Command = WholeCommand | FragmentCommand | AssembledCommand;

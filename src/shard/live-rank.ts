@@ -15,7 +15,7 @@ export interface LiveRankSource {
  * kept short: the documents are divided into buckets whose counts are remembered, and only the rest of one bucket is
  * walked.
  *
- * The buckets are a cache. They are made by one pass over the keys, in slices so that nobody waits long, and kept true
+ * The buckets are a cache. They are made by one pass over the keys, in slices so that no request waits long, and kept true
  * by the changes that each commit reports. The store shows a commit a little before it is reported; so slices are read
  * between commits, lest a change be counted twice. There are at most `bucketsMax`, so the memory does not grow with the
  * database; in a large one the buckets are larger.

@@ -15,7 +15,7 @@ const carryRoundsMax = 10;
 
 /**
  * A store with the shards of many databases, and the one queue by which commands reach them. The store may be
- * replaced by a compact copy of itself while everybody goes on using the volume.
+ * replaced by a compact copy of itself while requests go on using the volume.
  */
 export class Volume {
   readonly #view: WriteView;
