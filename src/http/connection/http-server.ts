@@ -137,7 +137,12 @@ export class HttpServer {
     const { request, socket } = upgrade;
     const arrival = this.#handler.arrive(request);
     if (hasBody(request))
-      return answerRaw(socket, this.services.runtime, 'bad_request', 'A request with a body cannot change the protocol.');
+      return answerRaw(
+        socket,
+        this.services.runtime,
+        'bad_request',
+        'A request with a body cannot change the protocol.',
+      );
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
     response.assignSocket(socket as IncomingMessage['socket']);
