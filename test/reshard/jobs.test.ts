@@ -164,6 +164,14 @@ describe('a request for resharding jobs', () => {
     });
   }
 
+  it('is not found where it names a database or a node that there is not', async () => {
+    await client.put('/x');
+    for (const body of [{ db: 'nosuch' }, { db: 'x', node: 'nosuch@nohost' }]) {
+      const answer = await client.post('/_reshard/jobs', { type: 'split', ...body });
+      assert.deepEqual([answer.status, answer.body.error], [404, 'not_found']);
+    }
+  });
+
   it('must name what the configuration wants named', async () => {
     const db = await filled(1);
     for (const name of ['node', 'range']) {

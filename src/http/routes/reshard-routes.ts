@@ -173,7 +173,7 @@ function pickShards(database: Database, shard: string | undefined, range: string
 function readNode(node: unknown, own: string): string | undefined {
   if (node === undefined) return undefined;
   if (typeof node !== 'string') throw badRequest('Invalid `node`');
-  if (node !== own) throw badRequest('`node` is not a valid node name');
+  if (node !== own) throw notFound('`node` is not a valid node name');
   return node;
 }
 
@@ -185,9 +185,8 @@ function readShard(shard: unknown): string | undefined {
 }
 
 function findDatabase(exchange: Exchange, db: unknown): Database {
-  const found = typeof db === 'string' ? exchange.services.registry.find(db) : undefined;
-  if (found === undefined) throw badRequest('Invalid `db`');
-  return found;
+  if (typeof db !== 'string') throw badRequest('Invalid `db`');
+  return exchange.services.registry.database(db);
 }
 
 function readRange(range: unknown): string | undefined {
