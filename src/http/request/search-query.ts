@@ -169,7 +169,7 @@ function groupOf(given: Given): SearchRequest['group'] {
 function highlightOf(given: Given): Highlighting | undefined {
   if (!given.has('highlight_fields')) return undefined;
   return {
-    fields: texts(given, 'highlight_fields'),
+    fields: [...new Set(texts(given, 'highlight_fields'))],
     preTag: tag(given.get('highlight_pre_tag'), '<em>'),
     postTag: tag(given.get('highlight_post_tag'), '</em>'),
     number: integer(given, 'highlight_number', 1, 1, 1_000),
