@@ -5,7 +5,6 @@ import { anonymousIdentity, type Identity } from '../auth/authenticator.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Budget, Share } from '../base/budget.js';
 import type { Runtime } from '../base/runtime.js';
-import type { TimeSlice } from '../base/turns.js';
 import { toBytes, type Bytes } from '../base/bytes.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import { invalidJson, notAnObject } from '../base/errors.js';
@@ -54,7 +53,6 @@ export class Exchange implements RequestInfo, Outlet {
   readonly #registry: DatabaseRegistry;
   #bodyShare: Share | undefined;
   #answerShare: Share | undefined;
-  #slice: TimeSlice | undefined;
   #ends = 0;
   /** How long it took to read the body, where it was read as a whole. */
   #bodyMs = 0;
@@ -102,11 +100,6 @@ export class Exchange implements RequestInfo, Outlet {
 
   get runtime(): Runtime {
     return this.services.runtime;
-  }
-
-  /** Begun when the answer is first written to. */
-  get slice(): TimeSlice {
-    return (this.#slice ??= this.runtime.slice());
   }
 
   get answerBudget(): Budget {

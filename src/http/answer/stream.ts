@@ -1,14 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import type { Budget, Share } from '../../base/budget.js';
-import type { TimeSlice } from '../../base/turns.js';
+import type { Runtime } from '../../base/runtime.js';
 import type { Bytes } from '../../base/bytes.js';
 import { uncountedBytes } from '../connection/memory-budgets.js';
 
 /** Where an answer goes. */
 export interface Outlet {
   readonly response: ServerResponse;
-  /** The time that writing may take before others have their turn. */
-  readonly slice: TimeSlice;
+  readonly runtime: Runtime;
   /** Where the room for large pieces of an answer comes from. */
   readonly answerBudget: Budget;
 }
@@ -35,7 +34,7 @@ export async function writeBuffers(outlet: Outlet, chunks: AsyncIterable<Buffer>
     }
     if (response.write(chunk)) continue;
     if (!(await drained(response))) return false;
-    if (outlet.slice.isOver) await outlet.slice.next();
+    await outlet.runtime.nextTurn();
   }
   return true;
 }
@@ -51,7 +50,7 @@ export async function writePiece(outlet: Outlet, piece: Bytes | Buffer): Promise
     if (!taken && !(await drained(response))) return false;
   }
   // What a fast client takes is drained at once, in the same turn of the loop: it must not keep the others waiting.
-  if (outlet.slice.isOver) await outlet.slice.next();
+  await outlet.runtime.nextTurn();
   return true;
 }
 
