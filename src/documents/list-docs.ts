@@ -119,8 +119,8 @@ export class Listing {
         separator = ',\n';
         last = entry.key;
         rows++;
-        // What has been read is about a piece: stopping before its end would have the rest read again.
-        if ((rows & 63) === 0 && slice.isOver) break;
+        // Not at a piece: rows are longer than records, and what is left of them would be read again.
+        if (text.length >= 2 * pieceBytes || ((rows & 63) === 0 && slice.isOver)) break;
       }
       skip = 0;
       left -= rows;
