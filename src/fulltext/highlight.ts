@@ -4,11 +4,24 @@ import { wildcardPattern } from '../search/patterns.js';
 import type { QueryNode } from '../search/query/query-node.js';
 import type { Highlighting } from './search-request.js';
 
-type Test = (term: string) => boolean;
+/** Tells whether a term is marked. */
+interface Test {
+  matches: (term: string) => boolean;
+  /** How many letters are compared for each of the term at most. */
+  cost: number;
+}
 
-/** Marks the terms of a query in the texts of documents. */
+/** Of longer texts the beginning is looked at. */
+const textLengthMax = 50 * 1024;
+/** For one document: about how many letters are compared. Then nothing more is marked. A letter that is read counts several times. */
+const workMax = 2_000_000;
+const readCost = 8;
+
+/** Marks the terms of a query in the texts of documents, in bounded time for each of them. */
 export class Highlighter {
   readonly #tests = new Map<string, Test[]>();
+  /** What is left for the document at hand. */
+  #work = 0;
 
   constructor(
     private readonly analyzer: Analyzer,
@@ -23,20 +36,26 @@ export class Highlighter {
       for (const { occur, node: inner } of node.clauses) if (occur !== 'not') this.#collect(inner);
     } else if (node.kind === 'text') {
       const terms = new Set(Array.from(this.analyzer.tokens(node.field, node.text), ({ term }) => term));
-      this.#add(node.field, (term) => terms.has(term));
+      this.#add(node.field, { matches: (term) => terms.has(term), cost: 1 });
     } else if (node.kind === 'wildcard') {
       const { matches } = wildcardPattern(node.text.toLowerCase());
-      this.#add(node.field, (term) => matches(term.toLowerCase()));
-    } else if (node.kind === 'fuzzy') this.#add(node.field, (term) => term === node.text.toLowerCase());
+      this.#add(node.field, { matches: (term) => matches(term.toLowerCase()), cost: node.text.length });
+    } else if (node.kind === 'fuzzy') {
+      const text = node.text.toLowerCase();
+      this.#add(node.field, { matches: (term) => term === text, cost: 1 });
+    }
   }
 
   #add(field: string, test: Test): void {
-    this.#tests.set(field, [...(this.#tests.get(field) ?? []), test]);
+    const tests = this.#tests.get(field);
+    if (tests === undefined) this.#tests.set(field, [test]);
+    else tests.push(test);
   }
 
   /** The best pieces of each field's text that have something to mark. */
   highlights(stored: Readonly<Record<string, unknown>>): Record<string, string[]> {
     const found: Record<string, string[]> = {};
+    this.#work = workMax;
     for (const field of this.options.fields) {
       const value = Object.hasOwn(stored, field) ? stored[field] : undefined;
       const texts = (Array.isArray(value) ? value : [value]).filter((each) => typeof each === 'string');
@@ -47,9 +66,11 @@ export class Highlighter {
     return found;
   }
 
-  #pieces(field: string, text: string): { text: string; marks: number }[] {
+  #pieces(field: string, whole: string): { text: string; marks: number }[] {
     const tests = this.#tests.get(field);
-    if (tests === undefined) return [];
+    if (tests === undefined || this.#work <= 0) return [];
+    const text = whole.slice(0, textLengthMax);
+    this.#work -= text.length * readCost;
     const { size } = this.options;
     const pieces: { start: number; end: number; marked: Token[] }[] = [];
     for (const token of this.analyzer.tokens(field, text)) {
@@ -58,7 +79,7 @@ export class Highlighter {
         if (piece !== undefined) piece.end = token.start;
         pieces.push((piece = { start: pieces.length === 0 ? 0 : token.start, end: text.length, marked: [] }));
       }
-      if (token.term !== '' && tests.some((test) => test(token.term))) piece.marked.push(token);
+      if (token.term !== '' && this.#isMarked(token.term, tests)) piece.marked.push(token);
     }
     return pieces
       .filter(({ marked }) => marked.length > 0)
@@ -66,6 +87,15 @@ export class Highlighter {
         text: this.#marked(text, start, end, marked),
         marks: marked.length,
       }));
+  }
+
+  #isMarked(term: string, tests: readonly Test[]): boolean {
+    for (const { matches, cost } of tests) {
+      if (this.#work <= 0) return false;
+      this.#work -= term.length * cost;
+      if (matches(term)) return true;
+    }
+    return false;
   }
 
   #marked(text: string, start: number, end: number, tokens: readonly Token[]): string {

@@ -239,6 +239,25 @@ describe('Answers', () => {
       default: ['the lazy dog [sleeps]'],
     });
   });
+
+  test('highlights are of the beginning of a long text, and take bounded time', async () => {
+    const other = await newDb(client);
+    const text = `${'word '.repeat(20_000)}needle`;
+    await client.put(`${other}/_design/s`, { indexes: { i: { index } } });
+    assertOk(await client.put(`${other}/long`, { text }), 201);
+    const marks = async (q: string): Promise<unknown> => {
+      const query = { q, highlight_fields: ['default'], highlight_size: 20 };
+      const { status, body } = await client.post(`${other}/_design/s/_search/i`, query);
+      assert.equal(status, 200);
+      return body.rows[0].highlights;
+    };
+    assert.deepEqual(await marks('needle'), {});
+    assert.deepEqual(await marks('needle word'), { default: [`${'<em>word</em> '.repeat(4)}`] });
+    const started = Date.now();
+    const patterns = Array.from({ length: 900 }, (_, n) => `*${'o*'.repeat(8)}${n}*`);
+    await marks(`${patterns.join(' ')} word`);
+    assert.ok(Date.now() - started < 5_000, `it took ${Date.now() - started} ms`);
+  });
 });
 
 describe('Bad requests', () => {
