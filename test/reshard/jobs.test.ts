@@ -168,7 +168,7 @@ describe('a request for resharding jobs', () => {
     await client.put('/x');
     for (const body of [{ db: 'nosuch' }, { db: 'x', node: 'nosuch@nohost' }]) {
       const answer = await client.post('/_reshard/jobs', { type: 'split', ...body });
-      assert.deepEqual([answer.status, answer.body.error], [404, 'not_found']);
+      assert.deepEqual([answer.status, answer.body.error], [404, 'bad_request']);
     }
   });
 

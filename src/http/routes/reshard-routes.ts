@@ -1,4 +1,4 @@
-import { badRequest, notFound } from '../../base/errors.js';
+import { badRequest, notFound, RequestError } from '../../base/errors.js';
 import type { Database } from '../../node/database.js';
 import { databaseOfShard, shardName } from '../../node/reshard-job.js';
 import type { CreatedJob } from '../../node/reshard-jobs.js';
@@ -103,7 +103,23 @@ function readState(body: Body): { state: 'running' | 'stopped'; reason: string |
   return { state, reason };
 }
 
+/** What is named does not exist: 404, and by name CouchDB's answer, which is 400. */
+class NothingNamed extends RequestError {
+  constructor(reason: string) {
+    super('bad_request', reason);
+  }
+}
+
 async function postJobs(exchange: Exchange): Promise<void> {
+  try {
+    await createJobs(exchange);
+  } catch (refusal) {
+    if (!(refusal instanceof NothingNamed)) throw refusal;
+    exchange.json(404, { error: refusal.error, reason: refusal.reason });
+  }
+}
+
+async function createJobs(exchange: Exchange): Promise<void> {
   const { registry, config } = exchange.services;
   const body = await exchange.jsonObject();
   const node = readNode(body['node'], registry.nodeName);
@@ -173,7 +189,7 @@ function pickShards(database: Database, shard: string | undefined, range: string
 function readNode(node: unknown, own: string): string | undefined {
   if (node === undefined) return undefined;
   if (typeof node !== 'string') throw badRequest('Invalid `node`');
-  if (node !== own) throw notFound('`node` is not a valid node name');
+  if (node !== own) throw new NothingNamed('`node` is not a valid node name');
   return node;
 }
 
@@ -186,7 +202,9 @@ function readShard(shard: unknown): string | undefined {
 
 function findDatabase(exchange: Exchange, db: unknown): Database {
   if (typeof db !== 'string') throw badRequest('Invalid `db`');
-  return exchange.services.registry.database(db);
+  const found = exchange.services.registry.find(db);
+  if (found === undefined) throw new NothingNamed('Invalid `db`');
+  return found;
 }
 
 function readRange(range: unknown): string | undefined {
