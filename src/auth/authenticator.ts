@@ -106,9 +106,9 @@ export class Authenticator {
   async login(credentials: Credentials, sender: string): Promise<Account> {
     const account = await this.#logins.verify(credentials, sender);
     if (this.upgrade?.isDue(account) !== true) return account;
-    await this.upgrade.run(credentials.name, credentials.password);
-    // A session belongs to the new hash.
-    return this.accounts.find(credentials.name) ?? account;
+    const isUpgraded = await this.upgrade.run(account, credentials.password);
+    // A session belongs to the hash that the password was verified against, or made.
+    return (isUpgraded ? this.accounts.find(credentials.name) : undefined) ?? account;
   }
 
   /** Whether a session cookie is to be renewed with this answer. */

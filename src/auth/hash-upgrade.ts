@@ -5,7 +5,7 @@ import type { Config } from '../config/config.js';
 import { saveDoc } from '../documents/save-docs.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import { encodeContent, splitContent } from '../shard/content.js';
-import type { Account } from './accounts.js';
+import type { Account, Accounts } from './accounts.js';
 import { digestOf } from './passwords.js';
 import { isServerAdmin } from './rights.js';
 import { userIdOf, usersDatabase } from './users-database.js';
@@ -14,6 +14,7 @@ import { userIdOf, usersDatabase } from './users-database.js';
 export class HashUpgrade {
   constructor(
     private readonly config: Config,
+    private readonly accounts: Accounts,
     private readonly registry: () => DatabaseRegistry,
     private readonly logger: Logger,
   ) {}
@@ -28,13 +29,28 @@ export class HashUpgrade {
     );
   }
 
-  /** Saves the document with the password, which is turned into a hash on the way. The login counts in any case. */
-  async run(name: string, password: string): Promise<void> {
+  /**
+   * Saves the document with the password that was verified against the account, unless the account has changed since: the
+   * password may be an older one by now. The login counts in any case. Tells whether the hash is the new one.
+   */
+  async run(account: Account, password: string): Promise<boolean> {
+    const { name } = account.user;
+    try {
+      return name !== null && (await this.#save(name, account, password));
+    } catch (error) {
+      this.logger.warn({ user: name, error: String(error) }, 'could not upgrade a password hash');
+      return false;
+    }
+  }
+
+  async #save(name: string, { fingerprint }: Account, password: string): Promise<boolean> {
     const registry = this.registry();
     const database = registry.find(usersDatabase(this.config));
     const id = userIdOf(name);
+    // In the turn in which the document is read: a later change of it is a conflict.
+    if (this.accounts.find(name)?.fingerprint !== fingerprint) return false;
     const found = database?.collection.winner(id);
-    if (database === undefined || found === undefined || found.deleted) return;
+    if (database === undefined || found === undefined || found.deleted) return false;
     const content = database.collection.winnerBody(database.shardOf(id), found);
     const { attachments, body } = splitContent(content);
     const rest = body === '{}' ? '}' : `,${body.slice(1)}`;
@@ -49,11 +65,7 @@ export class HashUpgrade {
         `{"password":${toBytes(JSON.stringify(password.toWellFormed()))}${rest}`,
       ),
     };
-    const user = { name: null, roles: [serverAdminRole] };
-    try {
-      await saveDoc(registry, database, input, { user, newEdits: true });
-    } catch (error) {
-      this.logger.warn({ user: name, error: String(error) }, 'could not upgrade a password hash');
-    }
+    await saveDoc(registry, database, input, { user: { name: null, roles: [serverAdminRole] }, newEdits: true });
+    return true;
   }
 }

@@ -79,6 +79,7 @@ export async function assemble(
   const users = { accounts, gate: new UsersGate(config, hasher) };
   const openRegistry = (): Promise<DatabaseRegistry> => openStores(foundation, users);
   const authenticator = new Authenticator(config, accounts, logger, runtime, hasher);
+  authenticator.upgrade = new HashUpgrade(config, accounts, registry, logger);
   const services: Services = {
     ...servicesFor(foundation, registry, authenticator),
     registry: await openRegistry(),
@@ -107,7 +108,6 @@ function servicesFor(
   const budgets = new MemoryBudgets(config, runtime);
   const uuid = config.text('couchdb/uuid') || (folder?.uuid ?? runtime.randomHex(16));
   const serverName = `Tuffet/${version}`;
-  authenticator.upgrade = new HashUpgrade(config, registry, logger);
   const replicator = makeReplicator({
     runtime,
     config,

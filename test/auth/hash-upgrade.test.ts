@@ -51,3 +51,19 @@ test('a login counts where the password no longer fits the rules, and keeps its 
   assert.equal(await whoAmI(admin.as('cat:fig')), 'cat');
   assert.equal((await hashOf('cat')).iterations, 500);
 });
+
+test('a password that is changed while the old one is verified stays changed', async () => {
+  await setOption(admin, 'chttpd_auth/password_regexp', '[]');
+  await setOption(admin, 'chttpd_auth/iterations', '200000');
+  await addUser(admin, 'dan', { password: 'old' });
+  await setOption(admin, 'chttpd_auth/iterations', '200001');
+  await setOption(admin, 'chttpd_auth/upgrade_hash_on_auth', 'true');
+  const { rev } = await hashOf('dan');
+  const login = admin.as('dan:old').get('/_session');
+  const password_sha = createHash('sha1').update('newsalt').digest('hex');
+  const changed = { password_scheme: 'simple', password_sha, salt: 'salt', _rev: rev };
+  assert.equal((await admin.put(userPath('dan'), userDoc('dan', changed))).status, 201);
+  await login;
+  assert.equal((await admin.as('dan:old').get('/_session')).status, 401);
+  assert.equal(await whoAmI(admin.as('dan:new')), 'dan');
+});
