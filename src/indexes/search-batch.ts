@@ -93,7 +93,11 @@ export class SearchBatch implements Batch {
   }
 
   async #newFields(): Promise<SearchFields> {
-    return new SearchFields(this.#log, await makeAnalyzer(analyzerOf(this.view.map)));
+    return new SearchFields(
+      this.#log,
+      await makeAnalyzer(analyzerOf(this.view.map)),
+      this.runtime.randomBelow(2 ** 32),
+    );
   }
 
   #prefix(id: Bytes): Bytes {

@@ -39,7 +39,7 @@ const noWord = -2;
 class BatchField implements TermField {
   readonly key: Bytes;
   /** The terms that words have become. */
-  readonly words = new WordTable();
+  readonly words: WordTable;
   /** The document that the rest tells of. */
   doc = -1;
   length = 0;
@@ -52,7 +52,9 @@ class BatchField implements TermField {
     readonly name: string,
     readonly prefix: Bytes,
     readonly ofWord: ((word: string) => string) | undefined,
+    seed: number,
   ) {
+    this.words = new WordTable(seed);
     this.key = prefix + termsKey(name);
   }
 }
@@ -69,6 +71,8 @@ export class SearchFields {
   constructor(
     private readonly log: PostingLog,
     private readonly analyzer: Analyzer,
+    /** Of the tables of words. */
+    private readonly seed: number,
   ) {}
 
   /** Reads calls as `[name,value]` and their options into the log. Gives what else is kept of the document, as JSON. */
@@ -194,7 +198,7 @@ export class SearchFields {
     if (ofPrefix === undefined) this.#fields.set(prefix, (ofPrefix = new Map()));
     let field = ofPrefix.get(name);
     if (field === undefined)
-      ofPrefix.set(name, (field = new BatchField(name, prefix, this.analyzer.ofWord(name))));
+      ofPrefix.set(name, (field = new BatchField(name, prefix, this.analyzer.ofWord(name), this.seed)));
     if (field.doc !== this.#doc) {
       Object.assign(field, { doc: this.#doc, length: 0, boost: 1, next: 0, numbers: [] });
       this.#ofDoc.push(field);

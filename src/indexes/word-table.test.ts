@@ -8,7 +8,7 @@ test('a table of words finds what a map of strings finds', () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((state / 2 ** 32) * below);
   };
-  const table = new WordTable();
+  const table = new WordTable(7);
   const map = new Map<string, number>();
   for (let i = 0; i < 30_000; i++) {
     const word = Array.from({ length: 1 + random(6) }, () => 'abcdeéß’'[random(8)]).join('');
@@ -25,7 +25,7 @@ test('a table of words finds what a map of strings finds', () => {
 });
 
 test('a word of any length is found', () => {
-  const table = new WordTable();
+  const table = new WordTable(7);
   const long = 'a'.repeat(40_000);
   table.add(long, 0, long.length, -1);
   assert.equal(table.find(long, 0, long.length), -1);

@@ -6,7 +6,6 @@ const wordsAtFirst = 1 << 10;
 const wordMembers = 4;
 
 /** FNV-1a, on characters. */
-const hashStart = 0x811c9dc5;
 const hashFactor = 0x01000193;
 
 /**
@@ -22,9 +21,12 @@ export class WordTable {
   #words = new Int32Array(wordsAtFirst * wordMembers);
   #count = 0;
 
+  /** The seed is where hashes begin, so that it can't be known which words meet. */
+  constructor(private readonly seed: number) {}
+
   /** The number of the word between two places of a text; undefined where it is not known. */
   find(text: string, start: number, end: number): number | undefined {
-    const hash = hashOf(text, start, end);
+    const hash = hashOf(this.seed, text, start, end);
     const mask = this.#slots.length - 1;
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
       const entry = this.#slots[slot]!;
@@ -45,7 +47,7 @@ export class WordTable {
 
   /** Adds a word that is not known. */
   add(text: string, start: number, end: number, value: number): void {
-    const hash = hashOf(text, start, end);
+    const hash = hashOf(this.seed, text, start, end);
     const from = this.#charactersEnd;
     this.#charactersEnd += end - start;
     while (this.#charactersEnd > this.#characters.length) this.#growCharacters();
@@ -82,8 +84,8 @@ export class WordTable {
   }
 }
 
-function hashOf(text: string, start: number, end: number): number {
-  let hash = hashStart | 0;
+function hashOf(seed: number, text: string, start: number, end: number): number {
+  let hash = seed | 0;
   for (let i = start; i < end; i++) hash = Math.imul(hash ^ text.charCodeAt(i), hashFactor);
   // The low bits choose the slot.
   return (hash ^ (hash >>> 15)) >>> 1;

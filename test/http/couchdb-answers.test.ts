@@ -57,6 +57,9 @@ area(
       has: { 'results.0.rows.0.id': 'b', 'results.1.rows.0.id': 'a' },
     },
     { do: 'GET /_all_dbs?keys=["_users"]', status: 200, has: { '0': '_users', length: 1 } },
+    { do: 'GET /_all_dbs?keys=["nosuch","_users"]&skip=1', status: 200, has: { '0': '_users', length: 1 } },
+    { do: 'GET /_all_dbs?keys=["nosuch","_users"]&limit=1', status: 200, has: { length: 0 } },
+    { do: 'GET /_all_dbs?keys=["a","b"]&startkey=null', status: 400 },
     { do: 'GET /_dbs_info?keys=["_users"]', status: 200, has: { '0.key': '_users', length: 1 } },
   ],
 );

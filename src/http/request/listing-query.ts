@@ -103,7 +103,7 @@ export function listingRequest(parameters: Iterable<[string, Parameter]>): Listi
 /** A list of one key is a range of this key, too: a range given before it is replaced, and one behind it contradicts it. */
 function checkKeys(keys: readonly unknown[] = [], { start, end }: Bounds): void {
   const isRange = keys.length === 1 && start === keys[0] && end === keys[0];
-  if (keys.length > 0 && !isRange && (start ?? end) !== undefined)
+  if (keys.length > 0 && !isRange && (start !== undefined || end !== undefined))
     throw parseError('`keys` is incompatible with `key`, `start_key` and `end_key`');
 }
 

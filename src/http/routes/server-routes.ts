@@ -78,7 +78,9 @@ function listNames(exchange: Exchange): string[] {
   const { registry } = exchange.services;
   const request = listingRequest(parameters);
   if (request.keys === undefined) return [...registry.names(request)];
-  return request.keys.filter((key): key is string => typeof key === 'string' && registry.exists(key));
+  const { skip, limit, descending } = request;
+  const asked = descending ? request.keys.toReversed() : request.keys;
+  return asked.slice(skip, skip + limit).filter((key): key is string => typeof key === 'string' && registry.exists(key));
 }
 
 function tagged(exchange: Exchange, json: string): void {
