@@ -65,7 +65,10 @@ export class HashUpgrade {
         `{"password":${toBytes(JSON.stringify(password.toWellFormed()))}${rest}`,
       ),
     };
-    await saveDoc(registry, database, input, { user: { name: null, roles: [serverAdminRole] }, newEdits: true });
+    await saveDoc(registry, database, input, {
+      user: { name: null, roles: [serverAdminRole] },
+      newEdits: true,
+    });
     return true;
   }
 }

@@ -80,7 +80,9 @@ function listNames(exchange: Exchange): string[] {
   if (request.keys === undefined) return [...registry.names(request)];
   const { skip, limit, descending } = request;
   const asked = descending ? request.keys.toReversed() : request.keys;
-  return asked.slice(skip, skip + limit).filter((key): key is string => typeof key === 'string' && registry.exists(key));
+  return asked
+    .slice(skip, skip + limit)
+    .filter((key): key is string => typeof key === 'string' && registry.exists(key));
 }
 
 function tagged(exchange: Exchange, json: string): void {
