@@ -1,6 +1,7 @@
 import { fromBytes, type Bytes } from '../base/bytes.js';
 import { writeBookmark } from './bookmark.js';
-import { bytesOf, hitTexts } from './search-answer.js';
+import { HitTexts } from './hit-texts.js';
+import { bytesOf } from './search-answer.js';
 import { docJson } from './search-doc-text.js';
 import type { SearchRequest } from './search-request.js';
 import type { SearchResult } from './search-result.js';
@@ -10,16 +11,20 @@ import type { Hit } from './top-hits.js';
 
 type FacetCounts = Record<string, Record<string, number>>;
 
-/** The answer of `_nouveau`, as JSON. */
+/** The answer of `_nouveau`, as JSON. `hold` as for `_search`. */
 export async function nouveauAnswer(
   source: SearchSource,
   request: SearchRequest,
   result: SearchResult,
-  { topFacets, updateMs }: { topFacets: number; updateMs: number },
+  { topFacets, updateMs, hold }: { topFacets: number; updateMs: number; hold: (bytes: number) => void },
 ): Promise<Bytes> {
   const { counts, ranges, after } = request;
   const { hits, facets, total } = result;
-  const shown = await hitTexts(source, hits, (hit) => hitText(source, request, result, hit));
+  const { runtime } = source.database;
+  const texts = new HitTexts({ runtime, check: result.check, hold }, (hit) =>
+    hitText(source, request, result, hit),
+  );
+  const shown = await texts.write(hits);
   const bookmark = writeBookmark(hits.at(-1)?.order ?? after, '');
   const top = (asked: unknown, counted: () => FacetCounts): Bytes =>
     asked === undefined ? 'null' : bytesOf(topOf(counted(), topFacets));

@@ -1,77 +1,57 @@
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { writeBookmark } from './bookmark.js';
 import { Highlighter } from './highlight.js';
+import { HitTexts } from './hit-texts.js';
 import { docJson } from './search-doc-text.js';
 import type { SearchRequest } from './search-request.js';
 import type { SearchResult } from './search-result.js';
 import type { SearchSource } from './search-source.js';
 import type { Hit } from './top-hits.js';
 
-/** How long rows are written without letting others run. */
-const stepMs = 6;
-
-/** The answer of `_search`, as JSON. */
+/** The answer of `_search`, as JSON. `hold` is told how large it has become; it throws where there is no room for that. */
 export async function searchAnswer(
   source: SearchSource,
   request: SearchRequest,
   result: SearchResult,
+  hold: (bytes: number) => void,
 ): Promise<Bytes> {
   const { highlight } = request;
   const highlighter = highlight && new Highlighter(result.analyzer, result.query, highlight);
-  const text = (hit: Hit): Bytes | undefined => rowText(source, request, result, hit, highlighter);
+  const { runtime } = source.database;
+  const texts = new HitTexts({ runtime, check: result.check, hold }, (hit) =>
+    rowText(source, request, result, hit, highlighter),
+  );
   return request.group === undefined
-    ? await rows(source, request, result, text)
-    : await groups(source, request.group, result, text);
+    ? await rows(request, result, texts)
+    : await groups(request.group, result, texts);
 }
 
-type RowText = (hit: Hit) => Bytes | undefined;
-
 async function rows(
-  source: SearchSource,
   { counts, ranges, after }: SearchRequest,
   { total, hits, facets }: SearchResult,
-  text: RowText,
+  hitTexts: HitTexts,
 ): Promise<Bytes> {
   const bookmark = writeBookmark(hits.at(-1)?.order ?? after);
-  const shown = await hitTexts(source, hits, text);
+  const shown = await hitTexts.write(hits);
   const counted = counts === undefined ? '' : `,"counts":${bytesOf(facets.counts())}`;
   const ranged = ranges === undefined ? '' : `,"ranges":${bytesOf(facets.ranges())}`;
   return `{"total_rows":${total},"bookmark":"${bookmark}","rows":[${shown}]${counted}${ranged}}`;
 }
 
 async function groups(
-  source: SearchSource,
   { isOld }: NonNullable<SearchRequest['group']>,
   result: SearchResult,
-  text: RowText,
+  hitTexts: HitTexts,
 ): Promise<Bytes> {
   const [total, member] = isOld ? ['total_hits', 'hits'] : ['total_rows', 'rows'];
   const texts: Bytes[] = [];
   const first = result.groups!.first();
   for (const { by, count, hits } of first) {
-    const shown = await hitTexts(source, hits, text);
+    const shown = await hitTexts.write(hits);
     texts.push(`{"by":${bytesOf(by)},"${total}":${count},"${member}":[${shown}]}`);
   }
   const grouped = isOld ? `,"total_grouped_hits":${first.reduce((sum, { count }) => sum + count, 0)}` : '';
   return `{"${total}":${result.total}${grouped},"groups":[${texts.join(',')}]}`;
-}
-
-/** The hits as JSON, without those that have left the index since they were found. */
-export async function hitTexts(
-  { database: { runtime } }: SearchSource,
-  hits: readonly Hit[],
-  textOf: RowText,
-): Promise<Bytes> {
-  const texts: Bytes[] = [];
-  let until = runtime.monotonicMs() + stepMs;
-  for (const hit of hits) {
-    const text = textOf(hit);
-    if (text !== undefined) texts.push(text);
-    if (runtime.monotonicMs() < until) continue;
-    await runtime.nextTurn();
-    until = runtime.monotonicMs() + stepMs;
-  }
-  return texts.join(',');
 }
 
 function rowText(

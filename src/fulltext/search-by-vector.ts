@@ -29,19 +29,20 @@ export async function searchByVector(
   };
   const { knn, partition, limit } = request;
   const near = await nearest({ source, partition, check }, knn);
-  if (request.query === undefined) return await alone(source, request, near);
+  if (request.query === undefined) return await alone(source, request, near, check);
   const merged = { ...request, limit: Math.max(mergedMin, limit, knn.k), after: undefined };
   const found = await new TextSearch(source, merged, timeoutMs, isWanted).run();
   const lists = [found.hits, near].map((hits) => hits.map(({ doc }) => doc));
   const ranks = reciprocalRanks(lists);
   const hits = [...ranks].map(([doc, score]) => ({ doc, order: [score, doc] }));
-  return { ...found, total: ranks.size, hits: page(hits, request) };
+  return { ...found, check, total: ranks.size, hits: page(hits, request) };
 }
 
 async function alone(
   source: SearchSource,
   request: SearchRequest,
   near: readonly Hit[],
+  check: () => void,
 ): Promise<SearchResult> {
   const groups = source.readers().length;
   return {
@@ -55,6 +56,7 @@ async function alone(
       const reader = source.readers()[doc % groups];
       return reader && new SearchReader(reader, request.partition).doc(Math.floor(doc / groups));
     },
+    check,
   };
 }
 

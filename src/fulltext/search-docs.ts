@@ -80,6 +80,7 @@ export class TextSearch {
       query: this.#node,
       analyzer,
       docOf: ({ doc }) => this.#reader(doc % this.#indexes)?.doc(Math.floor(doc / this.#indexes)),
+      check: () => this.#check(),
     };
   }
 

@@ -207,11 +207,19 @@ export class Exchange implements RequestInfo, Outlet {
     this.response.end(text, 'latin1');
   }
 
-  #roomFor({ length }: Bytes): Share {
-    const share = (this.#answerShare ??= this.services.budgets.answers.share(() => this.response.destroy()));
+  /** Counts an answer that is being made as a whole, which has become so large. Room is doubled, so that it is rarely made anew. */
+  readonly hold = (bytes: number): void => {
+    if (bytes > uncountedBytes.answer) this.#roomFor({ length: 2 ** Math.ceil(Math.log2(bytes)) });
+  };
+
+  #roomFor({ length }: Pick<Bytes, 'length'>): Share {
+    const newShare = (): Share => this.answerBudget.share(() => this.response.destroy());
+    const share = (this.#answerShare ??= newShare());
     const missing = length - share.bytes;
-    if (missing > 0 && !share.tryGrow(missing)) throw new NoRoom(share, missing);
-    return share;
+    if (missing <= 0 || share.tryGrow(missing)) return share;
+    // While it waits for room, it must not keep others from having theirs.
+    share.release();
+    throw new NoRoom((this.#answerShare = newShare()), length);
   }
 
   /** An answer without a body. */

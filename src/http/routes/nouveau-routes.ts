@@ -64,7 +64,9 @@ async function answer(
   const updateMs = exchange.runtime.monotonicMs() - begun;
   const timeoutMs = config.number('tuffet/query_timeout_ms');
   const running = new TextSearch(source, request, timeoutMs, () => !exchange.response.destroyed);
-  exchange.text(200, await nouveauAnswer(source, request, await running.run(), { topFacets, updateMs }));
+  const { hold } = exchange;
+  const options = { topFacets, updateMs, hold };
+  exchange.text(200, await nouveauAnswer(source, request, await running.run(), options));
 }
 
 function info(exchange: Exchange, database: Database): void {

@@ -77,7 +77,7 @@ async function answer(
     knn === undefined
       ? await new TextSearch(source, request, timeoutMs, isWanted).run()
       : await searchByVector(source, { ...request, knn }, timeoutMs, isWanted);
-  exchange.text(200, await searchAnswer(source, request, result));
+  exchange.text(200, await searchAnswer(source, request, result, exchange.hold));
 }
 
 function info(exchange: Exchange, database: Database, infoOf: typeof searchInfo): void {
