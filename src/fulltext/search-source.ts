@@ -12,6 +12,7 @@ import { checkVisible, type Show } from '../node/read-gate.js';
 import type { SearchApi } from '../script/script-host.js';
 import type { AnalyzerDefinition } from '../search/analysis/analyzer.js';
 import { designPrefix } from '../shard/doc-id.js';
+import { heldReaders } from './held-readers.js';
 
 /** A search index that is asked for. */
 export interface NamedSearch {
@@ -26,7 +27,7 @@ export interface NamedSearch {
 export interface SearchSource {
   database: Database;
   analyzer: AnalyzerDefinition;
-  /** The indexes of the database's groups as they are at the moment; undefined where there is none yet. */
+  /** The indexes of the database's groups as they are at the moment; undefined where there is none yet. Throws where one is gone. */
   readers: () => readonly (ViewReader | undefined)[];
   /** What the one who asks may see of documents; undefined where nothing is hidden. */
   show: Show | undefined;
@@ -47,19 +48,27 @@ export function namedSearch(
 /** Brings the index up to date, unless the request can do without. Refuses who may not see the design document. */
 export async function searchSource(
   registry: DatabaseRegistry,
-  { database, ddoc, design, index }: NamedSearch,
+  named: NamedSearch,
   isStale: boolean,
   user: UserContext,
 ): Promise<SearchSource> {
+  const { database, ddoc, design, index } = named;
   const show = registry.showFor(database, user);
   checkVisible(show, designPrefix + toBytes(ddoc));
   if (index.map.kind !== 'text' && design.language !== 'javascript') throw unknownLanguage(design.language);
   const indexed = registry.indexed(database);
-  if (!isStale) await indexed.freshReader(design, index, searchTask(registry, { database, ddoc, design }));
+  const { groups } = database;
+  try {
+    if (!isStale) await indexed.freshReader(design, index, searchTask(registry, named));
+  } catch (error) {
+    // The groups that were waited for may have been divided meanwhile.
+    if (database.groups === groups) throw error;
+    return await searchSource(registry, named, isStale, user);
+  }
   return {
     database,
     analyzer: analyzerOf(index.map),
-    readers: () => indexed.readers(index),
+    readers: heldReaders(() => indexed.readers(index), !isStale),
     show,
   };
 }
