@@ -47,7 +47,9 @@ export class HitTexts {
   #count({ length }: Bytes): void {
     this.#bytes += length + 1;
     if (this.#bytes > answerBytesMax)
-      throw badRequest('The hits take more than 64 MB. Ask for fewer by `limit`, and for more by `bookmark`.');
+      throw badRequest(
+        'The hits take more than 64 MB. Ask for fewer by `limit`, and for more by `bookmark`.',
+      );
     this.options.hold(this.#bytes);
   }
 }

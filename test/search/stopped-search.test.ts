@@ -57,14 +57,22 @@ test('a search is refused when an index that it reads is removed', async () => {
   let asked = 0;
   const readersNow = (): ReturnType<SearchSource['readers']> =>
     ++asked < 10 ? source.readers() : [undefined];
-  const search = new TextSearch({ ...source, readers: heldReaders(readersNow, false) }, request('*:*'), 600_000);
+  const search = new TextSearch(
+    { ...source, readers: heldReaders(readersNow, false) },
+    request('*:*'),
+    600_000,
+  );
   await assert.rejects(search.run(), { error: 'service_unavailable', retryAfterSeconds: 1 });
   assert.equal(asked, 10);
 });
 
 test('a search finds nothing in an index that is not there yet, unless it has waited for it', async () => {
   const found = (areThere: boolean): ReturnType<TextSearch['run']> =>
-    new TextSearch({ ...sourceOf(1), readers: heldReaders(() => [undefined], areThere) }, request('*:*'), 600_000).run();
+    new TextSearch(
+      { ...sourceOf(1), readers: heldReaders(() => [undefined], areThere) },
+      request('*:*'),
+      600_000,
+    ).run();
   assert.equal((await found(false)).total, 0);
   await assert.rejects(async () => await found(true), { error: 'service_unavailable' });
 });
