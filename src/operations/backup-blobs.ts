@@ -2,6 +2,7 @@ import { webcrypto } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { blobsBelow, copyDigested, forEachAtOnce, link, sizeOf } from './copy-files.js';
+import { emptySha256 } from './digest.js';
 import type { Progress } from './progress.js';
 
 /** Attachments that are copied at once. */
@@ -92,7 +93,7 @@ export class BackupBlobs {
 
   reportMissing(named: ReadonlySet<string>): void {
     for (const digest of named)
-      if (!this.copied.has(digest))
+      if (!this.copied.has(digest) && digest !== emptySha256)
         this.problems.push(`The attachment with the SHA-256 ${digest} is missing.`);
   }
 

@@ -11,6 +11,9 @@ export type DigestName = 'sha256' | 'gmac';
 
 export const newDigest = (name: DigestName): Digest => (name === 'sha256' ? new Sha256() : new Gmac());
 
+/** The name of attachments without bytes, which have no file. */
+export const emptySha256 = createHash('sha256').digest('hex');
+
 class Sha256 implements Digest {
   readonly #hash = createHash('sha256');
 

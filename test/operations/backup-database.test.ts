@@ -41,6 +41,7 @@ async function fill(): Promise<void> {
   for (const db of ['notes', 'other'])
     await client.send('PUT', `/${db}/with/large.bin`, { raw: large, headers });
   await client.send('PUT', '/notes/small/small.txt', { raw: 'little', headers });
+  await client.send('PUT', '/notes/empty/empty.txt', { raw: '', headers });
   await client.put('/parts?partitioned=true&q=3');
   for (const id of ['a:1', 'a:2', 'b:1']) await client.put(`/parts/${id}`, { id });
 }
@@ -57,6 +58,7 @@ const compared = [
   '/_purged_infos',
   '/small/small.txt',
   '/with/large.bin',
+  '/empty/empty.txt',
 ];
 
 async function assertSame(restored: HttpClient, name: string): Promise<void> {

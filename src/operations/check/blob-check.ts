@@ -4,6 +4,7 @@ import { fromHex, smallBlob, toHex } from '../../shard/blob-record.js';
 import { DatabaseKeys } from '../../shard/keys.js';
 import { fileWrite, filesIn } from '../../shard/volume-blobs.js';
 import type { Store, Write } from '../../storage/store.js';
+import { emptySha256 } from '../digest.js';
 import type { Findings } from './finding.js';
 
 /**
@@ -54,7 +55,7 @@ export class BlobCheck {
     if (bytes === '') this.#countGroup(blob);
     if (expected === 0) return;
     this.attachments++;
-    if (bytes === '') this.files.add(blob);
+    if (bytes === '' && (blob !== emptySha256 || this.hasFile(blob))) this.files.add(blob);
     if (bytes !== '' && createHash('sha256').update(bytes, 'latin1').digest('hex') !== blob)
       this.findings.add(this.#about(blob), 'Its bytes have changed. Restore it from a backup or a replica.');
     if (new ByteReader(value).varint() === expected) return;
