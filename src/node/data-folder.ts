@@ -9,6 +9,9 @@ export const folderFormat = 4;
 /** From this one on, records of the stores have checksums. */
 const checksumsFormat = 4;
 
+/** Whether the stores of a folder of this format are as this version writes them. */
+export const isUpToDate = (format: number): boolean => format >= checksumsFormat;
+
 /** Folders in use by servers of this very process, which a look at process numbers could not tell apart. */
 const lockedHere = new Set<string>();
 

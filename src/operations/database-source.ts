@@ -3,6 +3,7 @@ import path from 'node:path';
 import { StartupError } from '../base/startup-error.js';
 import type { DatabaseSettings } from '../node/catalogue-commands.js';
 import { Catalogue, groupsOf, type DatabaseRecord } from '../node/catalogue.js';
+import { needsUpgrade } from '../shard/upgrade-volume.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import type { StoreSnapshot } from '../storage/store.js';
 import type { DatabaseSource } from './offline-folder.js';
@@ -29,8 +30,10 @@ export async function withDatabase<T>(
       try {
         store.refresh();
         const after = placeOf(folder, catalogue, name);
-        if (volumes.length > 0 && isSamePlace(before, after))
+        if (volumes.length > 0 && isSamePlace(before, after)) {
+          requireUpgraded(folder, volumes);
           return await use(sourceOf(after.record, volumes));
+        }
       } finally {
         for (const volume of volumes) await volume.close();
       }
@@ -78,6 +81,15 @@ class OpenVolume {
     this.records.release();
     await this.#store.close();
   }
+}
+
+/** In volumes of version 1, attachments do not belong to groups, and would be left out. */
+function requireUpgraded(folder: string, volumes: readonly OpenVolume[]): void {
+  if (volumes.some(({ records }) => needsUpgrade(records)))
+    throw new StartupError(
+      `The data folder ${folder} was written by an earlier version, and a single database of it can't be copied yet. ` +
+        'Start the server once, which upgrades it; or back up all databases.',
+    );
 }
 
 function sourceOf(record: DatabaseRecord, volumes: readonly OpenVolume[]): DatabaseSource {

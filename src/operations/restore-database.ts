@@ -3,9 +3,11 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { StartupError } from '../base/startup-error.js';
 import { isPlainDatabaseName } from '../http/request/make-database.js';
+import { isUpToDate } from '../node/data-folder.js';
 import { BackupBlobs } from './backup-blobs.js';
 import { filesIn } from './backup-database.js';
 import { foldersOf, withDatabase } from './database-source.js';
+import { readIdentity } from './identity.js';
 import { readManifest, type Manifest } from './manifest.js';
 import { OfflineFolder } from './offline-folder.js';
 import type { Progress } from './progress.js';
@@ -58,7 +60,12 @@ export async function restoreDatabase(
   }
 }
 
-/** The catalogue, and the volumes that it says the database is in. */
+const volumeFile = /^documents[\\/]\d+\.\d+[\\/]data\.mdb$/;
+
+/**
+ * The catalogue, and the volumes that it says the database is in. Of a backup of an earlier version, all stores: the copy is
+ * upgraded like a data folder, as a whole.
+ */
 async function copyStores(
   backup: string,
   { files }: Manifest,
@@ -66,14 +73,22 @@ async function copyStores(
   copy: string,
   progress: Progress,
 ): Promise<void> {
-  const take = copyInto(copy, progress);
-  const takeStore = async (store: string): Promise<void> => {
-    const name = path.join(store, 'data.mdb');
+  const into = copyInto(copy, progress);
+  const take = async (name: string): Promise<void> => {
     const entry = files[name];
     if (entry === undefined) throw new StartupError(`The backup is incomplete: it has no ${name}.`);
     progress.begin(name, entry.bytes);
-    await takeFile(backup, name, entry, take);
+    await takeFile(backup, name, entry, into);
   };
-  await takeStore('catalogue');
-  for (const store of await foldersOf(copy, database)) await takeStore(store);
+  const dataOf = (store: string): string => path.join(store, 'data.mdb');
+  await take('tuffet.json');
+  await take(dataOf('catalogue'));
+  if (isUpToDate(readIdentity(copy).format)) {
+    for (const store of await foldersOf(copy, database)) await take(dataOf(store));
+    return;
+  }
+  for (const name of Object.keys(files)) if (volumeFile.test(name)) await take(name);
+  // Stores without the folder of attachments are taken for damage.
+  fs.mkdirSync(path.join(copy, 'attachments'), { mode: 0o700 });
+  await (await OfflineFolder.open(copy)).close();
 }
