@@ -119,6 +119,8 @@ interface Identity {
   format: number;
   uuid: string;
   catalogue?: string;
+  /** Written by a restore, for the backups that follow. */
+  history?: string;
   /** Some of the stores may still be without checksums. */
   adding_checksums?: true;
 }

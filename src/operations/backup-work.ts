@@ -11,7 +11,7 @@ import { LmdbStore } from '../storage/lmdb-store.js';
 import { BackupBlobs } from './backup-blobs.js';
 import { copyDigested, link, sizeOf } from './copy-files.js';
 import { copyStore, describeFile, StoreMissing } from './copy-store.js';
-import { readIdentity, upgrading } from './identity.js';
+import { isSameHistory, readIdentity, upgrading } from './identity.js';
 import { readManifest, writeManifest, type FileEntry, type Manifest } from './manifest.js';
 import type { Progress } from './progress.js';
 
@@ -24,6 +24,7 @@ const configFolders = ['default.d', 'local.d'];
 export class BackupWork {
   readonly #files: Record<string, FileEntry> = {};
   readonly #blobs: BackupBlobs;
+  /** The backup before, if it is of the same history: then the numbers of transactions can be compared. */
   readonly #before: Manifest | undefined;
   /** Of each volume that is copied, by its slot: the folder of the copy. */
   readonly #volumes: string[] = [];
@@ -35,7 +36,8 @@ export class BackupWork {
     private readonly previous: string | undefined,
     private readonly progress: Progress,
   ) {
-    this.#before = previous === undefined ? undefined : readManifest(previous);
+    const before = previous === undefined ? undefined : readManifest(previous);
+    if (before !== undefined && isSameHistory(before, readIdentity(from))) this.#before = before;
     this.#blobs = new BackupBlobs(from, target, previous, progress);
   }
 
@@ -54,13 +56,14 @@ export class BackupWork {
       fs.rmSync(path.join(this.target, name, 'lock.mdb'), { force: true });
     for (const name of configFilesIn(this.from)) await this.#copyFile(name);
     // Stores of before and after an upgrade don't fit together.
-    const { format, uuid } = readIdentity(this.target);
+    const { format, uuid, history } = readIdentity(this.target);
     if (format !== identity.format) throw upgrading(this.from);
     return writeManifest(this.target, {
       format: 2,
       version: packageVersion(),
       made_at: new Date().toISOString(),
       uuid,
+      ...(history === undefined ? {} : { history }),
       files: this.#files,
       attachments: this.#blobs.summary,
       problems: this.#blobs.problems,

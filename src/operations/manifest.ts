@@ -12,6 +12,8 @@ export interface Manifest {
   made_at: string;
   /** The id of the server. */
   uuid: string;
+  /** That of the data folder, which each restore changes; absent where it was never restored. */
+  history?: string;
   /** The one database that it has; absent for all of them, with the configuration. */
   database?: string;
   /** All files but attachments, by their paths. */

@@ -4,6 +4,7 @@ import { StartupError } from '../base/startup-error.js';
 import { syncFolder } from '../storage/sync-folder.js';
 import { blobsBelow, copyDigested, digestFile, forEachAtOnce } from './copy-files.js';
 import type { DigestName } from './digest.js';
+import { beginHistory } from './identity.js';
 import {
   backupsOf,
   manifestName,
@@ -46,6 +47,7 @@ export async function restore({
   try {
     fs.mkdirSync(path.join(partial, 'attachments'), { mode: 0o700 });
     await verify(backup, manifest, copyInto(partial, progress), progress);
+    beginHistory(partial);
     fs.rmSync(target, { recursive: true, force: true });
     fs.renameSync(partial, target);
     await syncFolder(target);

@@ -7,6 +7,7 @@ import { backUp } from '../../src/operations/backup.js';
 import type { Manifest } from '../../src/operations/manifest.js';
 import { restore } from '../../src/operations/restore.js';
 import { createServer } from '../../src/server/create-server.js';
+import { lastTransaction } from '../../src/storage/lmdb-file.js';
 import { HttpClient } from '../support/http-client.js';
 import { temporaryFolder } from '../support/server.js';
 
@@ -66,6 +67,35 @@ test('backups of the first format are restored, verified and shared by later one
     restore({ from: first.folder, progress: noProgress }),
     /has changed since it was made/,
   );
+});
+
+test('a backup of a restored folder takes nothing from backups of what was written before the restore', async () => {
+  const to = temporaryFolder();
+  const folder = path.join(temporaryFolder(), 'data');
+  fs.cpSync(dataDir, folder, { recursive: true });
+  const early = await backUp({ dataDir: folder, to, progress: noProgress });
+  await serving(folder, async (client) => {
+    await client.put('/d/abandoned', {});
+  });
+  const late = await backUp({ dataDir: folder, to, progress: noProgress });
+  const restored = path.join(temporaryFolder(), 'restored');
+  await restore({ from: early.folder, dataDir: restored, progress: noProgress });
+  await serving(restored, async (client) => {
+    await client.put('/d/written', {});
+  });
+  // As many transactions as in the abandoned folder: whether that happens by itself depends on work in the background.
+  const volume = 'documents/0.1/data.mdb';
+  late.manifest.files[volume]!.source!.transaction = lastTransaction(path.join(restored, volume))!;
+  fs.writeFileSync(path.join(late.folder, 'backup.json'), JSON.stringify(late.manifest));
+  const next = await backUp({ dataDir: restored, to, progress: noProgress });
+  const again = path.join(temporaryFolder(), 'again');
+  await restore({ from: next.folder, dataDir: again, progress: noProgress });
+  await serving(again, async (client) => {
+    assert.equal((await client.get('/d/written')).status, 200);
+    assert.equal((await client.get('/d/abandoned')).status, 404);
+  });
+  const unchanged = await backUp({ dataDir: restored, to, progress: noProgress });
+  assert.equal(unchanged.sharedBytes, unchanged.manifest.files[volume]!.bytes);
 });
 
 test('a volume that is mostly free is compacted by its backup', async () => {
