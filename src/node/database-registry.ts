@@ -248,9 +248,10 @@ export class DatabaseRegistry implements EventTarget {
     }
   }
 
-  /** The shards of a group have moved to others: everybody reads those from now on. */
+  /** The shards of a group have moved to others: everybody reads those from now on. The other groups stay as they are. */
   #regroup(database: Database): void {
-    database.replaceGroups(database.nextGroups!);
+    const open = [...database.groups.collections, ...database.nextGroups!];
+    database.replaceGroups(openGroups(this.#volumes, database.record, open));
     this.openDatabases.regroup(database.record);
     database.followers?.wake();
     database.committed();

@@ -54,8 +54,8 @@ export class Database {
   #groups: Groups;
   /** Set as long as there are any. */
   followers: Followers | undefined;
-  /** The groups that are to take the place of others in a moment. */
-  nextGroups: Groups | undefined;
+  /** The groups that are to take the place of another in a moment: complete, and not written to yet. */
+  nextGroups: readonly Collection[] | undefined;
   /** While the shards of a group that is closed are moving to others: resolves when they are there, or stay where they were. */
   moving: Promise<void> | undefined;
   /** Compactions under way. */

@@ -1,5 +1,5 @@
 import { notFound } from '../base/errors.js';
-import type { Collection } from '../shard/collection.js';
+import { Collection } from '../shard/collection.js';
 import { GroupCopy } from '../shard/group-copy.js';
 import { groupsOf, type Catalogue, type DatabaseRecord, type PlacedGroup } from './catalogue.js';
 import type { DivideCommand } from './catalogue-commands.js';
@@ -188,7 +188,7 @@ export class GroupDivision implements ReshardWork {
       try {
         await database.close(source, true);
         await this.#copy!.complete();
-        database.nextGroups = openGroups(this.divisions.volumes, divided(database.record));
+        database.nextGroups = this.#openTargets();
         await this.#step('swap', source.group);
       } catch (error) {
         // Where this fails too, the next writer does it.
@@ -201,6 +201,14 @@ export class GroupDivision implements ReshardWork {
         this.end();
       }
     });
+  }
+
+  /** The groups that have all that the closed one has. */
+  #openTargets(): Collection[] {
+    const { record } = this.database;
+    return record.division!.targets.map(
+      ({ group, slot }) => new Collection(this.divisions.volumes.get(slot), group, record.q),
+    );
   }
 
   /** Who reads the group still may do so for a while; then its indexes are not needed any more either. */

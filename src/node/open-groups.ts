@@ -7,12 +7,20 @@ import { groupsOf, type DatabaseRecord } from './catalogue.js';
 import { joinByShard, type Groups } from './database.js';
 import type { Volumes } from './volumes.js';
 
-/** The groups of a database, for readers: one, or several that are read as one. */
-export function openGroups(volumes: Volumes, record: DatabaseRecord): Groups {
+/**
+ * The groups of a database, for readers: one, or several that are read as one. Of those that are open already, what is given
+ * is used: commits are told to one object of each group only.
+ */
+export function openGroups(
+  volumes: Volumes,
+  record: DatabaseRecord,
+  open: readonly Collection[] = [],
+): Groups {
   const { slot, instance, q, groups, placement } = record;
   if (groups === undefined) return new Collection(volumes.get(slot), instance, q);
   const parts = groups.map(({ group, slot: home, shards }) => {
-    return { collection: new Collection(volumes.get(home), group, q), shards: shards! };
+    const known = open.find((each) => each.group === group);
+    return { collection: known ?? new Collection(volumes.get(home), group, q), shards: shards! };
   });
   return new MergedReader(parts, placement === 'partition');
 }

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createLogger } from '../../src/base/logger.js';
+import { MemoryBlobStore } from '../../src/blobs/memory-blob-store.js';
+import { Config } from '../../src/config/config.js';
+import { updateDocs } from '../../src/documents/update-docs.js';
+import { nameKey } from '../../src/node/catalogue-commands.js';
+import { DatabaseRegistry } from '../../src/node/database-registry.js';
+import type { Database } from '../../src/node/database.js';
+import type { Write } from '../../src/storage/store.js';
+import { memoryViews } from '../support/views.js';
+import { HeldStore } from './held-store.js';
+
+const q = 4;
+
+interface Scene {
+  registry: DatabaseRegistry;
+  database: Database;
+  catalogue: HeldStore;
+  documents: HeldStore;
+}
+
+/** A database with two groups, and some documents. */
+async function setUp(t: TestContext): Promise<Scene> {
+  const logger = createLogger({ level: 'none', format: 'text' });
+  const catalogue = new HeldStore();
+  const documents = new HeldStore();
+  const registry = new DatabaseRegistry(
+    new Config(),
+    logger,
+    undefined,
+    new MemoryBlobStore(),
+    memoryViews(logger),
+    false,
+    undefined,
+    (name) => (name === 'catalogue' ? catalogue : documents),
+    2,
+  );
+  t.after(() => registry.close());
+  await registry.createDatabase('db', { q });
+  const database = registry.database('db');
+  for (let n = 0; n < 20; n++) await save(database, `doc-${n}`);
+  return { registry, database, catalogue, documents };
+}
+
+async function save(database: Database, id: string): Promise<void> {
+  const input = { id, rev: undefined, revisions: undefined, deleted: false, attachments: undefined, body: '{}' };
+  const [saved] = await updateDocs(database, [input], true);
+  assert.ok(saved !== undefined && typeof saved === 'object' && 'pos' in saved, `${id} is saved`);
+}
+
+/** Ids of documents that are in a group. */
+function idIn(database: Database, group: number, name: string): string {
+  for (let n = 0; ; n++) {
+    const id = `${name}-${n}`;
+    if (database.groups.groupOf(database.shardOf(id)).group === group) return id;
+  }
+}
+
+async function eventually(isDone: () => boolean): Promise<void> {
+  for (const deadline = Date.now() + 60_000; !isDone();) {
+    assert.ok(Date.now() < deadline, 'it does not happen');
+    await nextTurn();
+  }
+}
+
+const groupsIn = (batch: readonly Write[]): number => {
+  const value = batch.find(({ key }) => key === nameKey('db'))?.value;
+  return value === undefined ? 0 : ((JSON.parse(value) as { groups?: unknown[] }).groups?.length ?? 0);
+};
+
+test('what is saved in another group while the new groups take their place is seen at once', async (t) => {
+  const { registry, database, catalogue } = await setUp(t);
+  const [divided, other] = database.groups.collections.map(({ group }) => group);
+  const id = idIn(database, other!, 'meanwhile');
+  const shard = database.shardOf(id);
+  const before = database.collection.states[shard]!.seq;
+  catalogue.onWrite = async (batch) => {
+    if (groupsIn(batch) === 3) await save(database, id);
+  };
+  await registry.reshardJobs.divide(database, [divided!], 2);
+  await eventually(() => database.groups.collections.length === 3);
+  assert.equal(database.collection.states[shard]!.seq, before + 1);
+  assert.equal(database.total('doc_count'), 21);
+});
