@@ -80,8 +80,14 @@ export class GroupCopy {
 
   /** Brings the targets up to date with the source as it is now. */
   async topOff(): Promise<void> {
-    const counters = this.#counters();
-    await this.#copy.carry();
+    let counters: Write[] = [];
+    let changed: ReadonlySet<Bytes> | undefined;
+    // The store shows a commit a moment before its keys are noted: the counters would tell of what is not carried over.
+    await this.options.volume.runBetweenCommits(() => {
+      counters = this.#counters();
+      changed = this.#copy.take();
+    });
+    await this.#copy.carry(changed);
     await this.#write(counters);
   }
 

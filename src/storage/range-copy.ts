@@ -93,11 +93,16 @@ export class RangeCopy {
     return next;
   }
 
-  /** Brings the keys up to date that were noted before it was called; later ones are noted for the next time. */
-  async carry(): Promise<void> {
-    const { runtime, source, onBatch } = this.options;
+  /** Takes the keys that are noted, to be given to `carry`. */
+  take(): ReadonlySet<Bytes> {
     const changed = this.#changed;
     this.#changed = new Set();
+    return changed;
+  }
+
+  /** Brings the keys up to date that were noted before it was called; later ones are noted for the next time. */
+  async carry(changed = this.take()): Promise<void> {
+    const { runtime, source, onBatch } = this.options;
     try {
       let writes: Write[] = [];
       let bytes = 0;
