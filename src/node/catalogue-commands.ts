@@ -237,7 +237,10 @@ function divide(command: DivideCommand, next: number, overlay: Overlay): Catalog
     overlay.put(nameKey(name), encodeJson({ ...record, division: { group, targets } }));
     return { groups: targets.map((target) => target.group) };
   }
-  if (division?.group !== group) return { groups: [] };
+  if (division?.group !== group) {
+    if (step === 'swap' && source !== undefined) throw new Error('the division of the group was given up');
+    return { groups: [] };
+  }
   if (step === 'abort') {
     overlay.put(nameKey(name), encodeJson(record));
     return { groups: division.targets.map((target) => target.group) };

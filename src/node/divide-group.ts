@@ -96,8 +96,8 @@ export class GroupDivision implements ReshardWork {
   async abort(): Promise<boolean> {
     this.end();
     if (this.#isSwapped) return false;
-    const { group } = this.#record?.division ?? {};
-    if (group !== undefined) this.divisions.erasures.begin(await this.#step('abort', group));
+    // Another job may be dividing another group.
+    if (this.#record?.division?.group === this.#group) await this.#giveUp(this.#group);
     return true;
   }
 
@@ -112,7 +112,9 @@ export class GroupDivision implements ReshardWork {
   }
 
   async #begin(): Promise<void> {
-    await this.abort();
+    // Of one database, one job runs: whatever is under way was left by one that runs no more.
+    const left = this.#record?.division;
+    if (left !== undefined) await this.#giveUp(left.group);
     const { database } = this;
     const source = this.#source!;
     await this.#step(
@@ -221,6 +223,11 @@ export class GroupDivision implements ReshardWork {
   #erase(): void {
     const { catalogue, erasures } = this.divisions;
     erasures.begin(catalogue.erasures().filter(({ instance }) => instance === this.#group));
+  }
+
+  /** Has what was copied of a group erased. */
+  async #giveUp(group: number): Promise<void> {
+    this.divisions.erasures.begin(await this.#step('abort', group));
   }
 
   #step(

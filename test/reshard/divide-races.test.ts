@@ -5,9 +5,11 @@ import { createLogger } from '../../src/base/logger.js';
 import { MemoryBlobStore } from '../../src/blobs/memory-blob-store.js';
 import { Config } from '../../src/config/config.js';
 import { updateDocs } from '../../src/documents/update-docs.js';
-import { nameKey } from '../../src/node/catalogue-commands.js';
+import { applyCatalogue, nameKey, type DivideCommand } from '../../src/node/catalogue-commands.js';
 import { DatabaseRegistry } from '../../src/node/database-registry.js';
 import type { Database } from '../../src/node/database.js';
+import { MemoryStore } from '../../src/storage/memory-store.js';
+import { Overlay } from '../../src/storage/overlay.js';
 import type { Write } from '../../src/storage/store.js';
 import { memoryViews } from '../support/views.js';
 import { HeldStore } from './held-store.js';
@@ -83,4 +85,38 @@ test('what is saved in another group while the new groups take their place is se
   await eventually(() => database.groups.collections.length === 3);
   assert.equal(database.collection.states[shard]!.seq, before + 1);
   assert.equal(database.total('doc_count'), 21);
+});
+
+test('removing a job that waits leaves the division alone that is under way', async (t) => {
+  const { registry, database, documents } = await setUp(t);
+  const { reshardJobs } = registry;
+  const groups = database.groups.collections.map(({ group }) => group);
+  let removed: Promise<void> | undefined;
+  documents.onWrite = async () => {
+    if (database.record.division === undefined) return;
+    removed ??= reshardJobs.remove(second!);
+    await removed;
+  };
+  const created = await reshardJobs.divide(database, groups, 2);
+  const [first, second] = created.map((job) => ('id' in job ? job.id : assert.fail(job.error)));
+  await eventually(() => reshardJobs.get(first!).job_state === 'completed');
+  assert.ok(removed !== undefined, 'the job was removed meanwhile');
+  const { retries } = reshardJobs.get(first!);
+  assert.deepEqual([retries, database.groups.collections.length], [0, 3]);
+});
+
+test('new groups that were given up cannot take the place of another', () => {
+  const overlay = new Overlay(() => new MemoryStore());
+  applyCatalogue({ type: 'create', name: 'db', settings: { q: 2 } }, overlay);
+  const step = (taken: DivideCommand['step']): unknown =>
+    applyCatalogue(
+      { type: 'divide', name: 'db', instance: 1, step: taken, group: 1, parts: [[0], [1]] },
+      overlay,
+    ).result;
+  step('begin');
+  step('abort');
+  assert.throws(() => step('swap'), /given up/);
+  step('begin');
+  const swapped = step('swap');
+  assert.deepEqual([swapped, step('swap')], [{ groups: [1] }, { groups: [] }]);
 });
