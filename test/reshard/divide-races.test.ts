@@ -47,7 +47,14 @@ async function setUp(t: TestContext): Promise<Scene> {
 }
 
 async function save(database: Database, id: string): Promise<void> {
-  const input = { id, rev: undefined, revisions: undefined, deleted: false, attachments: undefined, body: '{}' };
+  const input = {
+    id,
+    rev: undefined,
+    revisions: undefined,
+    deleted: false,
+    attachments: undefined,
+    body: '{}',
+  };
   const [saved] = await updateDocs(database, [input], true);
   assert.ok(saved !== undefined && typeof saved === 'object' && 'pos' in saved, `${id} is saved`);
 }
