@@ -1,7 +1,7 @@
 import { webcrypto } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { blobsBelow, copyDigested, forEachAtOnce, link, sizeOf } from './copy-files.js';
+import { blobsBelow, copyDigested, digestFile, forEachAtOnce, link, sizeOf } from './copy-files.js';
 import { emptySha256 } from './digest.js';
 import type { Progress } from './progress.js';
 
@@ -26,6 +26,8 @@ export class BackupBlobs {
     private readonly target: string,
     private readonly previous: string | undefined,
     private readonly progress: Progress,
+    /** Whether those that are there already are read, and replaced where their bytes are not what they should be. */
+    private readonly comparesExisting = false,
   ) {}
 
   /** Those that were not copied yet, of all or of some. */
@@ -44,6 +46,10 @@ export class BackupBlobs {
   async #copy({ digest, name, bytes }: { digest: string; name: string; bytes: number }): Promise<void> {
     const source = path.join(this.from, 'attachments', name);
     const target = path.join(this.target, 'attachments', name);
+    if (this.comparesExisting && sizeOf(target) >= 0) {
+      if ((await digestFile(target, 'sha256')) !== digest) await this.#replace(source, target, digest);
+      return void this.copied.set(digest, bytes);
+    }
     if (sizeOf(target) === bytes) return void this.copied.set(digest, bytes);
     fs.rmSync(target, { force: true });
     fs.mkdirSync(path.dirname(target), { recursive: true, mode: 0o700 });
@@ -62,6 +68,17 @@ export class BackupBlobs {
       }
     }
     this.copied.set(digest, bytes);
+  }
+
+  /** The file keeps its name and its bytes until all of the new ones are on disk. */
+  async #replace(source: string, target: string, digest: string): Promise<void> {
+    const part = path.join(this.target, 'attachments', 'tmp', digest);
+    fs.mkdirSync(path.dirname(part), { recursive: true, mode: 0o700 });
+    fs.rmSync(part, { force: true });
+    if ((await copyDigested(source, part, 'sha256', this.progress)) === digest)
+      return fs.renameSync(part, target);
+    fs.rmSync(part);
+    this.problems.push(`The bytes of the attachment ${source} have changed.`);
   }
 
   /** Gives the SHA-256 of what was copied. */

@@ -45,7 +45,7 @@ export async function restoreDatabase(
     target.requireFree(as);
     fs.rmSync(copy, { recursive: true, force: true });
     await copyStores(backup, manifest, database, copy, progress);
-    const blobs = new BackupBlobs(backup, dataDir, undefined, progress);
+    const blobs = new BackupBlobs(backup, dataDir, undefined, progress, true);
     await withDatabase(copy, database, async ({ settings, groups }) => {
       const named = filesIn({ settings, groups });
       await blobs.copy((digest) => named.has(digest));

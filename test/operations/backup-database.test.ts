@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -156,6 +156,20 @@ test('a backup of one database is a data folder of its own, --keep counts those,
   const restored = await startServer({ dataDir: alone });
   await assertSame(restored, 'notes');
   assert.equal((await restored.get('/other')).status, 404);
+});
+
+test('a damaged attachment that is there already is replaced by that of the backup', async () => {
+  const { folder } = await backUp('--db', 'notes');
+  const target = path.join(temporaryFolder(), 'damaged');
+  await restoreOne(folder, target, 'notes');
+  const digest = createHash('sha256').update(large).digest('hex');
+  const file = path.join(target, 'attachments', digest.slice(0, 2), digest.slice(2));
+  const damaged = Buffer.from(large);
+  damaged[7]! ^= 1;
+  fs.writeFileSync(file, damaged);
+  await restoreOne(folder, target, 'notes', 'again');
+  assert.ok(fs.readFileSync(file).equals(large));
+  await assertSound(target);
 });
 
 test('a damaged backup and wrong names change nothing', async () => {
