@@ -5,7 +5,7 @@ import { StartupError } from '../base/startup-error.js';
 import { storageRefusal } from '../base/storage-errors.js';
 
 /** Raised when a folder written by this version can no longer be read by the one before. */
-export const folderFormat = 4;
+export const folderFormat = 5;
 /** From this one on, records of the stores have checksums. */
 const checksumsFormat = 4;
 
@@ -178,7 +178,7 @@ function identity(folder: string, runtime: Runtime): Identity {
   if (holdsStores(folder)) {
     throw new StartupError(
       `The file ${path.join(folder, 'tuffet.json')} is missing from a data folder that is in use. Nothing was changed. ` +
-        'Restore it from a backup; without one, write {"format":4,"uuid":"ID"} into it, where ID is the "uuid" that ' +
+        `Restore it from a backup; without one, write {"format":${folderFormat},"uuid":"ID"} into it, where ID is the "uuid" that ` +
         'GET / showed, or any 32 hexadecimal digits.',
     );
   }

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { StartupError } from '../base/startup-error.js';
 import { isPlainDatabaseName } from '../http/request/make-database.js';
-import { isUpToDate } from '../node/data-folder.js';
+import { inspectFolder, isUpToDate } from '../node/data-folder.js';
 import { BackupBlobs } from './backup-blobs.js';
 import { filesIn } from './backup-database.js';
 import { foldersOf, withDatabase } from './database-source.js';
@@ -82,6 +82,8 @@ async function copyStores(
   };
   const dataOf = (store: string): string => path.join(store, 'data.mdb');
   await take('tuffet.json');
+  const { problem } = inspectFolder(copy);
+  if (problem !== undefined) throw new StartupError(problem);
   await take(dataOf('catalogue'));
   if (isUpToDate(readIdentity(copy).format)) {
     for (const store of await foldersOf(copy, database)) await take(dataOf(store));

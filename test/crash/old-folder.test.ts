@@ -31,7 +31,7 @@ async function assertServed(folder: string): Promise<void> {
     assert.equal((await client.put('/d/more', {})).status, 201);
   });
   const { format, adding_checksums } = identityOf(folder);
-  assert.deepEqual([format, adding_checksums], [4, undefined]);
+  assert.deepEqual([format, adding_checksums], [5, undefined]);
   for (const name of stores) {
     const store = new LmdbStore(path.join(folder, name));
     assert.ok(store.hasChecksums, name);
@@ -41,6 +41,12 @@ async function assertServed(folder: string): Promise<void> {
 
 test('the records of a folder of format 3 get checksums when it is opened', async () => {
   const folder = await oldFolder();
+  await assertServed(folder);
+});
+
+test('a folder of format 4 is marked as 5 when it is opened, and its stores are kept', async () => {
+  const folder = copyOf(filled);
+  fs.writeFileSync(path.join(folder, 'tuffet.json'), JSON.stringify({ ...identityOf(folder), format: 4 }));
   await assertServed(folder);
 });
 
