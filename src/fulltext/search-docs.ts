@@ -21,7 +21,7 @@ const docsAtFirst = 20_000;
 const docsAtOnceMax = 64_000;
 const docsAtOnceMin = 10;
 const stepMs = 6;
-/** Documents that are read without looking at the time. */
+/** Documents that are read from the index as it is at one moment, unless that takes too long. */
 const docsReadAtOnce = 32;
 
 /**
@@ -122,7 +122,7 @@ export class TextSearch {
       const tookMs = runtime.monotonicMs() - begun;
       size = clamp(tookMs < stepMs / 2 ? size * 2 : (size * stepMs) / tookMs);
       if (this.#readsDocs) await this.#takeInParts(group, found);
-      else this.#takeScored(group, reader, found);
+      else this.#takeScored(group, reader, found, undefined);
       if (runtime.monotonicMs() - this.#started < stepMs) continue;
       await runtime.nextTurn();
       this.#check();
@@ -133,7 +133,8 @@ export class TextSearch {
   async #takeInParts(group: number, { docs, scores }: Found): Promise<void> {
     const { runtime } = this.source.database;
     const slice = runtime.slice();
-    for (let at = 0; at < docs.length; at += docsReadAtOnce) {
+    const isOver = (): boolean => slice.isOver;
+    for (let at = 0; at < docs.length;) {
       if (slice.isOver) {
         await slice.next();
         this.#check();
@@ -142,38 +143,51 @@ export class TextSearch {
       if (reader === undefined) return;
       const end = at + docsReadAtOnce;
       const part = { docs: docs.slice(at, end), scores: scores.slice(at, end) };
-      if (this.#needsDocs) this.#take(group, reader, part);
-      else this.#takeScored(group, reader, part);
+      at += this.#needsDocs
+        ? this.#take(group, reader, part, isOver)
+        : this.#takeScored(group, reader, part, isOver);
     }
   }
 
-  #take(group: number, reader: SearchReader, { docs, scores }: Found): void {
+  /** Gives how many it has taken: fewer than all where time is over. */
+  #take(group: number, reader: SearchReader, { docs, scores }: Found, isOver: () => boolean): number {
     for (const [i, indexed] of indexedDocs(reader, docs)) {
-      if (!isDrilledTo(indexed, this.request.drilldown)) continue;
-      this.#total++;
-      this.#facets.add(indexed);
-      const doc = this.#numberOf(group, docs[i]!);
-      const hit = this.#hit(doc, scores[i]!, indexed);
-      if (this.#groups === undefined) this.#top.add(hit);
-      else {
-        const order = orderOf(this.request.group!.sort, doc, scores[i]!, indexed);
-        this.#groups.add(hit, order, indexed);
-      }
+      if (isDrilledTo(indexed, this.request.drilldown))
+        this.#add(this.#numberOf(group, docs[i]!), scores[i]!, indexed);
+      if (isOver()) return i + 1;
     }
+    return docs.length;
   }
 
-  /** Documents of one index come in the order of their numbers, so of those that are equally relevant the first are kept. */
-  #takeScored(group: number, reader: SearchReader, { docs, scores }: Found): void {
-    this.#total += docs.length;
+  #add(doc: number, score: number, indexed: IndexedDoc): void {
+    this.#total++;
+    this.#facets.add(indexed);
+    const hit = this.#hit(doc, score, indexed);
+    if (this.#groups === undefined) this.#top.add(hit);
+    else this.#groups.add(hit, orderOf(this.request.group!.sort, doc, score, indexed), indexed);
+  }
+
+  /** Documents of one index come in the order of their numbers, so of those that are equally relevant the first are kept. Gives as above. */
+  #takeScored(
+    group: number,
+    reader: SearchReader,
+    { docs, scores }: Found,
+    isOver: (() => boolean) | undefined,
+  ): number {
     const { sort } = this.request;
     const isFirstKept = this.#indexes === 1 && sort.length === 1;
     let bar = this.#isByRelevance ? this.#top.bar : -Infinity;
-    for (let i = 0; i < docs.length; i++) {
-      if (scores[i]! < bar || (scores[i] === bar && isFirstKept)) continue;
-      const indexed = this.#readsDocs ? reader.doc(docs[i]!) : undefined;
-      this.#top.add(this.#hit(this.#numberOf(group, docs[i]!), scores[i]!, indexed));
+    let i = 0;
+    while (i < docs.length) {
+      const at = i++;
+      if (scores[at]! < bar || (scores[at] === bar && isFirstKept)) continue;
+      const indexed = this.#readsDocs ? reader.doc(docs[at]!) : undefined;
+      this.#top.add(this.#hit(this.#numberOf(group, docs[at]!), scores[at]!, indexed));
       if (this.#isByRelevance) bar = this.#top.bar;
+      if (isOver?.()) break;
     }
+    this.#total += i;
+    return i;
   }
 
   /** The number of a document among those of all indexes. */
@@ -218,8 +232,8 @@ function* indexedDocs(reader: SearchReader, docs: readonly number[]): Generator<
     return;
   }
   let i = 0;
-  for (const { doc, value } of reader.allDocs(range)) {
+  for (const { doc, row } of reader.allDocs(range)) {
     while (i < docs.length && docs[i]! < doc) i++;
-    if (docs[i] === doc) yield [i, readDoc(value)];
+    if (docs[i] === doc) yield [i, readDoc(row.value)];
   }
 }

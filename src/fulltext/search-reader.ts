@@ -132,18 +132,17 @@ export class SearchReader {
     return row?.id;
   }
 
-  /** The documents of a range. */
-  *allDocs({ from, to }: DocRange): Generator<{ doc: number; value: Bytes }> {
+  /** The documents of a range. The values of their rows are read when they are asked for. */
+  *allDocs({ from, to }: DocRange): Generator<{ doc: number; row: Row }> {
     const key = this.#prefix + docKey;
     const low = { key, id: docNumber(from), after: false };
     const high = { key, id: docNumber(to), after: false };
-    for (const row of this.reader.rows({ low, high }, all))
-      yield { doc: readDocNumber(row.id), value: row.value };
+    for (const row of this.reader.rows({ low, high }, all)) yield { doc: readDocNumber(row.id), row };
   }
 
   doc(number: number): IndexedDoc | undefined {
     const [found] = this.allDocs({ from: number, to: number + 1 });
-    return found && readDoc(found.value);
+    return found && readDoc(found.row.value);
   }
 
   /** The vectors of a field that have so many dimensions, from the one of a document on. */
