@@ -1,4 +1,7 @@
+import { toBytes, type Bytes } from '../base/bytes.js';
 import { badRequest } from '../base/errors.js';
+import type { Runtime } from '../base/runtime.js';
+import { sortInSlices } from '../base/sort-in-slices.js';
 import type { IndexedDoc } from '../search/postings.js';
 import type { NumberRange, SearchRequest } from './search-request.js';
 
@@ -34,23 +37,73 @@ export class Facets {
     }
   }
 
-  counts(): Record<string, Record<string, number>> {
-    return Object.fromEntries(
-      [...this.#counts].map(([field, counts]) => [field, Object.fromEntries([...counts].sort(byName))]),
+  /** What was counted as JSON: of each field all texts, by name. */
+  async counts(runtime: Runtime): Promise<Bytes> {
+    return await facetsText(
+      [...this.#counts].map(([field, counts]) => [field, () => sortInSlices([...counts], byName, runtime)]),
+      runtime,
     );
   }
 
-  ranges(): Record<string, Record<string, number>> {
-    return Object.fromEntries(
+  /** The same of the most frequent texts. */
+  async topCounts(most: number, runtime: Runtime): Promise<Bytes> {
+    return await facetsText(
+      [...this.#counts].map(([field, counts]) => [field, () => topOf([...counts], most, runtime)]),
+      runtime,
+    );
+  }
+
+  async ranges(runtime: Runtime): Promise<Bytes> {
+    return await facetsText(
+      [...this.#ranges].map(([field, ranges]) => [field, () => ranges.map(counted)]),
+      runtime,
+    );
+  }
+
+  /** Those in which something was found. */
+  async topRanges(most: number, runtime: Runtime): Promise<Bytes> {
+    return await facetsText(
       [...this.#ranges].map(([field, ranges]) => [
         field,
-        Object.fromEntries(ranges.map(({ name, count }) => [name, count])),
+        () =>
+          topOf(
+            ranges.map(counted).filter(([, count]) => count > 0),
+            most,
+            runtime,
+          ),
       ]),
+      runtime,
     );
   }
 }
 
-const byName = ([a]: [string, number], [b]: [string, number]): number => (a < b ? -1 : a > b ? 1 : 0);
+type Counted = [name: string, count: number];
+
+const counted = ({ name, count }: { name: string; count: number }): Counted => [name, count];
+const byName = ([a]: Counted, [b]: Counted): number => (a < b ? -1 : a > b ? 1 : 0);
+const byCount = (a: Counted, b: Counted): number => b[1] - a[1] || byName(a, b);
+
+async function topOf(list: Counted[], most: number, runtime: Runtime): Promise<Counted[]> {
+  return (await sortInSlices(list, byCount, runtime)).slice(0, most);
+}
+
+/** Fields with what was counted in each, as JSON: there may be many texts, so others run meanwhile. */
+async function facetsText(
+  fields: readonly [string, () => Counted[] | Promise<Counted[]>][],
+  runtime: Runtime,
+): Promise<Bytes> {
+  const slice = runtime.slice();
+  const texts: string[] = [];
+  for (const [field, countedOf] of fields) {
+    const members: string[] = [];
+    for (const [name, count] of await countedOf()) {
+      members.push(`${JSON.stringify(name)}:${count}`);
+      if (slice.isOver) await slice.next();
+    }
+    texts.push(`${JSON.stringify(field)}:{${members.join(',')}}`);
+  }
+  return toBytes(`{${texts.join(',')}}`);
+}
 
 function isWithin(number: number, { low, high, includesLow, includesHigh }: NumberRange): boolean {
   return (includesLow ? number >= low : number > low) && (includesHigh ? number <= high : number < high);

@@ -9,8 +9,6 @@ import type { SearchSource } from './search-source.js';
 import { byRelevance, type OrderValue, type Sorting } from './sorting.js';
 import type { Hit } from './top-hits.js';
 
-type FacetCounts = Record<string, Record<string, number>>;
-
 /** The answer of `_nouveau`, as JSON. `hold` as for `_search`. */
 export async function nouveauAnswer(
   source: SearchSource,
@@ -26,12 +24,11 @@ export async function nouveauAnswer(
   );
   const shown = await texts.write(hits);
   const bookmark = writeBookmark(hits.at(-1)?.order ?? after, '');
-  const top = (asked: unknown, counted: () => FacetCounts): Bytes =>
-    asked === undefined ? 'null' : bytesOf(topOf(counted(), topFacets));
+  const counted = counts === undefined ? 'null' : await facets.topCounts(topFacets, runtime);
+  const ranged = ranges === undefined ? 'null' : await facets.topRanges(topFacets, runtime);
   return (
     `{"total_hits_relation":"EQUAL_TO","total_hits":${total},"bookmark":"${bookmark}","hits":[${shown}]` +
-    `,"counts":${top(counts, () => facets.counts())},"ranges":${top(ranges, () => facets.ranges())}` +
-    `,"update_latency":${Math.ceil(updateMs)}}`
+    `,"counts":${counted},"ranges":${ranged},"update_latency":${Math.ceil(updateMs)}}`
   );
 }
 
@@ -53,15 +50,4 @@ function typed(value: OrderValue, sorting: Sorting): { '@type': string; value?: 
   if (value === null) return { '@type': 'null' };
   if (typeof value === 'string') return { '@type': 'string', value };
   return { '@type': sorting === byRelevance ? 'float' : 'double', value };
-}
-
-/** The most frequent values of each field that were found at all. */
-function topOf(counted: FacetCounts, most: number): FacetCounts {
-  return Object.fromEntries(
-    Object.entries(counted).map(([field, counts]) => {
-      const found = Object.entries(counts).filter(([, count]) => count > 0);
-      const sorted = found.sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
-      return [field, Object.fromEntries(sorted.slice(0, most))];
-    }),
-  );
 }

@@ -1,4 +1,5 @@
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import type { Runtime } from '../base/runtime.js';
 import { writeBookmark } from './bookmark.js';
 import { Highlighter } from './highlight.js';
 import { HitTexts } from './hit-texts.js';
@@ -22,19 +23,20 @@ export async function searchAnswer(
     rowText(source, request, result, hit, highlighter),
   );
   return request.group === undefined
-    ? await rows(request, result, texts)
+    ? await rows(runtime, request, result, texts)
     : await groups(request.group, result, texts);
 }
 
 async function rows(
+  runtime: Runtime,
   { counts, ranges, after }: SearchRequest,
   { total, hits, facets }: SearchResult,
   hitTexts: HitTexts,
 ): Promise<Bytes> {
   const bookmark = writeBookmark(hits.at(-1)?.order ?? after);
   const shown = await hitTexts.write(hits);
-  const counted = counts === undefined ? '' : `,"counts":${bytesOf(facets.counts())}`;
-  const ranged = ranges === undefined ? '' : `,"ranges":${bytesOf(facets.ranges())}`;
+  const counted = counts === undefined ? '' : `,"counts":${await facets.counts(runtime)}`;
+  const ranged = ranges === undefined ? '' : `,"ranges":${await facets.ranges(runtime)}`;
   return `{"total_rows":${total},"bookmark":"${bookmark}","rows":[${shown}]${counted}${ranged}}`;
 }
 
