@@ -20,6 +20,9 @@ import { sendAnew } from './send-anew.js';
 const defaultRevsLimit = 1_000;
 const defaultPurgedInfosLimit = 1_000;
 
+/** How often a command is sent again because the group of its shard is closed: each time it may be another group. */
+const closedMax = 10;
+
 const noSecurity = Object.freeze({});
 
 /** Those who follow the changes of a database. */
@@ -139,7 +142,11 @@ export class Database {
     return total;
   }
 
-  async submit<C extends Command>(given: C): Promise<ResultOf<C>> {
+  submit<C extends Command>(given: C): Promise<ResultOf<C>> {
+    return this.#submit(given, closedMax);
+  }
+
+  async #submit<C extends Command>(given: C, triesLeft: number): Promise<ResultOf<C>> {
     const group = this.#groups.groupOf(given.shard);
     const command = this.#complete(given, group);
     // Nothing may be written behind the erasure of a database that is gone.
@@ -149,8 +156,8 @@ export class Database {
       return result;
     } catch (error) {
       if (error instanceof GroupClosed) {
-        await this.#reopened(group);
-        return await this.submit(given);
+        await this.#reopened(group, triesLeft);
+        return await this.#submit(given, triesLeft - 1);
       }
       // By the time this is said, the split is on disk and the shards are known.
       if (!(error instanceof ShardMoved) || !this.collection.shards.isGone(command.shard)) throw error;
@@ -163,16 +170,19 @@ export class Database {
   }
 
   /** Waits until the shards of a closed group have moved. Where nobody moves them, as after a crash, it is opened again. */
-  async #reopened(group: Collection): Promise<void> {
-    if (!this.#groups.collections.includes(group)) return;
+  async #reopened({ group }: Collection, triesLeft: number): Promise<void> {
+    if (triesLeft === 0) throw new Unavailable('The database is being moved.');
+    const closed = this.#groups.collections.find((each) => each.group === group);
+    if (closed === undefined) return;
     if (this.moving !== undefined) return await this.moving;
-    if (!groupsOf(this.record).some((each) => each.group === group.group))
+    if (!groupsOf(this.record).some((each) => each.group === group))
       throw new Unavailable('The database is being moved.');
-    await this.close(group, false);
+    await this.close(closed, false);
   }
 
   /** Has a group take no commands, or take them again. */
   async close(group: Collection, closed: boolean): Promise<void> {
+    if (this.#gone) throw notFound('Database does not exist.');
     const command = { type: 'close', instance: group.group, shard: 0, closed } as const;
     await group.log.append(this.#complete(command, group));
   }
@@ -207,7 +217,12 @@ export class Database {
     }
   }
 
-  async #tell(group: Collection, expected: Bytes | undefined, value: Bytes): Promise<boolean> {
+  async #tell(
+    group: Collection,
+    expected: Bytes | undefined,
+    value: Bytes,
+    triesLeft = closedMax,
+  ): Promise<boolean> {
     if (this.#gone) throw notFound('Database does not exist.');
     const command = { type: 'validators', instance: group.group, shard: 0, expected, value } as const;
     try {
@@ -216,8 +231,8 @@ export class Database {
     } catch (error) {
       if (!(error instanceof GroupClosed)) throw error;
       // No shards move while validation functions change: it was left so.
-      await this.#reopened(group);
-      return await this.#tell(group, expected, value);
+      await this.#reopened(group, triesLeft);
+      return await this.#tell(group, expected, value, triesLeft - 1);
     }
   }
 

@@ -157,8 +157,10 @@ export class GroupDivision implements ReshardWork {
       promised.set(slot, (promised.get(slot) ?? 0) + bytes);
       await catalogue.journal.record({ type: 'set_slot', group, slot });
     }
-    this.database.record = catalogue.get(this.database.name)!;
-    return this.database.record.division!.targets;
+    const record = this.#record;
+    if (record?.division === undefined) throw notFound('Database does not exist.');
+    this.database.record = record;
+    return record.division.targets;
   }
 
   /** The indexes of the new groups are filled before they are asked for. */

@@ -8,6 +8,8 @@ import { updateDocs } from '../../src/documents/update-docs.js';
 import { applyCatalogue, nameKey, type DivideCommand } from '../../src/node/catalogue-commands.js';
 import { DatabaseRegistry } from '../../src/node/database-registry.js';
 import type { Database } from '../../src/node/database.js';
+import { Collection } from '../../src/shard/collection.js';
+import { MergedReader } from '../../src/shard/merged-reader.js';
 import { MemoryStore } from '../../src/storage/memory-store.js';
 import { Overlay } from '../../src/storage/overlay.js';
 import type { Write } from '../../src/storage/store.js';
@@ -126,4 +128,24 @@ test('new groups that were given up cannot take the place of another', () => {
   step('begin');
   const swapped = step('swap');
   assert.deepEqual([swapped, step('swap')], [{ groups: [1] }, { groups: [] }]);
+});
+
+test('a group that was left closed is opened again, also when it is read anew meanwhile', { timeout: 60_000 }, async (t) => {
+  const { registry, database } = await setUp(t);
+  const [volume] = registry.volumes();
+  for (const group of database.groups.collections) await database.close(group, true);
+  const told = database.setValidators(undefined, 'digest');
+  const parts = database.record.groups!.map(({ group, shards }) => {
+    return { collection: new Collection(volume!, group, q), shards: shards! };
+  });
+  database.replaceGroups(new MergedReader(parts, false));
+  assert.equal(await told, true);
+  await save(database, 'after');
+});
+
+test('a group of a deleted database is neither closed nor opened', async (t) => {
+  const { registry, database } = await setUp(t);
+  await registry.deleteDatabase('db');
+  for (const closed of [true, false])
+    await assert.rejects(database.close(database.groups.collections[0]!, closed), { error: 'not_found' });
 });
