@@ -24,6 +24,7 @@ import { firstGroups, openGroups, openIndexes } from './open-groups.js';
 import { showFor, type ReadGate, type Show } from './read-gate.js';
 import type { SaveGate } from './save-gate.js';
 import { ReshardJobs } from './reshard-jobs.js';
+import type { ReshardHost } from './reshard-run.js';
 import { copyTask } from './copy-task.js';
 import { sweepReleased } from './sweep-blobs.js';
 import { TaskList } from './task-list.js';
@@ -58,7 +59,7 @@ export class DatabaseRegistry implements EventTarget {
   readonly #watchers: Watcher[] = [];
   readonly #designDocs = new DesignDocCache();
   /** Brings all indexes of a database up to date, in groups that need not be its own yet. */
-  fillIndexes: (database: Database, indexes: DatabaseIndexes) => Promise<void> = () => Promise.resolve();
+  fillIndexes: ReshardHost['fillIndexes'] = () => Promise.resolve();
   /** What answers under way have promised. */
   readonly pins: AttachmentPins;
   readonly reshardJobs: ReshardJobs;

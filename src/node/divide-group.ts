@@ -1,4 +1,5 @@
 import { notFound } from '../base/errors.js';
+import type { DatabaseIndexes } from '../indexes/database-indexes.js';
 import { Collection } from '../shard/collection.js';
 import { GroupCopy } from '../shard/group-copy.js';
 import { groupsOf, type Catalogue, type DatabaseRecord, type PlacedGroup } from './catalogue.js';
@@ -168,7 +169,12 @@ export class GroupDivision implements ReshardWork {
     const { database, divisions, host } = this;
     const next = divided(database.record);
     const indexes = openIndexes(host.views, divisions.volumes, next, openGroups(divisions.volumes, next));
-    await host.fillIndexes(database, indexes);
+    await this.#fill(indexes);
+  }
+
+  #fill(indexes: DatabaseIndexes): Promise<void> {
+    const { control, database, host } = this;
+    return control.unlessEnded(host.fillIndexes(database, indexes, control.check));
   }
 
   /** Until little is left to be carried over. */
@@ -219,7 +225,7 @@ export class GroupDivision implements ReshardWork {
   async #leaveSource(): Promise<void> {
     await this.control.pause(readersMs);
     this.control.check();
-    await this.host.fillIndexes(this.database, this.host.indexed(this.database));
+    await this.#fill(this.host.indexed(this.database));
   }
 
   #erase(): void {

@@ -13,7 +13,7 @@ import {
   type ReshardingState,
   type ReshardJob,
 } from './reshard-job.js';
-import { databaseOf, ReshardRun, type MakeWork, type ReshardHost } from './reshard-run.js';
+import { databaseOf, endless, ReshardRun, type MakeWork, type ReshardHost } from './reshard-run.js';
 import { ShardSplit } from './split-shard.js';
 
 /** What is particular to a new job. */
@@ -249,8 +249,7 @@ export class ReshardJobs {
     const check = (): void => {
       if (this.#closing) throw new Error('the server is closing');
     };
-    const control = { check, onCopied: () => {}, pause: () => Promise.resolve() };
-    const work = this.#makeWork(job, database, control);
+    const work = this.#makeWork(job, database, endless(check));
     await work.clear().catch((error: unknown) => {
       if (!this.#closing)
         this.#host.logger.error({ err: error, job: job.id }, 'removing what a job has left over failed');

@@ -19,7 +19,8 @@ export interface ReshardHost {
   readonly views: Views;
   find(name: string): Database | undefined;
   indexed(database: Database): DatabaseIndexes;
-  fillIndexes(database: Database, indexes: DatabaseIndexes): Promise<void>;
+  /** `check` is called now and then, and throws when nobody needs them any more. */
+  fillIndexes(database: Database, indexes: DatabaseIndexes, check: () => void): Promise<void>;
 }
 
 /** What a job does. */
@@ -48,7 +49,17 @@ export interface WorkControl {
   onCopied: (records: number) => void;
   /** Waits, unless the work is to end. */
   pause: (ms: number) => Promise<void>;
+  /** Waits for something that may take long, and throws when the work is to end; it is then left to itself. */
+  unlessEnded: (slow: Promise<void>) => Promise<void>;
 }
+
+/** For what is done to the end. */
+export const endless = (check: () => void): WorkControl => ({
+  check,
+  onCopied: () => {},
+  pause: () => Promise.resolve(),
+  unlessEnded: (slow) => slow,
+});
 
 /** Makes the work of a job. */
 export type MakeWork = (job: ReshardJob, database: Database, control: WorkControl) => ReshardWork;
@@ -110,7 +121,8 @@ export class ReshardRun {
     const { tasks, nodeName } = this.host;
     const onCopied = (records: number): void => task.advance(records);
     const pause = (ms: number): Promise<void> => this.#pause(ms);
-    const work = this.makeWork(job, database, { check: this.#check, onCopied, pause });
+    const unlessEnded = (slow: Promise<void>): Promise<void> => this.#unlessEnded(slow);
+    const work = this.makeWork(job, database, { check: this.#check, onCopied, pause, unlessEnded });
     const task = tasks.begin(work.task, job.source, nodeName, work.total);
     try {
       for (const split_state of splitStates.slice(work.from(job.split_state))) {
@@ -149,9 +161,17 @@ export class ReshardRun {
     const job = this.book.find(this.id);
     const database = job && databaseOf(job, this.host);
     if (job === undefined || database === undefined) return;
-    const control = { check: () => {}, onCopied: () => {}, pause: () => Promise.resolve() };
-    if (await this.makeWork(job, database, control).abort())
+    if (await this.makeWork(job, database, endless(() => {})).abort())
       await this.book.note(job, { split_state: 'new' });
+  }
+
+  /** Whatever becomes of `slow` after an interruption is of no interest. */
+  async #unlessEnded(slow: Promise<void>): Promise<void> {
+    const interrupted = new Promise<void>((resolve) => (this.#wake = resolve));
+    if (this.#interrupted !== undefined) this.#wake();
+    slow.catch(() => undefined);
+    await Promise.race([slow, interrupted]);
+    this.#check();
   }
 
   /** Waits, unless the run is interrupted. */

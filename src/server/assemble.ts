@@ -170,7 +170,7 @@ async function openStores(
     validationGate(scripts),
   );
   registry.readGates.push(users.gate);
-  registry.fillIndexes = (database, indexes) => fillIndexes(registry, database, indexes);
+  registry.fillIndexes = (...given) => fillIndexes(registry, ...given);
   guardReplications(registry, config);
   users.accounts.watch(registry);
   new BackgroundIndexing(registry);

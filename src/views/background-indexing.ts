@@ -202,10 +202,12 @@ export async function fillIndexes(
   registry: DatabaseRegistry,
   database: Database,
   indexes: DatabaseIndexes,
+  check: () => void,
 ): Promise<void> {
   for (const name of designNames(database)) {
     for (const { design, onUpdate } of worksOf(registry, database, name)) {
       if (design.views.size === 0 || !viewLanguages.has(design.language)) continue;
+      check();
       await indexes.update(design, onUpdate).catch((error: unknown) => {
         if (registry.isClosing || database.isGone || !(error instanceof RequestError)) throw error;
       });

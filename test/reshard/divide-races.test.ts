@@ -149,3 +149,27 @@ test('a group of a deleted database is neither closed nor opened', async (t) => 
   for (const closed of [true, false])
     await assert.rejects(database.close(database.groups.collections[0]!, closed), { error: 'not_found' });
 });
+
+/** Indexes that are never complete. */
+const stuck = (registry: DatabaseRegistry): Promise<void> =>
+  new Promise((begun) => {
+    registry.fillIndexes = () => {
+      begun();
+      return new Promise(() => {});
+    };
+  });
+
+test('a job that waits for indexes is stopped, and so is the server', { timeout: 60_000 }, async (t) => {
+  const { registry, database } = await setUp(t);
+  const { reshardJobs } = registry;
+  const begun = stuck(registry);
+  const [job] = await reshardJobs.divide(database, [database.groups.collections[0]!.group], 2);
+  const id = 'id' in job! ? job.id : assert.fail(job!.error);
+  await begun;
+  await reshardJobs.stopJob(id, 'later');
+  assert.equal(reshardJobs.get(id).job_state, 'stopped');
+  assert.equal(database.record.division, undefined);
+  const begunAgain = stuck(registry);
+  await reshardJobs.resumeJob(id);
+  await begunAgain;
+});
