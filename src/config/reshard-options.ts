@@ -6,7 +6,7 @@ export const reshardOptions = {
     48,
     0,
     10_000,
-    'Most resharding jobs there may be, those that are over included.',
+    'Most resharding jobs there may be, without those that have completed or failed.',
   ),
   'reshard/group_size_max': integer(
     0,

@@ -81,6 +81,9 @@ export const jobId = (source: string): string => `001-${createHash('sha256').upd
 export const isActive = ({ job_state }: ReshardJob): boolean =>
   job_state === 'new' || job_state === 'running';
 
+export const isOver = ({ job_state }: ReshardJob): boolean =>
+  job_state === 'completed' || job_state === 'failed';
+
 /** The job with what is new of it, and an event in its history where its state is another. */
 export function changedJob(
   job: ReshardJob,

@@ -7,6 +7,7 @@ import {
   describeJob,
   groupName,
   isActive,
+  isOver,
   jobId,
   shardName,
   splitStates,
@@ -155,7 +156,8 @@ export class ReshardJobs {
 
   #refusal(id: string): string | undefined {
     if (this.#book.find(id) !== undefined) return 'job_already_exists';
-    return this.#book.size >= this.#host.config.number('reshard/max_jobs') ? 'max_jobs_exceeded' : undefined;
+    const left = this.#book.all().filter((job) => !isOver(job)).length;
+    return left >= this.#host.config.number('reshard/max_jobs') ? 'max_jobs_exceeded' : undefined;
   }
 
   #splitRefusal({ q, record }: Database, width: number): string | undefined {
@@ -201,9 +203,16 @@ export class ReshardJobs {
   async resumeJob(id: string): Promise<void> {
     this.get(id);
     if (this.resharding.state === 'stopped') throw badRequest('Resharding is stopped.');
-    const isOver = ({ job_state }: ReshardJob): boolean => job_state === 'stopped' || job_state === 'failed';
-    await this.#book.noteIf(id, isOver, { ...released, retries: 0 });
+    const isIdle = ({ job_state }: ReshardJob): boolean => job_state === 'stopped' || job_state === 'failed';
+    await this.#book.noteIf(id, isIdle, { ...released, retries: 0 });
     this.#start();
+  }
+
+  /** Has a job begin anew that failed so long ago. */
+  async retryFailed(id: string, seconds: number): Promise<void> {
+    const job = this.#book.find(id);
+    const isDue = job?.job_state === 'failed' && this.#host.runtime.nowSeconds() - job.update_time >= seconds;
+    if (isDue && this.resharding.state === 'running') await this.resumeJob(id);
   }
 
   /** Removes a job; one that runs is stopped first. What is not complete is taken back. */

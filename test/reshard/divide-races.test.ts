@@ -173,3 +173,27 @@ test('a job that waits for indexes is stopped, and so is the server', { timeout:
   await reshardJobs.resumeJob(id);
   await begunAgain;
 });
+
+test('a job that failed is tried again after a while, and others are not refused for it', async (t) => {
+  const { registry, database } = await setUp(t);
+  const { config, reshardJobs } = registry;
+  config.set('reshard', 'max_retries', '0');
+  config.set('reshard', 'max_jobs', '1');
+  registry.fillIndexes = () => Promise.reject(new Error('no room'));
+  const [first, second] = database.groups.collections.map(({ group }) => group);
+  const begin = async (group: number): Promise<string> => {
+    const [job] = await reshardJobs.divide(database, [group], 2);
+    return 'id' in job! ? job.id : assert.fail(job!.error);
+  };
+  const reaches = (id: string, state: string): Promise<void> =>
+    eventually(() => reshardJobs.get(id).job_state === state);
+  const id = await begin(first!);
+  await reaches(id, 'failed');
+  registry.fillIndexes = () => Promise.resolve();
+  await reshardJobs.retryFailed(id, 3_600);
+  assert.equal(reshardJobs.get(id).job_state, 'failed');
+  await reshardJobs.retryFailed(id, 0);
+  await reaches(id, 'completed');
+  await reaches(await begin(second!), 'completed');
+  assert.equal(database.groups.collections.length, 4);
+});
