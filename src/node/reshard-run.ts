@@ -161,7 +161,13 @@ export class ReshardRun {
     const job = this.book.find(this.id);
     const database = job && databaseOf(job, this.host);
     if (job === undefined || database === undefined) return;
-    if (await this.makeWork(job, database, endless(() => {})).abort())
+    if (
+      await this.makeWork(
+        job,
+        database,
+        endless(() => {}),
+      ).abort()
+    )
       await this.book.note(job, { split_state: 'new' });
   }
 

@@ -130,18 +130,22 @@ test('new groups that were given up cannot take the place of another', () => {
   assert.deepEqual([swapped, step('swap')], [{ groups: [1] }, { groups: [] }]);
 });
 
-test('a group that was left closed is opened again, also when it is read anew meanwhile', { timeout: 60_000 }, async (t) => {
-  const { registry, database } = await setUp(t);
-  const [volume] = registry.volumes();
-  for (const group of database.groups.collections) await database.close(group, true);
-  const told = database.setValidators(undefined, 'digest');
-  const parts = database.record.groups!.map(({ group, shards }) => {
-    return { collection: new Collection(volume!, group, q), shards: shards! };
-  });
-  database.replaceGroups(new MergedReader(parts, false));
-  assert.equal(await told, true);
-  await save(database, 'after');
-});
+test(
+  'a group that was left closed is opened again, also when it is read anew meanwhile',
+  { timeout: 60_000 },
+  async (t) => {
+    const { registry, database } = await setUp(t);
+    const [volume] = registry.volumes();
+    for (const group of database.groups.collections) await database.close(group, true);
+    const told = database.setValidators(undefined, 'digest');
+    const parts = database.record.groups!.map(({ group, shards }) => {
+      return { collection: new Collection(volume!, group, q), shards: shards! };
+    });
+    database.replaceGroups(new MergedReader(parts, false));
+    assert.equal(await told, true);
+    await save(database, 'after');
+  },
+);
 
 test('a group of a deleted database is neither closed nor opened', async (t) => {
   const { registry, database } = await setUp(t);
