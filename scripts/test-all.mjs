@@ -1,6 +1,7 @@
 // npm run test:all: every test in every configuration, one after the other; a line of figures for each at the end.
 //
 //   plain      npm test
+//   kills      servers that are killed, three times as often as in npm test
 //   encoded    every command encoded and decoded before it is applied, as between machines
 //   groups     databases of three groups, or of as many as they have shards
 //   browser    the admin page in a real browser (*.browser.test.ts)
@@ -25,6 +26,7 @@ const endLength = 6_000;
 
 const configurations = [
   { name: 'plain', args: [] },
+  { name: 'kills', args: ['test/crash'], env: { TUFFET_ALL_KILLS: '1' } },
   { name: 'encoded', args: [...behaviour, ...writing], env: { TUFFET_ENCODED_COMMANDS: '1' } },
   { name: 'groups', args: [...behaviour, ...writing], env: { TUFFET_GROUPS: '3' } },
   { name: 'browser', args: ['--browser'] },

@@ -6,9 +6,10 @@ import { eventually, keptBlobs, unfinished } from '../attachments/kept-files.js'
 import { ServerProcess } from '../long/server-process.js';
 import { Random, seed } from '../model/random.js';
 import { HttpClient } from '../support/http-client.js';
+import { kills } from './kills.js';
 import { Uploader } from './uploader.js';
 
-const rounds = 10;
+const rounds = kills(10);
 const loadMsMax = 900;
 const db = '/kept';
 

@@ -7,9 +7,10 @@ import { Random, seed } from '../model/random.js';
 import { HttpClient } from '../support/http-client.js';
 import { Churn } from './churn.js';
 import { checkClosedFolder } from './closed-folder.js';
+import { kills } from './kills.js';
 import { Writer, type Found } from './writer.js';
 
-const rounds = 22;
+const rounds = kills(22);
 const loadMsMax = 700;
 const db = '/kept';
 

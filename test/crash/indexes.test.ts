@@ -3,8 +3,10 @@ import { test } from 'node:test';
 import { ServerProcess } from '../long/server-process.js';
 import { Random, seed } from '../model/random.js';
 import { HttpClient } from '../support/http-client.js';
+import { kills } from './kills.js';
 
 const docsCount = 6_000;
+const rounds = kills(9);
 const db = '/indexed';
 const view = `${db}/_design/d/_view`;
 /** Rows of several KB, so that an index is written in more than one commit. */
@@ -40,7 +42,7 @@ test(`an index whose filling was killed again and again is right in the end (see
   }
   let pending = Infinity;
   const places: number[] = [];
-  for (let round = 0; round < 8; round++) {
+  for (let round = 0; round < rounds; round++) {
     const query = client.get(`${view}/n?limit=0`).catch(() => undefined);
     await Promise.race([query, new Promise((resolve) => setTimeout(resolve, 200 + random.below(2_500)))]);
     await server.stop('SIGKILL');
