@@ -19,8 +19,8 @@ const neverRerun = ['test/crash/', 'test/model/', 'test/simulation/', 'test/long
 
 const args = process.argv.slice(2);
 const kind = kinds.find((each) => args.includes(`--${each}`));
-/** A page that hangs answers nothing, not even that it hangs. */
-const fileTimeoutMs = (kind === 'browser' ? 4 : 10) * 60_000;
+/** A page that hangs answers nothing, not even that it hangs. Soak tests write for many minutes. */
+const fileTimeoutMs = (kind === 'browser' ? 4 : kind === 'soak' ? 60 : 10) * 60_000;
 const filters = args.filter((arg) => !arg.startsWith('--'));
 
 // A file that is run again meets the same random numbers.

@@ -22,12 +22,15 @@ interface Figures {
   seconds: number;
 }
 
+const nothing = (): void => {};
+
 async function load(
   server: ServerProcess,
   generations: Generations,
   count: number,
   probeMs: number,
   onTick: () => void,
+  onGeneration: (generation: number) => void,
 ): Promise<Figures> {
   await generations.write(0);
   const probe = new Probe(`${server.url}/load/${idOf(0)}`, probeMs);
@@ -35,7 +38,10 @@ async function load(
   const started = performance.now();
   try {
     await probe.take();
-    for (let generation = 1; generation <= count; generation++) await generations.write(generation);
+    for (let generation = 1; generation <= count; generation++) {
+      await generations.write(generation);
+      onGeneration(generation);
+    }
     return { probe: await probe.take(), seconds: (performance.now() - started) / 1000 };
   } finally {
     clearInterval(ticking);
@@ -60,7 +66,14 @@ async function freshBytes(t: TestContext, source: ServerProcess): Promise<number
 async function rateWithout(t: TestContext, docs: number): Promise<number> {
   const server = await ServerProcess.start(t, { env: { TUFFET__TUFFET__AUTO_COMPACTION: 'false' } });
   await server.createDatabase('load');
-  const { probe, seconds } = await load(server, new Generations(server, 'load', docs), 5, 0, () => {});
+  const { probe, seconds } = await load(
+    server,
+    new Generations(server, 'load', docs),
+    5,
+    0,
+    nothing,
+    nothing,
+  );
   await server.stop();
   console.log(
     `without compaction: ${Math.round(probe.answers / seconds)} GET a second, p99 ${probe.p99Ms.toFixed(1)} ms`,
@@ -91,6 +104,10 @@ export function testCompaction(docs: number, count: number, bars: Bars): void {
       bars.rate === undefined ? 10 : 0,
       () => {
         most = Math.max(most, folderBytes(folder));
+      },
+      (generation) => {
+        if (generation % 5 === 0)
+          console.log(`generation ${generation}: ${mb(folderBytes(folder))}, at most ${mb(most)}`);
       },
     );
     await generations.check();
