@@ -8,6 +8,7 @@
 // The failed tests are repeated at the end; the last line is "N passed, N failed".
 import { randomInt } from 'node:crypto';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
@@ -27,6 +28,7 @@ const filters = args.filter((arg) => !arg.startsWith('--'));
 process.env.TUFFET_RUN_SEED ??= String(randomInt(2 ** 32));
 process.chdir(root);
 ensureBuilt();
+oneTemporaryFolder();
 const files = testFiles();
 const byPath = files.filter((file) => filters.some((filter) => file.includes(filter)));
 // Filters that fit no path are taken for names of tests.
@@ -42,6 +44,20 @@ if (nothingRan) process.stderr.write(`No test fits ${filters.join(' ')}.\n`);
 process.exitCode = result.failed > 0 || nothingRan ? 1 : 0;
 const skipped = result.skipped > 0 ? `, ${result.skipped} skipped` : '';
 process.stdout.write(`${result.passed} passed, ${result.failed} failed${skipped}\n`);
+
+/** All that tests put into the folder for temporary files is in one of this run, and goes with it. */
+function oneTemporaryFolder() {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tuffet-'));
+  process.env.TMPDIR = folder;
+  process.on('exit', () => {
+    try {
+      fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    } catch (error) {
+      process.stderr.write(`What tests have left could not be removed: ${error.message}\n`);
+    }
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
+}
 
 async function runTests(chosenFiles) {
   const counted = { passed: 0, failed: 0, skipped: 0, failures: [] };

@@ -3,9 +3,9 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
-import os from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { temporaryFolder } from './support/server.js';
 import { pemFile } from './support/tls.js';
 
 const program = path.resolve(import.meta.dirname, '../src/main/cli.js');
@@ -45,10 +45,6 @@ async function listening({ output, child }: Run): Promise<string> {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   assert.fail(`The server did not start: ${output.stderr}`);
-}
-
-function temporaryFolder(): string {
-  return fs.mkdtempSync(path.join(os.tmpdir(), 'tuffet-cli-'));
 }
 
 function authorization(credentials: string): { headers: { authorization: string } } {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { StartupError } from '../src/base/startup-error.js';
@@ -8,11 +7,12 @@ import { Config } from '../src/config/config.js';
 import { expectation, formatValue, parseValue } from '../src/config/parse-value.js';
 import type { Option } from '../src/config/options.js';
 import { openSections, schema } from '../src/config/schema.js';
+import { temporaryFolder } from './support/server.js';
 
 const docFile = path.resolve('docs/configuration.md');
 
 function folder(files: Record<string, string> = {}): string {
-  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'tuffet-config-'));
+  const dir = temporaryFolder();
   for (const [name, text] of Object.entries(files)) {
     fs.mkdirSync(path.dirname(path.join(dir, name)), { recursive: true });
     fs.writeFileSync(path.join(dir, name), text);

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { createLogger } from '../base/logger.js';
@@ -11,6 +10,7 @@ import { hashPlainAdmins, hasAdmin, reloadConfig, setAdmin } from './admins.js';
 import type { RequestInfo } from './request-info.js';
 import { Authenticator, anonymousIdentity, type Identity } from './authenticator.js';
 import { PasswordHasher } from './passwords.js';
+import { temporaryFolder } from '../../test/support/server.js';
 
 const runtime = new SystemRuntime();
 const hasher = new PasswordHasher(runtime);
@@ -107,7 +107,7 @@ test('a ready hash is stored as it is, and a password that was called one is has
 });
 
 test('passwords in files are replaced in place by their hashes, at start and at a reload', async () => {
-  const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), 'tuffet-auth-'));
+  const dataDir = temporaryFolder();
   const file = path.join(dataDir, 'local.ini');
   fs.writeFileSync(file, '; mine\n[admins]\nann = p#ss;x ; hers\n\n[x]\nann = p#ss;x\n', { mode: 0o640 });
   const config = new Config({ dataDir, overrides: quick });

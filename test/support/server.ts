@@ -21,11 +21,21 @@ export async function startServer(options: ServerOptions = {}): Promise<HttpClie
   return new HttpClient(server.url);
 }
 
-/** A folder that goes with the file's last test. */
+const folders: string[] = [];
+
+/**
+ * A folder that is removed when the process ends, whatever has become of its tests. Not earlier: hooks run in the order in
+ * which they were given, and a server that is closed after its folder was removed would write there again.
+ */
 export function temporaryFolder(): string {
+  if (folders.length === 0) process.once('exit', removeFolders);
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tuffet-test-'));
-  after(() => fs.rmSync(folder, { recursive: true, force: true }));
+  folders.push(folder);
   return folder;
+}
+
+function removeFolders(): void {
+  for (const folder of folders) fs.rmSync(folder, { recursive: true, force: true });
 }
 
 let databases = 0;
