@@ -35,7 +35,8 @@ describe('Active tasks', () => {
     let running = false;
     for (;;) {
       const [tasks, info] = await Promise.all([client.get('/_active_tasks'), client.get(db)]);
-      seen.push(...tasks.body);
+      // The volume may be copied at the end, which is a task of another form.
+      seen.push(...tasks.body.filter(({ type }: { type: string }) => type !== 'volume_compaction'));
       running ||= info.body.compact_running;
       if (!info.body.compact_running && tasks.body.length === 0) break;
     }
