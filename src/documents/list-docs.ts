@@ -36,9 +36,6 @@ export interface ListQuery extends Bounds {
 const pieceBytes = 64 * 1024;
 const pieceRows = 2_000;
 const rowsAtOnce = 50;
-/** A row is about twice as long as the part of the record that it is made of. */
-const headsOfRecords = { headBytes: plainHeadBytes, bytesMax: pieceBytes / 2 };
-const wholeRecords = { bytesMax: pieceBytes };
 
 /**
  * The rows of a listing, as text, piece by piece. Each piece is read at one moment; the next goes on behind the last
@@ -97,10 +94,10 @@ export class Listing {
   }
 
   *pieces(): Generator<Bytes> {
-    const { descending, limit } = this.query;
+    const { descending, includeDocs } = this.query;
+    const isWhole = includeDocs || this.kind === 'local';
     const range = { ...this.#range };
-    let skip = this.query.skip;
-    let left = limit;
+    let { skip, limit: left } = this.query;
     let separator = '\n';
     while (left > 0 && range.start < range.end) {
       const slice = this.database.runtime.slice();
@@ -108,11 +105,14 @@ export class Listing {
       let rows = 0;
       let last: Bytes | undefined;
       const found = this.database.collection.docs(this.#table, {
-        ...range,
+        start: range.start,
+        end: range.end,
         reverse: descending,
         offset: skip,
         limit: Math.min(left, pieceRows),
-        ...(this.query.includeDocs || this.kind === 'local' ? wholeRecords : headsOfRecords),
+        headBytes: isWhole ? Infinity : plainHeadBytes,
+        // A row is about twice as long as the part of the record that it is made of.
+        bytesMax: isWhole ? pieceBytes : pieceBytes / 2,
       });
       for (const entry of found) {
         text += separator + this.#row(entry);

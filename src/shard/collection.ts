@@ -7,14 +7,15 @@ import { fromHex, smallBlob } from './blob-record.js';
 import { readBody } from './read-body.js';
 import { decodeDocRecord, decodeWinner, type DocRecord, type WinnerView } from './doc-record.js';
 import type { GroupLog } from './group-log.js';
-import type {
-  ChangesQuery,
-  DocEntry,
-  DocPlace,
-  DocsQuery,
-  DocTable,
-  LocalReader,
-  NumbersQuery,
+import {
+  rangeBehind,
+  type ChangesQuery,
+  type DocEntry,
+  type DocPlace,
+  type DocsQuery,
+  type DocTable,
+  type LocalReader,
+  type NumbersQuery,
 } from './group-reader.js';
 import type { KeyRange } from './key-range.js';
 import { DatabaseKeys } from './keys.js';
@@ -199,15 +200,14 @@ export class Collection implements LocalReader {
     return bytes === undefined ? undefined : decodeLocal(bytes);
   }
 
-  docs(table: DocTable, { start, end, bytesMax = Infinity, ...query }: DocsQuery): DocEntry[] {
+  docs(table: DocTable, query: DocsQuery): DocEntry[] {
     const prefix = this.#keys.prefixOf(table);
-    const range = { ...query, start: prefix + start, end: prefix + end, keyFrom: prefix.length };
     const found: DocEntry[] = [];
     let bytes = 0;
-    for (const entry of this.#store.entries(range)) {
+    for (const entry of this.#store.entries(rangeBehind(prefix, query))) {
       bytes += prefix.length + entry.key.length + entry.value.length;
       found.push(entry);
-      if (bytes >= bytesMax) break;
+      if (bytes >= (query.bytesMax ?? Infinity)) break;
     }
     return found;
   }

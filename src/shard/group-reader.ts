@@ -1,6 +1,6 @@
 import type { Bytes } from '../base/bytes.js';
 import type { RevNode, RevTree } from '../revisions/tree.js';
-import type { NumberedEntry } from '../storage/store.js';
+import type { NumberedEntry, Range } from '../storage/store.js';
 import type { DocRecord, WinnerView } from './doc-record.js';
 import type { KeyRange } from './key-range.js';
 import type { LocalRecord } from './local-record.js';
@@ -37,6 +37,13 @@ export interface DocsQuery extends KeyRange {
   bytesMax?: number;
   /** Where the beginning of each value is enough: so many bytes of it. There may be more. */
   headBytes?: number;
+}
+
+/** The range of a query in a table whose keys begin with `prefix`. Made member by member: spreading costs as much as a row. */
+export function rangeBehind(prefix: Bytes, query: DocsQuery): Range {
+  const { start, end, reverse = false, headBytes = Infinity, offset = 0, limit } = query;
+  const keyFrom = prefix.length;
+  return { start: prefix + start, end: prefix + end, reverse, headBytes, keyFrom, offset, limit };
 }
 
 /** Changes of one shard, behind one sequence and up to another. */

@@ -1,7 +1,7 @@
 import { failedCommit } from '../base/storage-errors.js';
 import type { Lmdb } from './lmdb-environment.js';
 import type { LmdbRecords, Wanted } from './lmdb-records.js';
-import type { Range } from './store.js';
+import type { Bytes, Range } from './store.js';
 
 /** A document is read whole into memory before it is stored; hardly any value is larger than such a body may be. */
 export const valueBytesUsualMax = 64 * 1024 * 1024;
@@ -32,6 +32,19 @@ export interface RangeSource {
   probe(): void;
 }
 
+/** A range that can be stepped through as long as its database is open. */
+export class GuardedRange<T> implements Iterable<T> {
+  constructor(
+    private readonly found: Iterable<T>,
+    private readonly source: RangeSource,
+    private readonly wanted: Wanted,
+  ) {}
+
+  [Symbol.iterator](): Iterator<T> {
+    return new RangeIterator(this.found, this.source, this.wanted);
+  }
+}
+
 /**
  * Steps through a range for as long as its database is open. After that, a step or the end of an iteration would have the
  * library use memory of a transaction that is gone.
@@ -39,7 +52,7 @@ export interface RangeSource {
  * The library takes most errors at the beginning of a range for its end, such as that no read transaction can be begun. So
  * where nothing was found, it is looked whether something can be read, and the range is read once more.
  */
-export class RangeIterator<T> implements Iterator<T> {
+class RangeIterator<T> implements Iterator<T> {
   #iterator: Iterator<T> | undefined;
 
   constructor(
@@ -103,14 +116,26 @@ export function countRange(
   return db.getKeysCount({ start, end });
 }
 
+/** As the library takes them. Every member is always there: objects of one form are made and read fastest. */
+export interface LmdbRange {
+  start: Bytes;
+  end: Bytes;
+  reverse: boolean;
+  exclusiveStart: boolean;
+  inclusiveEnd: boolean;
+  offset: number;
+  limit: number;
+}
+
 /** LMDB walks backwards from `start`, which belongs to the range, down to `end`, which does not. */
-export function lmdbRange({ start, end, reverse, offset, limit }: Range): object {
-  const bounds = reverse
-    ? { start: end, end: start, reverse, exclusiveStart: true, inclusiveEnd: true }
-    : { start, end };
+export function lmdbRange({ start, end, reverse = false, offset = 0, limit = Infinity }: Range): LmdbRange {
   return {
-    ...bounds,
-    ...(offset === undefined ? {} : { offset }),
-    ...(limit === undefined ? {} : { limit }),
+    start: reverse ? end : start,
+    end: reverse ? start : end,
+    reverse,
+    exclusiveStart: reverse,
+    inclusiveEnd: reverse,
+    offset,
+    limit,
   };
 }

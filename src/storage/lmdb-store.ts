@@ -18,10 +18,10 @@ import { checksumBytes, currentSums } from './checksum.js';
 import { formatKey, formatOf } from './lmdb-format.js';
 import {
   countRange,
+  GuardedRange,
   hasRoom,
   lmdbRange,
   makeRoom,
-  RangeIterator,
   valueBytesUsualMax,
   type RangeSource,
 } from './lmdb-reading.js';
@@ -166,8 +166,7 @@ export class LmdbStore implements Store {
   }
 
   #guarded<T>(found: Iterable<T>, wanted: Wanted): Iterable<T> {
-    const source = this.#source;
-    return { [Symbol.iterator]: () => new RangeIterator(found, source, wanted) };
+    return new GuardedRange(found, this.#source, wanted);
   }
 
   write(batch: readonly Write[]): Commit {
