@@ -19,8 +19,9 @@ import { warnings } from './warnings.js';
 import type { Database } from '../node/database.js';
 import { designOf, viewOf } from '../design/design-docs.js';
 import { designPrefix } from '../shard/doc-id.js';
+import type { LocalReader } from '../shard/group-reader.js';
 import { checkPartition, partitionRange } from '../shard/partitions.js';
-import { checkVisible } from '../node/read-gate.js';
+import { checkVisible, type Show } from '../node/read-gate.js';
 import { queryIndexes } from './query-indexes.js';
 import type { ViewSource } from '../views/query-view.js';
 import { viewSource } from '../views/view-source.js';
@@ -184,20 +185,7 @@ export class DocSearch {
 
   #source(): DocSource {
     const { registry, database, user } = this.context;
-    const show = registry.showFor(database, user);
-    const visible: Visible | undefined =
-      show &&
-      ((id, content) => {
-        const shown = show(id, content);
-        return shown instanceof RequestError ? undefined : shown;
-      });
-    return {
-      get collection() {
-        return database.collection;
-      },
-      shardOf: (id) => database.shardOf(id),
-      visible,
-    };
+    return new DatabaseSource(database, visibleTo(registry.showFor(database, user)));
   }
 
   #reader(): IndexReader {
@@ -227,6 +215,32 @@ export class DocSearch {
     );
     return isOther ? undefined : new Seen(positions.map(({ seq }) => seq));
   }
+}
+
+/** The documents of a database, read from the groups that it has by then. */
+class DatabaseSource implements DocSource {
+  constructor(
+    private readonly database: Database,
+    readonly visible: Visible | undefined,
+  ) {}
+
+  get collection(): LocalReader {
+    return this.database.collection;
+  }
+
+  shardOf(id: Bytes): number {
+    return this.database.shardOf(id);
+  }
+}
+
+function visibleTo(show: Show | undefined): Visible | undefined {
+  return (
+    show &&
+    ((id, content) => {
+      const shown = show(id, content);
+      return shown instanceof RequestError ? undefined : shown;
+    })
+  );
 }
 
 class MatchCounter implements Collector {
