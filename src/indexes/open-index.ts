@@ -5,13 +5,20 @@ import { IndexKeys } from './index-keys.js';
 import type { IndexState } from './index-state.js';
 import { keyOrder, type KeyOrder } from './key-order.js';
 import { joinBlockRows } from './search-blocks.js';
-import { TreeWriter } from './tree/tree-writer.js';
+import { NodeCache } from './tree/node-cache.js';
 import type { Reducer } from './tree/reducer.js';
+import { TreeReader } from './tree/tree-reader.js';
+import { TreeWriter } from './tree/tree-writer.js';
+
+/** Nodes that an update has decoded: it reads many of them several times. */
+const nodesBytesMax = 8 * 1024 * 1024;
 
 /** One index, opened for writing. */
 export class OpenIndex {
   readonly keys: IndexKeys;
   readonly order: KeyOrder;
+  /** Ends with the update: ids of nodes are used again after a commit that has failed. */
+  readonly #nodes = new NodeCache(nodesBytesMax);
 
   constructor(
     readonly store: Store,
@@ -29,7 +36,11 @@ export class OpenIndex {
     return isSearchMap(this.view.map);
   }
 
-  /** A writer that reads the tree from where it is whole: the store, or the store and what is on its way there. */
+  /** The tree, read from where it is whole: the store, or the store and what is on its way there. */
+  reader(store: Pick<Store, 'get'>): TreeReader {
+    return new TreeReader(store, this.keys.tree, this.state.tree, this.order.compare, this.#nodes);
+  }
+
   writer(store: Pick<Store, 'get'>): TreeWriter {
     const join = this.isSearch ? joinBlockRows : undefined;
     return new TreeWriter(
@@ -39,7 +50,7 @@ export class OpenIndex {
       this.order.compare,
       this.reducers,
       this.runtime,
-      undefined,
+      this.#nodes,
       join,
     );
   }

@@ -26,7 +26,7 @@ import { SearchFields } from './search-fields.js';
 import { decodeNote, encodeNote } from './search-notes.js';
 import { DocNumbers } from './search-numbers.js';
 import type { Row, RowKey } from './tree/row.js';
-import { TreeReader } from './tree/tree-reader.js';
+import type { TreeReader } from './tree/tree-reader.js';
 
 /** What a document takes in memory beside its texts, roughly. */
 const docOverheadBytes = 300;
@@ -110,12 +110,12 @@ export class SearchBatch implements Batch {
     ids: readonly Bytes[],
     fresh: boolean,
   ): Promise<AppliedBatch> {
-    const numbers = new DocNumbers(index, store);
+    const tree = index.reader(store);
+    const numbers = new DocNumbers(tree);
     const firstNew = numbers.following;
     const slice = this.runtime.slice();
     const numbered = await this.#number(index, numbers, fresh, slice);
     if (numbers.following > firstNew) numbered.rows.set(counterKey, { inserts: [numbers.row], removals: [] });
-    const tree = new TreeReader(store, index.keys.tree, index.state.tree, compareBytes);
     const { inserts, removals } = await this.#changes(tree, numbered, firstNew, slice);
     const notes = ids.flatMap((id) => numbered.notes.get(id) ?? []);
     if (inserts.length === 0 && removals.length === 0) return { writes: [], notes, tree: index.state.tree };

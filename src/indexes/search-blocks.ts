@@ -1,4 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
+import { editBlock } from '../search/edit-block.js';
 import {
   blockCount,
   BlockWriter,
@@ -9,7 +10,7 @@ import {
   type RawPosting,
 } from '../search/posting-block.js';
 import { docNumber, isBlockKind, kindOf, readDocNumber } from '../search/postings.js';
-import { decoding } from './index-damage.js';
+import { decoding, IndexDamage } from './index-damage.js';
 import type { SortedLog } from './posting-log.js';
 import type { Reducer } from './tree/reducer.js';
 import type { Row, RowKey } from './tree/row.js';
@@ -50,9 +51,15 @@ export function changeBlocks(
   const affected = new Set(docs);
   let next = 0;
   for (let i = 0; i < docs.length;) {
-    const row = blockAt(tree, key, docs[i]!);
-    const end = row === undefined ? Infinity : firstBehind(tree, key, row.id);
+    const { row, end } = blockAt(tree, key, docs[i]!);
     while (i < docs.length && docs[i]! < end) i++;
+    if (docs.length === 1 && row !== undefined) {
+      const value = decoding(() => editBlock(blockOf(row), docs[0]!, added[0]));
+      if (value !== undefined) {
+        if (value !== row.value) changes.inserts.push({ ...blockRow(key, blockOf(row)), value });
+        return;
+      }
+    }
     const before = row === undefined ? [] : decoding(() => rawPostings(blockOf(row)));
     const kept = before.filter(({ doc }) => !affected.has(doc));
     const from = next;
@@ -82,21 +89,16 @@ function* inBlocks(postings: readonly RawPosting[]): Generator<Block> {
   if (last !== undefined) yield last;
 }
 
-/** The block that has a document, or would have it. */
-function blockAt(tree: TreeReader, key: Bytes, doc: number): Row | undefined {
-  const [before] = tree.rows(
-    { key, after: false },
-    { key, id: docNumber(doc), after: true },
-    { descending: true, limit: 1 },
-  );
-  if (before !== undefined) return before;
-  const [first] = tree.rows({ key, after: false }, { key, after: true }, { limit: 1 });
-  return first;
-}
-
-function firstBehind(tree: TreeReader, key: Bytes, id: Bytes): number {
-  const [row] = tree.rows({ key, id, after: true }, { key, after: true }, { limit: 1 });
-  return row === undefined ? Infinity : readDocNumber(row.id);
+/** The block of a term that has a document, or would have it, and the first document of the next one. */
+function blockAt(tree: TreeReader, key: Bytes, doc: number): { row: Row | undefined; end: number } {
+  const rank = tree.rank({ key, id: docNumber(doc), after: true });
+  const rows = [...tree.rows(undefined, undefined, { skip: Math.max(0, rank - 1), limit: 3 })];
+  const first = rows.findIndex((row) => row.key === key);
+  const next = rows[first + 1];
+  return {
+    row: rows[first],
+    end: first >= 0 && next?.key === key ? readDocNumber(next.id) : Infinity,
+  };
 }
 
 /** Puts small blocks together that stand beside each other in the tree. */
@@ -112,10 +114,28 @@ export interface BlockTotals {
   length: number;
 }
 
-export const decodeTotals = (reduction: Bytes): BlockTotals => {
-  const [docs, length] = reduction.split(' ');
-  return { docs: Number(docs), length: Number(length) };
-};
+export function decodeTotals(reduction: Bytes): BlockTotals {
+  const totals = { docs: 0, length: 0 };
+  addTotals(totals, reduction);
+  return totals;
+}
+
+const space = 0x20;
+const zero = 0x30;
+
+/** Each change of a leaf adds up the totals of all its neighbours again, so this makes no object for each. */
+function addTotals(totals: BlockTotals, reduction: Bytes): void {
+  let docs = 0;
+  let at = 0;
+  for (let code; (code = reduction.charCodeAt(at++)) !== space;) {
+    if (!(code >= zero)) throw new IndexDamage('the totals of a node are no numbers');
+    docs = docs * 10 + code - zero;
+  }
+  let length = 0;
+  for (; at < reduction.length; at++) length = length * 10 + reduction.charCodeAt(at) - zero;
+  totals.docs += docs;
+  totals.length += length;
+}
 
 const encodeTotals = ({ docs, length }: BlockTotals): Bytes => `${docs} ${length}`;
 
@@ -136,13 +156,8 @@ export const blocksReducer: Reducer = {
   reduce: (groups) => groups.map((rows) => encodeTotals(rowTotals(rows))),
   rereduce: (groups) =>
     groups.map((values) => {
-      let docs = 0;
-      let length = 0;
-      for (const value of values) {
-        const totals = decodeTotals(value);
-        docs += totals.docs;
-        length += totals.length;
-      }
-      return encodeTotals({ docs, length });
+      const totals = { docs: 0, length: 0 };
+      for (const value of values) addTotals(totals, value);
+      return encodeTotals(totals);
     }),
 };

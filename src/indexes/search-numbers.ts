@@ -1,17 +1,13 @@
 import type { Bytes } from '../base/bytes.js';
-import { compareBytes } from '../json/compare-keys.js';
 import { counterKey, docNumber } from '../search/postings.js';
-import type { Store } from '../storage/store.js';
-import type { OpenIndex } from './open-index.js';
 import type { Row } from './tree/row.js';
-import { TreeReader } from './tree/tree-reader.js';
+import type { TreeReader } from './tree/tree-reader.js';
 
 /** Gives the documents of a search index their numbers. A document keeps its number for as long as it is in the index. */
 export class DocNumbers {
   #next: number;
 
-  constructor(index: OpenIndex, store: Pick<Store, 'get'>) {
-    const tree = new TreeReader(store, index.keys.tree, index.state.tree, compareBytes);
+  constructor(tree: TreeReader) {
     const at = { key: counterKey, after: false };
     const [counter] = tree.rows(at, { ...at, after: true });
     this.#next = counter === undefined ? 1 : Number(counter.value);

@@ -11,12 +11,12 @@ import { CorruptRecord } from '../base/corrupt-record.js';
  * term stands once, which is then not said again. Each position is the distance from the one before. Lists of documents
  * without terms (of the documents that have a number, or a field) have the frequency 0 and no positions.
  */
-const docsMax = 128;
+export const docsMax = 128;
 /** Longer values have records of their own in the tree. */
-const bytesMax = 1_000;
+export const bytesMax = 1_000;
 const onceBit = 1;
 const boostBit = 2;
-const headFactor = 4;
+export const headFactor = 4;
 const scratchBytes = 64 * 1024;
 
 /** Boosts are kept as so many thousandths. */
@@ -135,15 +135,20 @@ export function rawPostings({ first, value }: Block): RawPosting[] {
     const bodyAt = varintEnd(value, at);
     const flags = head % headFactor;
     doc += Math.floor(head / headFactor);
-    at = bodyAt;
-    const frequency = (flags & onceBit) !== 0 ? 1 : readVarintAt(value, at);
-    if ((flags & onceBit) === 0) at = varintEnd(value, at);
-    at = varintEnd(value, at);
-    if ((flags & boostBit) !== 0) at = varintEnd(value, at);
-    at = positionsEnd(value, at, frequency);
+    at = bodyEnd(value, bodyAt, flags);
     postings.push({ doc, flags, body: value.slice(bodyAt, at) });
   }
   return postings;
+}
+
+/** Where a posting ends, all of which but its head begins at a place. */
+export function bodyEnd(value: Bytes, bodyAt: number, flags: number): number {
+  let at = bodyAt;
+  const frequency = (flags & onceBit) !== 0 ? 1 : readVarintAt(value, at);
+  if ((flags & onceBit) === 0) at = varintEnd(value, at);
+  at = varintEnd(value, at);
+  if ((flags & boostBit) !== 0) at = varintEnd(value, at);
+  return positionsEnd(value, at, frequency);
 }
 
 /** Postings of one term, member by member. */
@@ -217,9 +222,9 @@ function positionsEnd(value: Bytes, at: number, frequency: number): number {
   return at;
 }
 
-const postingsAt = (value: Bytes): number => varintEnd(value, varintEnd(value, 0));
+export const postingsAt = (value: Bytes): number => varintEnd(value, varintEnd(value, 0));
 
-function checkedCount(value: Bytes): number {
+export function checkedCount(value: Bytes): number {
   const count = blockCount(value);
   if (count > value.length) throw new CorruptRecord('a block of postings has no end');
   return count;

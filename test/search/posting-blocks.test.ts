@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { CorruptRecord } from '../../src/base/corrupt-record.js';
 import { makeAnalyzer } from '../../src/search/analysis/analyzer.js';
 import { wordEnd, isScannable, wordStart } from '../../src/search/analysis/word-scan.js';
+import { editBlock } from '../../src/search/edit-block.js';
 import {
   blockCount,
   BlockWriter,
@@ -73,6 +74,42 @@ test(`postings are read from blocks as they were written (seed ${seed})`, () => 
     const again = blocks.flatMap((block) => rawPostings(block)).map((posting) => writer.take(posting));
     assert.deepEqual(read([...again, writer.finish()].filter((block) => block !== undefined)), postings);
   }
+});
+
+test(`one posting of a block is replaced, left out and put in (seed ${seed})`, () => {
+  const random = new Random(seed);
+  let edits = 0;
+  for (let i = 0; i < 300; i++) {
+    const postings = randomPostings(random, 1 + random.below(40));
+    const [block] = blocksOf(postings);
+    const held = read([block!]);
+    const chosen = held[random.below(held.length)]!;
+    const doc = chosen.doc + random.below(2) * random.below(5);
+    const [posting] = randomPostings(random, 1);
+    const added = random.below(2) === 0 ? undefined : { ...posting!, doc };
+    const raw = added && rawPostings(blocksOf([added])[0]!)[0];
+    const value = editBlock(block!, doc, raw);
+    if (value === undefined) {
+      assert.ok(
+        (doc === block!.first && raw === undefined) || held.length >= 128 || block!.value.length > 700,
+      );
+      continue;
+    }
+    edits++;
+    const rest = held.filter((each) => each.doc !== doc);
+    const wanted = [...rest, ...(added === undefined ? [] : [added])].sort((a, b) => a.doc - b.doc);
+    const edited = { first: block!.first, value };
+    assert.deepEqual(read([edited]), wanted);
+    // Count and span are right: the next block is joined behind the last document.
+    const next = blocksOf([{ ...posting!, doc: wanted.at(-1)!.doc + 7 }])[0]!;
+    const joined = joinBlocks(edited, next);
+    if (joined !== undefined)
+      assert.deepEqual(
+        read([{ first: edited.first, value: joined }]).map((each) => each.doc),
+        [...wanted.map((each) => each.doc), next.first],
+      );
+  }
+  assert.ok(edits > 100);
 });
 
 test(`neighbouring blocks are joined as long as they are small (seed ${seed})`, () => {
