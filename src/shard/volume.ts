@@ -1,16 +1,15 @@
 import { SystemRuntime, type Runtime } from '../base/runtime.js';
 import { GroupCommit } from '../storage/group-commit.js';
-import { type Bytes, type Store, type Write } from '../storage/store.js';
+import { RangeCopy } from '../storage/range-copy.js';
+import { copiedKeys, type Store, type Write } from '../storage/store.js';
 import { GroupFollowers, GroupLog } from './group-log.js';
 import type { DatabaseKeys } from './keys.js';
 import { namesFile, releasedBlobs } from './volume-blobs.js';
 import { VolumeJournal } from './volume-journal.js';
 import { volumeBytes, WriteView, type Touched } from './write-view.js';
 
-/** Keys that are carried over to a copy of the store in one commit, and about how many bytes. */
-const carriedKeysMax = 2_000;
-const carriedBytesMax = 8 * 1024 * 1024;
-/** How often that is done before writers are kept waiting, however much they have changed meanwhile. */
+/** Keys that may be left to carry over while writers wait, and how often fewer are tried for. */
+const lastKeysMax = 500;
 const carryRoundsMax = 10;
 
 /**
@@ -24,12 +23,8 @@ export class Volume {
   /** What changes the volume itself. */
   readonly journal: VolumeJournal;
   #store: Store;
-  /** The batch that was handed to the store last. */
-  #sealed: readonly Write[] = [];
   /** Told of every batch of writes, when readers see it. */
   readonly #watchers = new Set<(writes: readonly Write[]) => void>();
-  /** While the store is being copied: the keys that changed since. */
-  #changed: Set<Bytes> | undefined;
 
   constructor(
     readonly slot: number,
@@ -45,8 +40,6 @@ export class Volume {
       () => this.#store,
       this.#view,
       (writes) => {
-        this.#sealed = writes;
-        for (const { key } of this.#changed === undefined ? [] : writes) this.#changed!.add(key);
         const touched = this.#view.takeTouched();
         return () => {
           for (const watch of this.#watchers) watch(writes);
@@ -112,24 +105,27 @@ export class Volume {
   }
 
   /**
-   * Puts a compact copy in the place of the store. Writing goes on during the copying; what has changed meanwhile is
-   * carried over in the short moment, without writers, in which `adopt` makes the copy the one that counts.
+   * Puts a compact copy in the place of the store. Writing goes on during the copying; the last of what has changed meanwhile
+   * is carried over in the short moment, without writers, in which `adopt` makes the copy the one that counts.
    */
   async replaceStore(copy: (from: Store) => Promise<Store>, adopt: () => Promise<void>): Promise<void> {
-    // A batch under way may reach the store only after the copy was taken.
-    this.#changed = new Set(this.#sealed.map(({ key }) => key));
     let fresh: Store | undefined;
+    const changes = new RangeCopy({
+      source: () => this.#store,
+      ranges: [copiedKeys],
+      write: (writes) => fresh!.write(writes).flushed,
+      runtime: this.runtime,
+    });
+    // From before the copying begins: a batch under way may reach the store only after the copy was taken.
+    const unwatch = this.watch((writes) => changes.noteWrites(writes));
     try {
-      fresh = await copy(this.#store);
-      const next = fresh;
-      // Most of what has changed is carried over while writing goes on, so that writers have to wait for the last of it only.
-      for (let round = 0; round < carryRoundsMax && this.#changed.size > carriedKeysMax; round++) {
-        const changed = this.#changed;
-        this.#changed = new Set(this.#sealed.map(({ key }) => key));
-        await this.#carry(changed, next);
-      }
+      const next = (fresh = await copy(this.#store));
+      // Most of what has changed is carried over while writing goes on, so that writers wait for the last of it only.
+      for (let round = 0; round < carryRoundsMax && changes.behind > lastKeysMax; round++)
+        await changes.carry();
       await this.#commits.runExclusive(async () => {
-        await this.#carry(this.#changed!, next);
+        await changes.carry();
+        this.#checkComplete(next);
         await adopt();
         const replaced = this.#store;
         this.#store = next;
@@ -139,26 +135,17 @@ export class Volume {
       if (fresh !== undefined && fresh !== this.#store) await fresh.close();
       throw error;
     } finally {
-      this.#changed = undefined;
+      unwatch();
     }
   }
 
-  /** Brings keys of a copy up to date with the store. */
-  async #carry(changed: ReadonlySet<Bytes>, copy: Store): Promise<void> {
-    const slice = this.runtime.slice();
-    let writes: Write[] = [];
-    let bytes = 0;
-    for (const key of changed) {
-      const value = this.#store.get(key);
-      writes.push({ key, value });
-      bytes += key.length + (value?.length ?? 0);
-      if (slice.isOver) await slice.next();
-      if (writes.length < carriedKeysMax && bytes < carriedBytesMax) continue;
-      await copy.write(writes).flushed;
-      writes = [];
-      bytes = 0;
-    }
-    if (writes.length > 0) await copy.write(writes).flushed;
+  /** Nothing is removed for a copy that lacks something, however that came to be. */
+  #checkComplete(copy: Store): void {
+    const [expected, found] = [this.#store.keyCount(), copy.keyCount()];
+    if (found !== expected)
+      throw new Error(
+        `the copy of volume ${this.slot} has ${found} keys instead of ${expected}; it is not used`,
+      );
   }
 
   async close(): Promise<void> {

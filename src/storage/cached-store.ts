@@ -69,6 +69,10 @@ export class CachedStore implements Store {
     return this.store.size();
   }
 
+  keyCount(): number {
+    return this.store.keyCount();
+  }
+
   copyTo(folder: string): Promise<void> {
     return this.store.copyTo(folder);
   }

@@ -100,7 +100,10 @@ interface LmdbStats {
   treeLeafPageCount: number;
   overflowPages: number;
   lastPageNumber: number;
+  entryCount: number;
 }
+
+export const lmdbKeyCount = (db: Lmdb): number => (db.getStats() as LmdbStats).entryCount;
 
 export function lmdbSize(db: Lmdb): StoreSize {
   const stats = db.getStats() as LmdbStats;

@@ -6,6 +6,7 @@ import { failedCommit, storageRefusal } from '../base/storage-errors.js';
 import {
   checkKey,
   closedDatabase,
+  lmdbKeyCount,
   lmdbSize,
   notShared,
   openLmdb,
@@ -161,8 +162,7 @@ export class LmdbStore implements Store {
   }
 
   #range(range: Range, wanted: Wanted): Iterable<Entry> {
-    const found: unknown = this.#db.getRange(lmdbRange(range) as never);
-    return this.#guarded(found as Iterable<Entry>, wanted);
+    return this.#guarded<Entry>(this.#db.getRange(lmdbRange(range) as never) as never, wanted);
   }
 
   #guarded<T>(found: Iterable<T>, wanted: Wanted): Iterable<T> {
@@ -252,6 +252,10 @@ export class LmdbStore implements Store {
 
   size(): StoreSize {
     return lmdbSize(this.#db);
+  }
+
+  keyCount(): number {
+    return lmdbKeyCount(this.#db) - (this.#read(probeKey) === undefined ? 0 : 1);
   }
 
   /** What is committed now, until it is released: pages in use from now on stay as they are meanwhile. */

@@ -76,6 +76,10 @@ export class MemoryStore implements Store {
     return { file_bytes: this.#bytes, used_bytes: this.#bytes };
   }
 
+  keyCount(): number {
+    return this.#values.size;
+  }
+
   copyTo(): Promise<void> {
     return Promise.reject(new Error('an in-memory store has no folder to copy to'));
   }

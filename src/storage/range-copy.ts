@@ -17,7 +17,7 @@ export interface CopiedRange {
 
 export interface RangeCopyOptions {
   /** Asked for each time, as it may be replaced by another that holds the same. */
-  source: () => Pick<Store, 'entries' | 'get'>;
+  source: () => Pick<Store, 'entries' | 'getUncached'>;
   ranges: readonly CopiedRange[];
   /** What an entry of the source is in the copy; `value` is undefined for a key that was removed. By itself, the same. */
   map?: (key: Bytes, value: Bytes | undefined) => readonly Write[];
@@ -37,7 +37,8 @@ export interface RangeCopyOptions {
  * each key, what it is or an older value and a note. When nothing is written any more and all that is noted has been carried
  * over, it has all.
  *
- * `copy` and `carry` are called one after the other, never at the same time.
+ * `copy` and `carry` are called one after the other, never at the same time. In place of `copy`, anything may bring the target
+ * to what the source was at some moment after notes began: `Volume.replaceStore` leaves that to LMDB.
  */
 export class RangeCopy {
   #changed = new Set<Bytes>();
@@ -109,7 +110,7 @@ export class RangeCopy {
       let keys = 0;
       const slice = runtime.slice();
       for (const key of changed) {
-        const value = source().get(key);
+        const value = source().getUncached(key);
         for (const write of this.#map(key, value)) writes.push(write);
         bytes += key.length + (value?.length ?? 0);
         if (writes.length < keysMax && bytes < bytesMax && !isOver(slice, ++keys)) continue;

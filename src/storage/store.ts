@@ -78,6 +78,8 @@ export interface Store {
   /** Lets readers of this thread see what another thread has committed to the same store. */
   refresh(): void;
   size(): StoreSize;
+  /** How many keys a copy has to have. */
+  keyCount(): number;
   /** Writes a compact copy of what is committed now into an empty folder. */
   copyTo(folder: string): Promise<void>;
   close(): Promise<void>;
@@ -90,6 +92,9 @@ export interface StoreSnapshot extends Pick<Store, 'get' | 'entries'> {
 
 /** The longest key every store takes. */
 export const keyBytesMax = 1978;
+
+/** What a copy of a store consists of: every key but that of one zero byte, which comes and goes. */
+export const copiedKeys = { start: '\0\0', end: '\xff'.repeat(keyBytesMax) };
 
 /** The first key that does not begin with `prefix`. */
 export function prefixEnd(prefix: Bytes): Bytes {

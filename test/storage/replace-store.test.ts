@@ -8,7 +8,8 @@ import { DatabaseKeys } from '../../src/shard/keys.js';
 import { Volume } from '../../src/shard/volume.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import { MemoryStore } from '../../src/storage/memory-store.js';
-import type { Commit, Store, Write } from '../../src/storage/store.js';
+import type { Commit, Entry, Store, Write } from '../../src/storage/store.js';
+import { entriesOf } from './entries.js';
 
 const instance = 1;
 const keys = new DatabaseKeys(instance);
@@ -85,7 +86,55 @@ test('what changed during the copying is carried over in small parts, the loop t
   );
   assert.ok(before >= 40_000, String(before));
   assert.equal(after, before);
-  assert.ok(copy.batches.length >= 20 && Math.max(...copy.batches) <= 2_000, copy.batches.join());
+  assert.ok(copy.batches.length >= 20 && Math.max(...copy.batches) <= 500, copy.batches.join());
+});
+
+test('what is added before the first and behind the last key when the copy has been taken is in it', async () => {
+  const source = new MemoryStore();
+  const volume = new Volume(0, source, () => {});
+  await save(volume, 'm');
+  let expected: Entry[] = [];
+  const outside = [instance - 1, instance + 1];
+  const keyIn = (group: number): string => new DatabaseKeys(group).live('added');
+  await volume.replaceStore(
+    async (from) => {
+      const copy = copied(from);
+      for (const group of outside) {
+        const writes = [{ key: keyIn(group), value: '1' }];
+        await volume.journal.record({ type: 'fill', instance: group, writes });
+      }
+      await save(volume, 'z');
+      return copy;
+    },
+    () => Promise.resolve(void (expected = entriesOf(source))),
+  );
+  assert.notEqual(volume.store, source);
+  assert.deepEqual(entriesOf(volume.store), expected);
+  assert.deepEqual(
+    outside.map((group) => volume.store.get(keyIn(group))),
+    ['1', '1'],
+  );
+  assert.notEqual(volume.store.get(keys.live('z')), undefined);
+});
+
+test('a copy that lacks something is not used', async () => {
+  const source = new MemoryStore();
+  const volume = new Volume(3, source, () => {});
+  await save(volume, 'a');
+  let isAdopted = false;
+  const replaced = volume.replaceStore(
+    async (from) => {
+      const copy = copied(from);
+      await copy.write([{ key: keys.live('a'), value: undefined }]).flushed;
+      return copy;
+    },
+    () => Promise.resolve(void (isAdopted = true)),
+  );
+  await assert.rejects(replaced, /copy of volume 3 has \d+ keys instead of/);
+  assert.equal(isAdopted, false);
+  assert.equal(volume.store, source);
+  await save(volume, 'b');
+  assert.notEqual(source.get(keys.live('b')), undefined);
 });
 
 function temporaryFolder(t: TestContext): string {
