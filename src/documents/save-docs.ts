@@ -40,15 +40,23 @@ export type Saved = Rev | RequestError;
  * Saves documents with whatever attachments they bring, each on its own, and tells what became of each, in their
  * order. Every write of documents takes this way.
  */
-export async function saveDocs(
+export function saveDocs(
   registry: DatabaseRegistry,
   database: Database,
   inputs: readonly NamedInput[],
   options: SaveOptions,
 ): Promise<Saved[]> {
   for (const { id } of inputs) database.checkId(id);
-  if (!inputs.some(({ attachments }) => attachments !== undefined))
-    return await saveAttached(registry, database, inputs, options);
+  const isPlain = inputs.every(({ attachments }) => attachments === undefined);
+  return (isPlain ? saveAttached : saveWithAttachments)(registry, database, inputs, options);
+}
+
+async function saveWithAttachments(
+  registry: DatabaseRegistry,
+  database: Database,
+  inputs: readonly NamedInput[],
+  options: SaveOptions,
+): Promise<Saved[]> {
   const blobs = new NewBlobs();
   try {
     const attached = await attach(registry, database, inputs, options.newEdits, blobs, options.follower);

@@ -12,17 +12,21 @@ const noBytes = Buffer.alloc(0);
  * The whole body of a request, unpacked. Refuses as soon as it is known to be larger than `bytesMax`. What is not small takes
  * its share of the memory first.
  */
-export async function readBody(
+export function readBody(
   request: IncomingMessage,
   bytesMax: number,
   share: () => Share,
 ): Promise<Buffer> {
   const encoding = headerOf(request, 'content-encoding') ?? 'identity';
-  if (encoding !== 'identity' && encoding !== 'gzip') {
-    throw unsupported(encoding);
-  }
-  const bytes = await readRaw(request, bytesMax, share);
-  return encoding === 'identity' ? bytes : await unpack(bytes, Math.min(bytesMax, unpackedBytesMax), share());
+  if (encoding !== 'identity' && encoding !== 'gzip') throw unsupported(encoding);
+  const declared = Number(headerOf(request, 'content-length') ?? 0);
+  if (declared > bytesMax) throw tooLarge();
+  const reading =
+    declared > uncountedBytes.body
+      ? readLarge(request, declared, bytesMax, share)
+      : gather(request, bytesMax, share);
+  if (encoding === 'identity') return reading;
+  return reading.then((bytes) => unpack(bytes, Math.min(bytesMax, unpackedBytesMax), share()));
 }
 
 async function unpack(packed: Buffer, bytesMax: number, share: Share): Promise<Buffer> {
@@ -91,13 +95,14 @@ const unsupported = (encoding: string): RequestError =>
 
 const tooLarge = (): RequestError => new RequestError('too_large', 'the request entity is too large');
 
-async function readRaw(request: IncomingMessage, bytesMax: number, shareOf: () => Share): Promise<Buffer> {
-  const declared = Number(headerOf(request, 'content-length') ?? 0);
-  if (declared > bytesMax) throw tooLarge();
-  if (declared > uncountedBytes.body) {
-    const share = shareOf();
-    if (!(await share.grow(declared))) throw noRoomForBody();
-  }
+/** A body that takes its share of the memory before it is read. */
+async function readLarge(
+  request: IncomingMessage,
+  declared: number,
+  bytesMax: number,
+  shareOf: () => Share,
+): Promise<Buffer> {
+  if (!(await shareOf().grow(declared))) throw noRoomForBody();
   return await gather(request, bytesMax, shareOf);
 }
 

@@ -35,13 +35,15 @@ export function boolean(parameter: Parameter): boolean {
 
 export function positive(parameter: Parameter): number {
   const isText = 'text' in parameter;
-  const value = isText ? (/^[+-]?\d+$/.test(parameter.text) ? Number(parameter.text) : NaN) : parameter.value;
+  const value = isText ? (wholeNumber.test(parameter.text) ? Number(parameter.text) : NaN) : parameter.value;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0)
+    return Math.min(value, Number.MAX_SAFE_INTEGER);
   const shown = JSON.stringify(isText ? parameter.text : parameter.value);
-  if (typeof value !== 'number' || !Number.isInteger(value))
-    throw parseError(`Invalid value for integer: ${shown}`);
-  if (value < 0) throw parseError(`Invalid value for positive integer: ${shown}`);
-  return Math.min(value, Number.MAX_SAFE_INTEGER);
+  const kind = typeof value === 'number' && Number.isInteger(value) ? 'positive integer' : 'integer';
+  throw parseError(`Invalid value for ${kind}: ${shown}`);
 }
+
+const wholeNumber = /^[+-]?\d+$/;
 
 export const json = (parameter: Parameter): unknown =>
   'text' in parameter ? parseJsonText(parameter.text) : parameter.value;

@@ -8,24 +8,24 @@ const separators = /[&;]/;
 /** The parameters of a request; of one given twice, the last counts for most. */
 export class Query {
   readonly #values = new Map<string, string>();
-  /** The first values of those that are given twice. */
-  readonly #firsts = new Map<string, string>();
-  readonly #switchedOn = new Set<string>();
+  /** The first values of those that are given twice, which are few. */
+  #firsts: Map<string, string> | undefined;
+  #switchedOn: Set<string> | undefined;
 
   constructor(text: string) {
-    for (const pair of text === '' ? [] : text.split(separators)) {
+    for (const pair of text.includes(';') ? text.split(separators) : text.split('&')) {
       if (pair === '') continue;
       const equals = pair.indexOf('=');
       const name = equals < 0 ? pair : pair.slice(0, equals);
       const value = equals < 0 ? '' : pair.slice(equals + 1);
       this.#set(textOf(name), textOf(value));
-      if (value === 'true') this.#switchedOn.add(textOf(name));
+      if (value === 'true') (this.#switchedOn ??= new Set()).add(textOf(name));
     }
   }
 
   #set(name: string, value: string): void {
     const earlier = this.#values.get(name);
-    if (earlier !== undefined && !this.#firsts.has(name)) this.#firsts.set(name, earlier);
+    if (earlier !== undefined && !this.#firsts?.has(name)) (this.#firsts ??= new Map()).set(name, earlier);
     this.#values.set(name, value);
   }
 
@@ -33,7 +33,7 @@ export class Query {
   lowerCased(): Query {
     const query = new Query('');
     for (const [name, value] of this.#values) query.#values.set(name.toLowerCase(), value);
-    for (const name of this.#switchedOn) query.#switchedOn.add(name.toLowerCase());
+    query.#switchedOn = this.#switchedOn && new Set([...this.#switchedOn].map((name) => name.toLowerCase()));
     return query;
   }
 
@@ -51,7 +51,7 @@ export class Query {
 
   /** The first value of a parameter given twice: how writes take their revision and whether to batch. */
   first(name: string): string | undefined {
-    return this.#firsts.get(name) ?? this.#values.get(name);
+    return this.#firsts?.get(name) ?? this.#values.get(name);
   }
 
   entries(): Iterable<[string, string]> {
@@ -60,7 +60,7 @@ export class Query {
 
   /** Anything but `true` says nothing, even behind a `true`: how reads of documents take their switches. */
   isTrue(name: string): boolean {
-    return this.#switchedOn.has(name);
+    return this.#switchedOn?.has(name) ?? false;
   }
 }
 

@@ -6,8 +6,11 @@ export function limitRows<Request extends { readonly limit: number; readonly par
   config: Config,
   request: Request,
 ): Request {
-  const key = request.partition === undefined ? 'query_limit' : 'partition_query_limit';
-  const most = config.number(`query_server_config/${key}`);
+  const most = config.number(
+    request.partition === undefined
+      ? 'query_server_config/query_limit'
+      : 'query_server_config/partition_query_limit',
+  );
   if (most === Infinity) return request;
   if (request.limit === Infinity) (request as { limit: number }).limit = most;
   if (request.limit > most) throw parseError(`Limit is too large, must not exceed ${most}`);
