@@ -12,11 +12,7 @@ const noBytes = Buffer.alloc(0);
  * The whole body of a request, unpacked. Refuses as soon as it is known to be larger than `bytesMax`. What is not small takes
  * its share of the memory first.
  */
-export function readBody(
-  request: IncomingMessage,
-  bytesMax: number,
-  share: () => Share,
-): Promise<Buffer> {
+export function readBody(request: IncomingMessage, bytesMax: number, share: () => Share): Promise<Buffer> {
   const encoding = headerOf(request, 'content-encoding') ?? 'identity';
   if (encoding !== 'identity' && encoding !== 'gzip') throw unsupported(encoding);
   const declared = Number(headerOf(request, 'content-length') ?? 0);
