@@ -79,6 +79,8 @@ const derivingMax = 2;
  */
 export class PasswordHasher {
   readonly #deriving = new Semaphore(derivingMax);
+  /** Hashes computed with PBKDF2 so far. */
+  count = 0;
 
   constructor(private readonly runtime: Runtime) {}
 
@@ -118,6 +120,7 @@ export class PasswordHasher {
     bytes: number,
     digest: string,
   ): Promise<Buffer> {
+    this.count++;
     return this.#deriving.run(() => deriveOnPool(password, salt, iterations, bytes, digest));
   }
 }

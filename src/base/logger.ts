@@ -36,6 +36,8 @@ export interface Logger {
   isLevelEnabled(level: string): boolean;
   /** Takes CouchDB's level names. */
   setLevel(level: string): void;
+  /** How many messages were written, by CouchDB's level names; absent where it is not counted. */
+  readonly counts?: ReadonlyMap<string, number>;
 }
 
 /** What is logged of a request: no query, no header, no body. */
@@ -76,20 +78,31 @@ export function createLogger({
     },
     { write: (line: string) => lines.write(line) },
   );
+  const counts = new Map(['debug', 'info', 'notice', 'warning', 'error'].map((name) => [name, 0]));
+  const counted =
+    (name: string, write: (facts: object, message: string) => void) =>
+    (facts: object, message: string): void => {
+      if (log.isLevelEnabled(pinoLevel(name))) counts.set(name, counts.get(name)! + 1);
+      write(facts, message);
+    };
   return {
     get logsRequests() {
       return log.levelVal <= pino.levels.values['info']!;
     },
-    request:
-      format === 'json'
-        ? ({ complete, ...facts }) => log.info(facts, complete ? 'request' : 'request broken off')
-        : (facts) => void (log.isLevelEnabled('info') && lines.writeText(info, isoNow(), requestText(facts))),
+    request: (facts) => {
+      if (!log.isLevelEnabled('info')) return;
+      counts.set('info', counts.get('info')! + 1);
+      if (format !== 'json') return lines.writeText(info, isoNow(), requestText(facts));
+      const { complete, ...others } = facts;
+      log.info(others, complete ? 'request' : 'request broken off');
+    },
     trace: (facts, message) => log.trace(facts, message),
-    debug: (facts, message) => log.debug(facts, message),
-    info: (facts, message) => log.info(facts, message),
-    notice: (facts, message) => log.notice(facts, message),
-    warn: (facts, message) => log.warn(facts, message),
-    error: (facts, message) => log.error(facts, message),
+    debug: counted('debug', (facts, message) => log.debug(facts, message)),
+    info: counted('info', (facts, message) => log.info(facts, message)),
+    notice: counted('notice', (facts, message) => log.notice(facts, message)),
+    warn: counted('warning', (facts, message) => log.warn(facts, message)),
+    error: counted('error', (facts, message) => log.error(facts, message)),
+    counts,
     isLevelEnabled: (name) => log.isLevelEnabled(pinoLevel(name)),
     setLevel: (name) => {
       log.level = pinoLevel(name);

@@ -2,6 +2,7 @@ import { toBytes, type Bytes } from '../base/bytes.js';
 import { FunctionError, RequestError } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import { find, pathOf } from '../revisions/tree.js';
+import { validationPath } from '../script/call-counts.js';
 import type { ScriptHost } from '../script/script-host.js';
 import { deletedMember, docText, quoteId, revisionsMember } from '../shard/doc-text.js';
 import type { Database } from '../node/database.js';
@@ -45,7 +46,7 @@ async function validate(
   if (refusal !== undefined) return calls.map(() => refusal);
   const shared = toBytes(JSON.stringify([functionUser(database, user), functionSecurity(database)]));
   try {
-    const values = await scripts.call(scriptSpace(database), program, ['validate_doc_update'], calls, shared);
+    const values = await scripts.call(scriptSpace(database), program, [validationPath], calls, shared);
     return values.map((value) => ('ok' in value ? undefined : new FunctionError(value.error, value.reason)));
   } catch (error) {
     // The function cannot be run at all, or had to be stopped.

@@ -51,9 +51,11 @@ async function carryOut(
 ): Promise<readonly FailedView[]> {
   switch (request.type) {
     case 'update':
-      return documents.with(request.documents, (from) =>
-        indexer.update(request.job, from, (done, total) => onProgress({ done, total })),
-      );
+      return documents
+        .with(request.documents, (from) =>
+          indexer.update(request.job, from, (done, total) => onProgress({ done, total })),
+        )
+        .finally(() => rpc.tell({ type: 'calls', counts: scripts.counts.takeMaps() }));
     case 'keep_only':
       await indexer.keepOnly(request.instance, request.signatures);
       break;

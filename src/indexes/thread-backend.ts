@@ -4,6 +4,7 @@ import { RequestError, Unavailable } from '../base/errors.js';
 import { RpcThread } from '../base/rpc-thread.js';
 import { SystemRuntime, type Runtime, type Timer } from '../base/runtime.js';
 import { StorageError } from '../base/storage-errors.js';
+import type { MapCounts } from '../script/call-counts.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import type { StoreSize } from '../storage/store.js';
 import { syncFolder } from '../storage/sync-folder.js';
@@ -23,6 +24,8 @@ type IndexThread = RpcThread<Request, readonly FailedView[], Progress, Asked>;
 
 export interface ThreadBackendOptions extends Omit<ThreadSettings, 'folder'> {
   log: (space: string, message: string) => void;
+  /** Told of the functions that the thread has called. */
+  onCalls?: (counts: MapCounts) => void;
 }
 
 /**
@@ -214,6 +217,7 @@ export class ThreadBackend implements IndexBackend {
   /** A message of a thread that has ended meanwhile may still come: it would never give the store back. */
   #answer(thread: IndexThread, asked: Asked): void | Promise<void> {
     if (asked.type === 'log') return this.options.log(asked.space, asked.message);
+    if (asked.type === 'calls') return this.options.onCalls?.(asked.counts);
     if (thread !== this.#thread) return;
     if (asked.type === 'release') return this.#release(thread);
     this.#store?.resume();

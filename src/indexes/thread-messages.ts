@@ -1,3 +1,4 @@
+import type { MapCounts } from '../script/call-counts.js';
 import type { ReduceLimit } from '../script/script-host.js';
 import type { IndexJob } from './index-job.js';
 
@@ -30,6 +31,8 @@ export interface Progress {
 /** What the index thread asks of the serving thread. */
 export type Asked =
   | { type: 'log'; space: string; message: string }
+  /** Calls of functions since the last message of this kind. */
+  | { type: 'calls'; counts: MapCounts }
   /** The store has to be opened again: the serving thread closes it until `reopened`. */
   | { type: 'release' }
   | { type: 'reopened' };

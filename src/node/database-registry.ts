@@ -11,6 +11,7 @@ import { LmdbStore } from '../storage/lmdb-store.js';
 import { MemoryStore } from '../storage/memory-store.js';
 import type { DatabaseIndexes } from '../indexes/database-indexes.js';
 import type { Views } from '../indexes/views.js';
+import { Activity } from './activity.js';
 import { AttachmentPins } from './attachment-pins.js';
 import { databaseExists, type ChangeableSettings } from './catalogue-commands.js';
 import { Catalogue, groupsOf, type DatabaseRecord, type NamesQuery } from './catalogue.js';
@@ -57,7 +58,8 @@ export class DatabaseRegistry implements EventTarget {
   readonly #erasures: Erasures;
   readonly #events = new DbEvents(this);
   readonly #watchers: Watcher[] = [];
-  readonly #designDocs = new DesignDocCache();
+  readonly designDocs = new DesignDocCache();
+  readonly activity = new Activity();
   /** Brings all indexes of a database up to date, in groups that need not be its own yet. */
   fillIndexes: ReshardHost['fillIndexes'] = () => Promise.resolve();
   /** What answers under way have promised. */
@@ -230,7 +232,7 @@ export class DatabaseRegistry implements EventTarget {
   }
 
   #makeDatabase(name: string, record: DatabaseRecord): Database {
-    return new Database(name, record, openGroups(this.#volumes, record), this.#designDocs);
+    return new Database(name, record, openGroups(this.#volumes, record), this.designDocs);
   }
 
   /** The catalogue has something new on a name. */
@@ -260,6 +262,7 @@ export class DatabaseRegistry implements EventTarget {
 
   #publish(touched: readonly Touched[]): void {
     for (const each of touched) {
+      this.activity.committed(each);
       const instance = this.openDatabases.instanceOf(each.instance);
       const database = this.openDatabases.byInstance(instance);
       const name = this.nameOf(instance);

@@ -49,9 +49,19 @@ const docBytesMax = 1_000_000;
 export class DesignDocCache {
   /** By database and id, the least recently used first. */
   readonly #entries = new Map<string, Entry>();
+  /** How often a design document was there, and how often it was not. */
+  hits = 0;
+  misses = 0;
 
   /** The design document, if it has not changed since it was remembered. */
-  get({ record, collection }: Home, id: Bytes): DesignDoc | undefined {
+  get(home: Home, id: Bytes): DesignDoc | undefined {
+    const found = this.#find(home, id);
+    if (found === undefined) this.misses++;
+    else this.hits++;
+    return found;
+  }
+
+  #find({ record, collection }: Home, id: Bytes): DesignDoc | undefined {
     const key = keyOf(record, id);
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;

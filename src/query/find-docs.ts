@@ -15,7 +15,7 @@ import { GroupCollector } from './group-collector.js';
 import { PageCollector } from './page-collector.js';
 import { TextCursor } from './text-cursor.js';
 import { openText, type TextSource } from './text-source.js';
-import { warnings } from './warnings.js';
+import { warnings, type QueryWarning } from './warnings.js';
 import type { Database } from '../node/database.js';
 import { designOf, viewOf } from '../design/design-docs.js';
 import { designPrefix } from '../shard/doc-id.js';
@@ -57,6 +57,12 @@ export function explainQuery(context: FindContext, request: FindRequest): Record
   return explain(request, choice, { dbname: database.name, isPartitioned });
 }
 
+/** What a query has cost, for monitoring. */
+export interface QueryOutcome extends CursorStats {
+  returned: number;
+  warnings: readonly QueryWarning['kind'][];
+}
+
 /** A query under way: its answer as text, piece by piece. */
 export class DocSearch {
   readonly #plan: Plan;
@@ -66,6 +72,8 @@ export class DocSearch {
   #view: ViewSource | undefined;
   #text: TextSource | undefined;
   #first = true;
+  /** Undefined until the end of its pieces. */
+  outcome: QueryOutcome | undefined;
 
   constructor(
     private readonly context: FindContext,
@@ -160,11 +168,12 @@ export class DocSearch {
     const { index } = this.#plan;
     const { isNamed } = this.#choice;
     const ratioMax = this.context.registry.config.number('mango/index_scan_warning_threshold');
-    const sentences = warnings(request, { index, isNamed, stats, returned }, ratioMax);
+    const found = warnings(request, { index, isNamed, stats, returned }, ratioMax);
+    this.outcome = { keys: stats.keys, docs: stats.docs, returned, warnings: found.map(({ kind }) => kind) };
     const members = {
       ...(request.count ? { count: matched } : {}),
       ...(request.executionStats ? { execution_stats: this.#stats(stats, returned) } : {}),
-      ...(sentences.length > 0 ? { warning: sentences.join('\n') } : {}),
+      ...(found.length > 0 ? { warning: found.map(({ sentence }) => sentence).join('\n') } : {}),
     };
     const text = toBytes(JSON.stringify(members)).slice(1, -1);
     return text === '' ? '' : `,\n${text}`;

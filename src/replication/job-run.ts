@@ -19,6 +19,7 @@ export class ActiveRun implements JobRun {
   readonly #controller = new AbortController();
   readonly #peers: Peer[] = [];
   #replication: Replication | undefined;
+  #isStopped = false;
 
   constructor(
     private readonly host: PeerHost,
@@ -38,7 +39,9 @@ export class ActiveRun implements JobRun {
     this.ended = this.#go(opened);
     // There may be no waiter for the opening; errors are reported by the end of the run.
     this.ended.catch(refused);
-    this.opened.catch(() => undefined);
+    this.opened.catch(() => {
+      if (!this.#isStopped) host.counts.failed_starts++;
+    });
   }
 
   get stats(): Stats {
@@ -50,6 +53,7 @@ export class ActiveRun implements JobRun {
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true;
     await this.#lastCheckpoint();
     await this.#close();
     await this.ended.catch(() => undefined);
@@ -74,8 +78,8 @@ export class ActiveRun implements JobRun {
         return peer;
       }) as [Peer, Peer];
       const { logger } = this;
-      const { runtime } = this.host;
-      this.#replication = new Replication({ spec, id, source, target, logger, signal, runtime });
+      const { runtime, counts } = this.host;
+      this.#replication = new Replication({ spec, id, source, target, logger, signal, runtime, counts });
       await this.#replication.open();
       endTask = this.host.registry().tasks.show(() => this.#describe());
       opened();

@@ -8,6 +8,7 @@ import { readTls } from './http/dispatcher.js';
 import { HttpPeer } from './http/http-peer.js';
 import { LocalPeer, type CreateDatabase } from './local/local-peer.js';
 import type { Peer } from './peer.js';
+import type { ReplicatorCounts } from './replicator-counts.js';
 import type { ReplicationSpec } from './spec.js';
 
 export interface PeerHost {
@@ -19,13 +20,14 @@ export interface PeerHost {
   scripts: ScriptHost;
   makeDatabase: CreateDatabase;
   userAgent: string;
+  counts: ReplicatorCounts;
 }
 
 type PeerSettings = Pick<ReplicationSpec, 'timeoutMs' | 'retries' | 'connections' | 'useBulkGet' | 'user'>;
 
 /** Makes the sides of a replication. Whatever they do ends with the signal. */
 export function makePeer(
-  { runtime, config, registry, scripts, makeDatabase, userAgent }: PeerHost,
+  { runtime, config, registry, scripts, makeDatabase, userAgent, counts }: PeerHost,
   endpoint: Endpoint,
   { timeoutMs, retries, connections, useBulkGet, user }: PeerSettings,
   signal: AbortSignal,
@@ -33,7 +35,7 @@ export function makePeer(
   if (endpoint.kind === 'local')
     return new LocalPeer(registry, endpoint.name, user, { scripts, makeDatabase }, signal);
   const tls = readTls(config);
-  const settings = { timeoutMs, retries, connections, tls, userAgent, signal, runtime };
+  const settings = { timeoutMs, retries, connections, tls, userAgent, signal, runtime, counts };
   const connection = new Connection(endpoint, settings);
   return new HttpPeer(connection, { useBulkGet, heartbeatMs: Math.ceil(timeoutMs / 3) });
 }

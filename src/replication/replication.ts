@@ -8,6 +8,7 @@ import type { Change, LocalDoc, Peer, Seq } from './peer.js';
 import { Progress } from './progress.js';
 import type { ReplicationId } from './replication-id.js';
 import { sameSeq } from './seq.js';
+import type { ReplicatorCounts } from './replicator-counts.js';
 import type { ReplicationSpec } from './spec.js';
 import { Stats } from './stats.js';
 
@@ -18,6 +19,7 @@ export interface ReplicationOptions {
   target: Peer;
   logger: Logger;
   runtime: Runtime;
+  counts: ReplicatorCounts;
   /** Ends it. The caller closes the peers too. */
   signal: AbortSignal;
 }
@@ -168,12 +170,18 @@ export class Replication {
   }
 
   async #checkpointNow(): Promise<void> {
-    const { spec, id, source, target } = this.options;
+    const { spec, id, source, target, counts } = this.options;
     const seq = this.#progress.through;
     if (!spec.useCheckpoints || sameSeq(seq, this.#checkpointed)) return;
     const log = makeLog(this.#session, seq, this.stats, this.options.runtime.date());
-    await target.commit();
-    await Promise.all([this.#noteOnSource(source, id.base, log), target.writeLocal(id.base, log)]);
+    try {
+      await target.commit();
+      await Promise.all([this.#noteOnSource(source, id.base, log), target.writeLocal(id.base, log)]);
+      counts.checkpoints.success++;
+    } catch (error) {
+      counts.checkpoints.failure++;
+      throw error;
+    }
     this.#checkpointed = seq;
     this.#written = log;
   }

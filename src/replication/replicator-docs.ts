@@ -19,6 +19,7 @@ import type { JobListener, JobScheduler } from './job-scheduler.js';
 import type { LocalDoc } from './peer.js';
 import { reasonOf } from './reason.js';
 import { fullId, type ReplicationId } from './replication-id.js';
+import type { ReplicatorCounts } from './replicator-counts.js';
 import { isFinal } from './replicator-database.js';
 import { retryWaitMs } from './retry-wait.js';
 import { parseSpec, type ReplicationSpec } from './spec.js';
@@ -47,6 +48,7 @@ export interface DocsHost {
   logger: Logger;
   registry: () => DatabaseRegistry;
   scheduler: JobScheduler;
+  counts: ReplicatorCounts;
   /** Finds out what a replication is called, which may take a look at the source. */
   identify(spec: ReplicationSpec): Promise<ReplicationId>;
 }
@@ -211,7 +213,11 @@ export class ReplicatorDocs {
     const { database, docId, rev } = entry;
     entry.written = state._replication_state_time;
     const saved = await writeState(this.host.registry(), database, toBytes(docId), rev, state);
-    if (saved !== undefined) entry.rev = saved;
+    if (saved === undefined) return;
+    entry.rev = saved;
+    const { docs } = this.host.counts;
+    if (state._replication_state === 'failed') docs.failed_state_updates++;
+    else if (state._replication_state === 'completed') docs.completed_state_updates++;
   }
 
   #background(work: Promise<void>): void {

@@ -8,6 +8,7 @@ import type { LocalDoc } from './peer.js';
 import { makePeer, type PeerHost } from './peers.js';
 import { refusalOf } from './reason.js';
 import { fullId, replicationId, type ReplicationId } from './replication-id.js';
+import type { ReplicatorCounts } from './replicator-counts.js';
 import { ReplicatorDocs } from './replicator-docs.js';
 import { ReplicatorWatch } from './replicator-watch.js';
 import { SchedulerDocs } from './scheduler-docs.js';
@@ -65,6 +66,10 @@ export class Replicator {
     await this.#watch?.close();
     await this.#docs.close();
     await this.scheduler.close(closingRefusal());
+  }
+
+  get counts(): ReplicatorCounts {
+    return this.host.counts;
   }
 
   get docs(): SchedulerDocs {
@@ -149,9 +154,12 @@ export class Replicator {
   }
 
   #makeDocs(): ReplicatorDocs {
-    const { config, logger, registry, runtime } = this.host;
+    const { config, logger, registry, runtime, counts } = this.host;
     const identify = (spec: ReplicationSpec) => this.#identify(spec);
-    return new ReplicatorDocs({ config, logger, registry, runtime, scheduler: this.scheduler, identify });
+    return new ReplicatorDocs({
+      ...{ config, logger, registry, runtime, counts, identify },
+      scheduler: this.scheduler,
+    });
   }
 }
 

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { FunctionError, RequestError, Unavailable } from '../base/errors.js';
 import { jsonDepthMax } from '../json/walker.js';
+import { CallCounts, validationPath } from './call-counts.js';
 import { readMapParts, type EmittedDoc } from './map-text.js';
 import {
   exhaustedReason,
@@ -115,6 +116,7 @@ export interface ListHead {
 export class ScriptHost {
   #executor: Promise<TaskExecutor> | undefined;
   #closed = false;
+  readonly counts = new CallCounts();
 
   constructor(readonly options: ScriptOptions) {}
 
@@ -159,7 +161,10 @@ export class ScriptHost {
     shared: Bytes = '[]',
   ): Promise<ScriptValue[]> {
     const task: CallTask = { kind: 'call', space, program: ddocProgram(ddoc), path, calls, shared };
-    return readLines(await this.#run(task, sizeOf(calls) + ddoc.json.length));
+    const values = readLines(await this.#run(task, sizeOf(calls) + ddoc.json.length));
+    if (path[0] === validationPath)
+      this.counts.rejections += values.filter((value) => 'error' in value).length;
+    return values;
   }
 
   /** Runs a list function: rows come from `source` as it asks for them, its answer goes to `sink` as it makes it. */
@@ -236,9 +241,12 @@ export class ScriptHost {
     if (this.#closed) throw new Unavailable('The server is closing.');
     this.#executor ??= this.options.openExecutor?.() ?? this.#startThreads();
     const executor = await this.#executor;
+    const started = this.options.runtime.monotonicMs();
     const reply = await executor.submit(task, bytes, peer).catch((error: unknown) => {
+      this.counts.errors++;
       throw error instanceof ThreadEnded ? this.#refusalOf(task.space, error) : error;
     });
+    this.counts.done(task, this.options.runtime.monotonicMs() - started);
     for (const note of reply.notes) this.options.log(task.space, note);
     if (reply.type === 'failed') throw new FunctionError(reply.error, reply.reason);
     if (reply.type === 'exhausted') throw new RequestError('os_process_error', exhaustedReason);

@@ -45,6 +45,7 @@ export class Scripting {
       memory_bytes: config.number('tuffet/script_memory_bytes'),
       ...this.#settings(),
       log: this.#log,
+      onCalls: (counts) => this.host.counts.addMaps(counts),
     });
     return new Views(this.#indexes, this.host, cacheBytes, logger);
   }

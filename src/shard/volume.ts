@@ -1,3 +1,4 @@
+import type { RecentTimes } from '../base/recent-times.js';
 import { SystemRuntime, type Runtime } from '../base/runtime.js';
 import { GroupCommit } from '../storage/group-commit.js';
 import { RangeCopy } from '../storage/range-copy.js';
@@ -92,6 +93,11 @@ export class Volume {
   /** Runs `work` while the store holds exactly what readers have been told of. */
   runBetweenCommits(work: () => void): Promise<void> {
     return this.#commits.runBetweenCommits(work);
+  }
+
+  /** How long commits took, in milliseconds, until they were on disk. */
+  get commitTimes(): RecentTimes {
+    return this.#commits.times;
   }
 
   /** How many bytes of the file stand for one byte of records: the slack of pages, shared out. */

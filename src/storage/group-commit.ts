@@ -1,3 +1,4 @@
+import { RecentTimes } from '../base/recent-times.js';
 import { SystemRuntime, type Runtime } from '../base/runtime.js';
 import type { Overlay } from './overlay.js';
 import type { Store, Write } from './store.js';
@@ -55,6 +56,8 @@ export class GroupCommit {
   /** How long steps have run in this turn. */
   #spentMs = 0;
   #turnEnds = false;
+  /** How long commits took, in milliseconds, until they were on disk. */
+  readonly times = new RecentTimes();
 
   constructor(
     private readonly store: () => Store,
@@ -180,8 +183,10 @@ export class GroupCommit {
     this.#batch = [];
     const writes = this.overlay.seal();
     const onCommit = this.onSeal(writes);
+    const started = this.runtime.monotonicMs();
     this.#write(writes).then(
       () => {
+        this.times.observe(this.runtime.monotonicMs() - started);
         this.overlay.committed();
         publish(onCommit);
         this.#committed(batch);

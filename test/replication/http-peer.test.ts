@@ -4,6 +4,7 @@ import { describe } from 'node:test';
 import { Config } from '../../src/config/config.js';
 import type { Peer } from '../../src/replication/peer.js';
 import { makePeer } from '../../src/replication/peers.js';
+import { ReplicatorCounts } from '../../src/replication/replicator-counts.js';
 import { parseSpec } from '../../src/replication/spec.js';
 import type { ScriptHost } from '../../src/script/script-host.js';
 import { startServer, temporaryFolder } from '../support/server.js';
@@ -27,6 +28,7 @@ function open(name: string, options: Record<string, unknown>): Peer {
     registry: unused,
     makeDatabase: unused,
     userAgent: 'test',
+    counts: new ReplicatorCounts(),
     scripts: {} as ScriptHost,
   };
   const peer = makePeer(host, spec.source, spec, controller.signal);

@@ -6,6 +6,7 @@ import { DatabaseRegistry } from '../../src/node/database-registry.js';
 import { Config } from '../../src/config/config.js';
 import { makeDatabase } from '../../src/http/request/make-database.js';
 import { makePeer } from '../../src/replication/peers.js';
+import { ReplicatorCounts } from '../../src/replication/replicator-counts.js';
 import { parseSpec } from '../../src/replication/spec.js';
 import { ScriptHost } from '../../src/script/script-host.js';
 import { memoryViews } from '../support/views.js';
@@ -39,6 +40,7 @@ describe('a database of this server', () => {
         scripts,
         makeDatabase: (each, params) => makeDatabase(registry, config, each, new Map(Object.entries(params))),
         userAgent: 'test',
+        counts: new ReplicatorCounts(),
       },
       spec.source,
       spec,

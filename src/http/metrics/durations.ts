@@ -1,3 +1,4 @@
+import type { RecentTimes } from '../../base/recent-times.js';
 import type { Sample } from './figures.js';
 
 const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -28,53 +29,42 @@ export class Histogram {
   }
 }
 
-/** The durations that a summary is made of: the latest so many. */
-const timesMax = 1_024;
 const quantiles = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
 
-/** The latest durations, in milliseconds, summed up as CouchDB does. */
-export class Summary {
-  readonly #times: number[] = [];
-  #count = 0;
-  #sum = 0;
-
-  observe(milliseconds: number): void {
-    this.#times[this.#count++ % timesMax] = milliseconds;
-    this.#sum += milliseconds;
-  }
-
-  /** In seconds, as Prometheus wants them. */
-  *samples(): Generator<Sample> {
-    const sorted = this.#sorted();
-    for (const quantile of quantiles)
-      yield { labels: { quantile: String(quantile) }, value: at(sorted, quantile) / 1000 };
-    yield { suffix: '_sum', value: this.#sum / 1000 };
-    yield { suffix: '_count', value: this.#count };
-  }
-
-  /** The members of a histogram in `_stats`. */
-  stats(): Record<string, unknown> {
-    const sorted = this.#sorted();
-    const n = sorted.length;
-    const mean = n === 0 ? 0 : sorted.reduce((sum, each) => sum + each, 0) / n;
-    const variance = n === 0 ? 0 : sorted.reduce((sum, each) => sum + (each - mean) ** 2, 0) / n;
-    return {
-      n,
-      min: sorted[0] ?? 0,
-      max: sorted.at(-1) ?? 0,
-      arithmetic_mean: mean,
-      median: at(sorted, 0.5),
-      variance,
-      standard_deviation: Math.sqrt(variance),
-      // CouchDB writes 999 for 99.9.
-      percentile: quantiles.map((share) => [share === 0.999 ? 999 : share * 100, at(sorted, share)]),
-    };
-  }
-
-  #sorted(): number[] {
-    return [...this.#times].sort((a, b) => a - b);
-  }
+/** A summary of milliseconds, in seconds, as Prometheus wants them. */
+export function summarySamples(times: readonly RecentTimes[]): Sample[] {
+  const sorted = sortedOf(times);
+  return [
+    ...quantiles.map((quantile) => ({
+      labels: { quantile: String(quantile) },
+      value: at(sorted, quantile) / 1000,
+    })),
+    { suffix: '_sum', value: times.reduce((all, { sum }) => all + sum, 0) / 1000 },
+    { suffix: '_count', value: times.reduce((all, { count }) => all + count, 0) },
+  ];
 }
+
+/** The members of a histogram in `_stats`. */
+export function histogramMembers(times: readonly RecentTimes[]): Record<string, unknown> {
+  const sorted = sortedOf(times);
+  const n = sorted.length;
+  const mean = n === 0 ? 0 : sorted.reduce((sum, each) => sum + each, 0) / n;
+  const variance = n === 0 ? 0 : sorted.reduce((sum, each) => sum + (each - mean) ** 2, 0) / n;
+  return {
+    n,
+    min: sorted[0] ?? 0,
+    max: sorted.at(-1) ?? 0,
+    arithmetic_mean: mean,
+    median: at(sorted, 0.5),
+    variance,
+    standard_deviation: Math.sqrt(variance),
+    // CouchDB writes 999 for 99.9.
+    percentile: quantiles.map((share) => [share === 0.999 ? 999 : share * 100, at(sorted, share)]),
+  };
+}
+
+const sortedOf = (times: readonly RecentTimes[]): number[] =>
+  times.flatMap(({ latest }) => latest).sort((a, b) => a - b);
 
 const at = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;

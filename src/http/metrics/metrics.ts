@@ -1,11 +1,16 @@
 import { STATUS_CODES } from 'node:http';
-import type { JobScheduler } from '../../replication/job-scheduler.js';
+import type { Logger } from '../../base/logger.js';
+import { RecentTimes } from '../../base/recent-times.js';
 import type { DatabaseRegistry } from '../../node/database-registry.js';
+import type { Replicator } from '../../replication/replicator.js';
+import type { CallCounts } from '../../script/call-counts.js';
 import type { MemoryBudgets } from '../connection/memory-budgets.js';
-import { Summary } from './durations.js';
-import { exposition, labelled, single, type Figure } from './figures.js';
-import { memoryFigures, nodeFigures, replicationFigures } from './node-figures.js';
+import { databaseStats, functionStats, logStats, replicatorStats } from './couchdb-stats.js';
+import { exposition, single, type Figure } from './figures.js';
+import { clusterFigures, memoryFigures, nodeFigures } from './node-figures.js';
+import { QueryCounts } from './query-counts.js';
 import { RouteTimes } from './route-times.js';
+import { counter, histogram, statFigures, statsTree, type Stat } from './stats.js';
 
 const methods = ['COPY', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT'];
 /** Clients may make up methods: those that no route has are counted together. */
@@ -21,8 +26,12 @@ export interface Measured {
   registry: () => DatabaseRegistry;
   /** Undefined where all is in memory. */
   dataFolder: string | undefined;
-  jobs: JobScheduler;
+  replicator: Pick<Replicator, 'scheduler' | 'counts'>;
+  /** Calls of functions. */
+  calls: CallCounts;
+  logger: Logger;
   credentials: { hits: number; misses: number };
+  hasher: { count: number };
 }
 
 /** Requests that CouchDB counts by what they ask for, with their routes here. */
@@ -39,11 +48,30 @@ const countedRoutes = {
     '/{db}/_partition/{partition}/_design/{ddoc}/_view/{view}',
   ],
   partition_all_docs_requests: ['_all_docs of partitions', '/{db}/_partition/{partition}/_all_docs'],
-  partition_find_requests: ['_find in partitions', '/{db}/_partition/{partition}/_find/*'],
-  partition_explain_requests: ['_explain in partitions', '/{db}/_partition/{partition}/_explain/*'],
+  partition_find_requests: ['_find in partitions', '/{db}/_partition/{partition}/_find'],
+  partition_explain_requests: ['_explain in partitions', '/{db}/_partition/{partition}/_explain'],
 } as const satisfies Record<string, readonly [string, ...string[]]>;
 
-type CountedRoutes = [name: string, desc: string, count: number];
+/** Requests whose quantiles CouchDB shows, with their methods and routes here. */
+const timedRoutes = {
+  'couchdb/dbinfo': ['milliseconds to answer with what is known of a database', 'GET /{db}'],
+  'mango/query_time': [
+    'length of time processing a mango query, in milliseconds',
+    'POST /{db}/_find',
+    'POST /{db}/_find/*',
+    'POST /{db}/_partition/{partition}/_find',
+  ],
+  'dreyfus/httpd/search': [
+    'distribution of overall search request latency, in milliseconds',
+    'GET /{db}/_design/{ddoc}/_search/{index}',
+    'POST /{db}/_design/{ddoc}/_search/{index}',
+  ],
+  'nouveau/search_latency': [
+    'distribution of overall search request latency, in milliseconds',
+    'GET /{db}/_design/{ddoc}/_nouveau/{index}',
+    'POST /{db}/_design/{ddoc}/_nouveau/{index}',
+  ],
+} as const satisfies Record<string, readonly [string, ...string[]]>;
 
 /**
  * What the server counts: for `_prometheus`, and for `_stats` in the shape CouchDB's dashboards read. Plain numbers are
@@ -53,24 +81,39 @@ export class Metrics {
   readonly #byMethod = new Map<string, number>([...methods, otherMethods].map((method) => [method, 0]));
   /** By the status itself; those that have not been answered yet are 0 or absent. */
   readonly #byStatus: number[] = [];
-  readonly #times = new Summary();
-  readonly #routeTimes = new RouteTimes();
+  readonly #times = new RecentTimes();
+  /** By the paths of `timedRoutes`. */
+  readonly #timed = new Map(Object.keys(timedRoutes).map((path) => [path, new RecentTimes()]));
+  readonly #routeTimes: RouteTimes;
   readonly #figures: readonly Figure[];
   #requests = 0;
   #aborted = 0;
   documentReads = 0;
-  documentWrites = 0;
   /** Feeds that are open. */
   feeds = 0;
   /** Connections of HTTP/1 that are open. */
   connections = 0;
+  readonly queries = new QueryCounts();
+  /** How many documents each bulk request had. */
+  readonly bulkDocs = new RecentTimes();
+  /** Documents of purge requests. */
+  readonly purges = { success: 0, failure: 0 };
 
   constructor(private readonly measured: Measured) {
+    const timed = Object.entries(timedRoutes).flatMap(([path, [, ...routes]]) =>
+      routes.map((route) => [route, this.#timed.get(path)!] as const),
+    );
+    this.#routeTimes = new RouteTimes(new Map(timed));
     this.#figures = [
-      ...this.#requestFigures(),
-      ...this.#workFigures(),
+      {
+        name: 'tuffet_request_duration_seconds',
+        type: 'histogram',
+        help: 'duration of requests by route and method; that of a feed is how long it was open',
+        samples: () => this.#routeTimes.samples(),
+      },
+      single('gauge', 'tuffet_connections', 'open connections of HTTP/1', () => this.connections),
       ...nodeFigures(measured.registry, measured.dataFolder),
-      ...replicationFigures(measured.jobs),
+      ...clusterFigures(),
       ...memoryFigures(measured.budgets),
     ];
   }
@@ -88,148 +131,96 @@ export class Metrics {
     this.#byStatus[status] = (this.#byStatus[status] ?? 0) + 1;
     if (!isComplete) this.#aborted++;
     this.#times.observe(milliseconds);
-    this.#routeTimes.observe(route, known, milliseconds / 1000);
+    this.#routeTimes.observe(route, known, milliseconds);
   }
 
   prometheus(): string {
-    return exposition(this.#figures);
+    return exposition([...statFigures(this.#stats()), ...this.#figures]);
   }
 
-  #requestFigures(): Figure[] {
+  /** CouchDB's tree of statistics, as far as it has a meaning here. */
+  stats(): Record<string, unknown> {
+    return statsTree(this.#stats());
+  }
+
+  #stats(): Stat[] {
+    const { replicator, calls, logger } = this.measured;
+    const registry = this.measured.registry();
     return [
-      single('counter', 'couchdb_httpd_requests_total', 'number of HTTP requests', () => this.#requests),
-      single(
-        'counter',
-        'couchdb_httpd_aborted_requests_total',
+      ...this.#requestStats(),
+      ...this.#authStats(),
+      ...databaseStats(registry),
+      ...this.#purgeStats(),
+      ...this.queries.stats(),
+      ...Object.entries(timedRoutes).map(([path, [desc]]) => histogram(path, desc, this.#timed.get(path)!)),
+      ...functionStats(calls, registry.designDocs),
+      ...replicatorStats(replicator.scheduler, replicator.counts),
+      ...logStats(logger),
+    ];
+  }
+
+  #requestStats(): Stat[] {
+    const { feeds } = this;
+    return [
+      counter('couchdb/httpd/requests', 'number of HTTP requests', this.#requests),
+      counter(
+        'couchdb/httpd/aborted_requests',
         'number of requests whose answer was not sent to its end',
-        () => this.#aborted,
+        this.#aborted,
       ),
-      labelled(
-        'counter',
-        'couchdb_httpd_request_methods',
-        'number of HTTP requests by method',
-        'method',
-        () => this.#byMethod,
+      counter('couchdb/httpd/clients_requesting_changes', 'number of clients for feeds that go on', feeds),
+      ...Object.entries(countedRoutes).map(([name, [desc, ...paths]]) =>
+        counter(`couchdb/httpd/${name}`, `number of ${desc}`, this.#routeTimes.count(...paths)),
       ),
-      labelled('counter', 'couchdb_httpd_status_codes', 'number of HTTP answers by status', 'code', () =>
-        this.#statuses().map(([code, count]) => [String(code), count]),
+      histogram('couchdb/httpd/bulk_docs', 'number of documents in _bulk_docs requests', this.bulkDocs),
+      ...[...this.#byMethod].map(([method, count]) =>
+        counter(`couchdb/httpd_request_methods/${method}`, `number of HTTP ${method} requests`, count),
       ),
-      {
-        name: 'couchdb_request_time_seconds',
-        type: 'summary',
-        help: 'duration of requests; the quantiles are those of the latest 1024',
-        samples: () => this.#times.samples(),
-      },
-      {
-        name: 'tuffet_request_duration_seconds',
-        type: 'histogram',
-        help: 'duration of requests by route and method; that of a feed is how long it was open',
-        samples: () => this.#routeTimes.samples(),
-      },
-      ...this.#counted().map(([name, desc], i) =>
-        single('counter', `couchdb_httpd_${name}_total`, `number of ${desc}`, () => this.#counted()[i]![2]),
+      ...this.#statuses().map(([code, count]) =>
+        counter(
+          `couchdb/httpd_status_codes/${code}`,
+          `number of HTTP ${code} ${STATUS_CODES[code] ?? ''} responses`,
+          count,
+        ),
       ),
+      histogram(
+        'couchdb/request_time',
+        'length of a request inside the server, in milliseconds; the quantiles are those of the latest 1024',
+        this.#times,
+      ),
+      counter('couchdb/database_reads', 'number of documents read one by one', this.documentReads),
     ];
   }
 
-  #workFigures(): Figure[] {
-    const { credentials } = this.measured;
+  #authStats(): Stat[] {
+    const { hits, misses } = this.measured.credentials;
+    const { count } = this.measured.hasher;
     return [
-      single(
-        'counter',
-        'couchdb_document_writes_total',
-        'number of documents written',
-        () => this.documentWrites,
-      ),
-      single(
-        'counter',
-        'couchdb_database_writes_total',
-        'number of times a database was changed',
-        () => this.documentWrites,
-      ),
-      single('counter', 'couchdb_database_reads_total', 'number of documents read', () => this.documentReads),
-      single('gauge', 'couchdb_httpd_clients_requesting_changes', 'number of open feeds', () => this.feeds),
-      single('gauge', 'tuffet_connections', 'open connections of HTTP/1', () => this.connections),
-      single(
-        'counter',
-        'couchdb_auth_cache_requests_total',
-        'credentials looked up among those verified before',
-        () => credentials.hits + credentials.misses,
-      ),
-      single(
-        'counter',
-        'couchdb_auth_cache_misses_total',
-        'credentials that had to be verified',
-        () => credentials.misses,
-      ),
+      counter('couchdb/auth_cache_hits', 'number of authentication cache hits', hits),
+      counter('couchdb/auth_cache_misses', 'number of authentication cache misses', misses),
+      counter('couchdb/password_hashing_slow', 'number of slow password hashing operations', count),
     ];
   }
 
-  #counted(): CountedRoutes[] {
-    return Object.entries(countedRoutes).map(([name, [desc, ...paths]]) => [
-      name,
-      desc,
-      this.#routeTimes.count(...paths),
-    ]);
+  #purgeStats(): Stat[] {
+    const { success, failure } = this.purges;
+    return [
+      counter(
+        'couchdb/document_purges/total',
+        'number of total document purge operations',
+        success + failure,
+      ),
+      counter(
+        'couchdb/document_purges/success',
+        'number of successful document purge operations',
+        success,
+      ),
+      counter('couchdb/document_purges/failure', 'number of failed document purge operations', failure),
+    ];
   }
 
   #statuses(): [code: number, count: number][] {
     const answered = Object.keys(this.#byStatus).map(Number);
     return [...new Set([...codes, ...answered])].map((code) => [code, this.#byStatus[code] ?? 0]);
   }
-
-  /** CouchDB's tree of statistics, as far as it has a meaning here. */
-  stats(): Record<string, unknown> {
-    const { credentials, jobs, registry } = this.measured;
-    return {
-      couchdb: {
-        httpd: {
-          requests: counter(this.#requests, 'number of HTTP requests'),
-          aborted_requests: counter(this.#aborted, 'number of requests whose answer was not sent to its end'),
-          clients_requesting_changes: counter(this.feeds, 'number of clients for feeds that go on'),
-          ...Object.fromEntries(
-            this.#counted().map(([name, desc, count]) => [name, counter(count, `number of ${desc}`)]),
-          ),
-        },
-        httpd_request_methods: countersOf(this.#byMethod, (method) => `number of HTTP ${method} requests`),
-        httpd_status_codes: countersOf(
-          this.#statuses(),
-          (code) => `number of HTTP ${code} ${STATUS_CODES[code] ?? ''} responses`,
-        ),
-        request_time: {
-          value: this.#times.stats(),
-          type: 'histogram',
-          desc: 'length of a request inside the server, in milliseconds',
-        },
-        open_databases: counter(registry().openDatabases.size, 'number of open databases'),
-        auth_cache_hits: counter(credentials.hits, 'number of authentication cache hits'),
-        auth_cache_misses: counter(credentials.misses, 'number of authentication cache misses'),
-        database_reads: counter(this.documentReads, 'number of times a document was read from a database'),
-        database_writes: counter(this.documentWrites, 'number of times a database was changed'),
-        document_writes: counter(this.documentWrites, 'number of document write operations'),
-      },
-      couch_replicator: { jobs: jobStats(jobs) },
-    };
-  }
-}
-
-function jobStats(jobs: JobScheduler): Record<string, unknown> {
-  const { total, running, pending, crashing } = jobs.states();
-  const gauge = (value: number, desc: string): object => ({ value, type: 'gauge', desc });
-  return {
-    total: gauge(total, 'total number of replications'),
-    running: gauge(running, 'number of running replications'),
-    pending: gauge(pending, 'number of replications that wait'),
-    crashed: gauge(crashing, 'number of replications that failed and are tried again'),
-    ...countersOf(Object.entries(jobs.counts), (name) => `number of ${name} of replications`),
-  };
-}
-
-const counter = (value: number, desc: string): object => ({ value, type: 'counter', desc });
-
-function countersOf<Key extends string | number>(
-  counts: Iterable<readonly [Key, number]>,
-  describe: (key: Key) => string,
-): Record<string, unknown> {
-  return Object.fromEntries([...counts].map(([key, count]) => [key, counter(count, describe(key))]));
 }

@@ -1,6 +1,5 @@
 import fs from 'node:fs';
 import type { DatabaseRegistry } from '../../node/database-registry.js';
-import type { JobScheduler } from '../../replication/job-scheduler.js';
 import type { StoreSize } from '../../storage/store.js';
 import type { MemoryBudgets } from '../connection/memory-budgets.js';
 import { labelled, single, type Figure } from './figures.js';
@@ -27,7 +26,6 @@ export function nodeFigures(node: () => DatabaseRegistry, dataFolder: string | u
     return found === undefined ? 0 : size(found);
   };
   return [
-    single('gauge', 'couchdb_open_databases', 'number of open databases', () => node().openDatabases.size),
     labelled(
       'gauge',
       'tuffet_volume_file_bytes',
@@ -98,27 +96,15 @@ function freeBytes(folder: string | undefined): number[] {
   }
 }
 
-/** The names are CouchDB's. */
-export function replicationFigures(jobs: JobScheduler): Figure[] {
-  const prefix = 'couchdb_couch_replicator_jobs';
+/** What a cluster of one node is, under CouchDB's names: its dashboards warn when nodes are missing. */
+export function clusterFigures(): Figure[] {
+  const nodes = (): [string, number][] => [
+    ['cluster_nodes', 1],
+    ['all_nodes', 1],
+  ];
   return [
-    single('gauge', `${prefix}_total`, 'total number of replications', () => jobs.states().total),
-    single('gauge', `${prefix}_running`, 'number of running replications', () => jobs.states().running),
-    single('gauge', `${prefix}_pending`, 'number of replications that wait', () => jobs.states().pending),
-    single(
-      'gauge',
-      `${prefix}_crashed`,
-      'number of replications that failed and are tried again',
-      () => jobs.states().crashing,
-    ),
-    ...(Object.keys(jobs.counts) as (keyof typeof jobs.counts)[]).map((name) =>
-      single(
-        'counter',
-        `${prefix}_${name}_total`,
-        `number of ${name} of replications`,
-        () => jobs.counts[name],
-      ),
-    ),
+    labelled('gauge', 'couchdb_membership', 'count of nodes in the cluster', 'nodes', nodes),
+    single('gauge', 'couchdb_internal_replication_jobs', 'changes that other nodes wait for', () => 0),
   ];
 }
 

@@ -79,6 +79,11 @@ export class BulkSaver {
     return this.exchange.runtime;
   }
 
+  /** Documents that were read. */
+  get count(): number {
+    return this.#count;
+  }
+
   /** Counts documents from the beginning again: for a second pass. */
   rewind(): void {
     this.#count = 0;
@@ -89,7 +94,6 @@ export class BulkSaver {
     const { user, services } = this.exchange;
     const accepted = asksForMoreCopies(this.exchange, w);
     const saved = await saveDocs(services.registry, this.database, inputs, { user, newEdits });
-    services.metrics.documentWrites += saved.length;
     const rows: Bytes[] = [];
     const slice = this.runtime.slice();
     for (const [i, input] of inputs.entries()) {

@@ -136,7 +136,6 @@ function answerSaved(
   rev: Rev,
   headers: Record<string, string>,
 ): void {
-  exchange.services.metrics.documentWrites++;
   exchange.text(status, `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(rev)}}`, {
     ...headers,
     ETag: etagOf(rev),

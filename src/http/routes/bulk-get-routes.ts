@@ -35,7 +35,8 @@ async function bulkGet(exchange: Exchange, database: Database): Promise<void> {
   if (!Array.isArray(docs)) throw badRequest("Missing JSON list of 'docs'.");
   if (docs.some(hasOddId)) throw badRequest('Document id must be a string');
   const { query } = exchange;
-  const { registry } = exchange.services;
+  const { registry, metrics } = exchange.services;
+  metrics.documentReads += docs.length;
   const options = {
     latest: query.isTrue('latest'),
     revs: query.isTrue('revs'),

@@ -46,6 +46,7 @@ async function saveFromMemory(exchange: Exchange, database: Database): Promise<v
     bytes.length <= atOnceBytesMax ? readAtOnce(bytes, saver) : await readInSlices(bytes, saver);
   if (settings.allOrNothing) return refuseAllOrNothing(exchange, inputs);
   const rows = await saver.save(inputs, settings);
+  exchange.services.metrics.bulkDocs.observe(saver.count);
   exchange.text(statusFor(exchange, settings), `[${rows.join(',')}]`);
 }
 
@@ -145,6 +146,7 @@ async function saveFromFile(exchange: Exchange, database: Database): Promise<voi
     const answer = await Spool.open(spoolFolder, runtime);
     try {
       await saveElements(body, answer, saver, settings);
+      exchange.services.metrics.bulkDocs.observe(saver.count);
       exchange.head(statusFor(exchange, settings), {
         'Content-Type': contentTypeFor(exchange.request.headers.accept),
         'Content-Length': answer.length,

@@ -114,13 +114,12 @@ async function saveChanged(
   database: Database,
   text: Bytes,
 ): Promise<OutgoingHttpHeaders> {
-  const { registry, metrics } = exchange.services;
+  const { registry } = exchange.services;
   const input = readDocument(scanDocument(Buffer.from(text, 'latin1')), inputLimits(exchange));
   const { id } = input;
   if (id === undefined) throw new RequestError('illegal_docid', 'Document id must not be empty');
   database.checkId(id);
   const saved = await saveDoc(registry, database, { ...input, id }, { user: exchange.user, newEdits: true });
-  metrics.documentWrites++;
   const [shownId, rev] = [encodePart(id), toBytes(formatRev(saved))];
   return {
     'X-Svc-Id': shownId,

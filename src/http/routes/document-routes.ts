@@ -199,7 +199,7 @@ async function save(
 ): Promise<void> {
   database.checkId(input.id);
   if (isDesignId(input.id)) checkDbAdmin(exchange.user, database.security);
-  const { batches, registry, metrics } = exchange.services;
+  const { batches, registry } = exchange.services;
   const { newEdits, follower } = options;
   const mayBatch = newEdits && follower === undefined && exchange.method !== 'COPY';
   if (mayBatch && exchange.query.first('batch') === 'ok') {
@@ -208,7 +208,6 @@ async function save(
     return;
   }
   const saved = await saveDoc(registry, database, input, { user: exchange.user, newEdits, follower });
-  metrics.documentWrites++;
   answerSaved(exchange, database, input.id, saved, options);
 }
 
@@ -238,7 +237,7 @@ async function deleteDocument(exchange: Exchange, database: Database, id: Bytes)
     attachments: undefined,
     body: '{}',
   };
-  const { batches, registry, metrics } = exchange.services;
+  const { batches, registry } = exchange.services;
   if (rev === undefined && !isLocalId(id)) throw conflict();
   if (exchange.query.first('batch') === 'ok') {
     batches.add(database, exchange.user, input);
@@ -246,7 +245,6 @@ async function deleteDocument(exchange: Exchange, database: Database, id: Bytes)
     return;
   }
   const saved = await saveDoc(registry, database, input, { user: exchange.user, newEdits: true });
-  metrics.documentWrites++;
   exchange.text(savedStatus(exchange, 200), `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(saved)}}`, {
     ETag: etagOf(saved),
   });

@@ -60,7 +60,9 @@ async function find(exchange: Exchange, database: Database): Promise<void> {
   const search = new DocSearch(context, request, () => !exchange.response.destroyed);
   const pending = search.ready();
   if (pending !== undefined) await pending;
+  const { queries } = exchange.services.metrics;
   await answer(exchange, search.pieces());
+  queries.done(search.outcome);
 }
 
 const queryTimeout = (): RequestError =>
@@ -81,7 +83,10 @@ async function answer(exchange: Exchange, pieces: Iterator<string, string>): Pro
     text += piece.value;
     if (piece.done === true) break;
     const now = exchange.runtime.monotonicMs();
-    if (now > deadline) throw queryTimeout();
+    if (now > deadline) {
+      services.metrics.queries.timeouts++;
+      throw queryTimeout();
+    }
     if (text.length >= pieceBytes) {
       if (!isBegun) exchange.head(200, { 'Content-Type': json }, text.length);
       isBegun = true;

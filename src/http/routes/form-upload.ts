@@ -27,10 +27,9 @@ export async function postForm(exchange: Exchange, database: Database, id: Bytes
   const form = await readForm(exchange);
   const input =
     form.doc === undefined ? storedInput(exchange, database, id, form) : sentInput(exchange, form.doc);
-  const { registry, metrics } = exchange.services;
+  const { registry } = exchange.services;
   const named: NamedInput = { ...input, id, attachments: withFiles(input, form) };
   const rev = await saveDoc(registry, database, named, { user: exchange.user, newEdits: true });
-  metrics.documentWrites++;
   exchange.text(201, `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(rev)}}`, { ETag: etagOf(rev) });
 }
 

@@ -69,7 +69,7 @@ async function missingRevs(exchange: Exchange, database: Database): Promise<void
 }
 
 async function purge(exchange: Exchange, database: Database): Promise<void> {
-  const { config, registry } = exchange.services;
+  const { config, registry, metrics } = exchange.services;
   const named = await revsById(exchange, database);
   if (named.length > config.number('purge/max_document_id_number'))
     throw badRequest('Exceeded maximum number of documents.');
@@ -80,7 +80,11 @@ async function purge(exchange: Exchange, database: Database): Promise<void> {
     database,
     named.map(({ id, revs }) => ({ id: toBytes(id), revs })),
     registry.saveGates,
-  );
+  ).catch((error: unknown) => {
+    metrics.purges.failure += named.length;
+    throw error;
+  });
+  metrics.purges.success += named.length;
   const rows = named.map(({ id }, i) => entryOf(id, { purged: removed[i]!.map(formatRev) }));
   exchange.text(201, `{"purge_seq":null,"purged":${objectOf(rows)}}`);
 }

@@ -5,6 +5,7 @@ import { RequestError } from '../../base/errors.js';
 import type { RemoteEndpoint } from '../endpoint.js';
 import { PeerFailure } from '../peer.js';
 import { makeDispatcher, type TlsOptions } from './dispatcher.js';
+import type { ReplicatorCounts } from '../replicator-counts.js';
 import { LoginSession } from './login-session.js';
 
 export interface Call {
@@ -26,6 +27,7 @@ export interface ConnectionOptions {
   connections: number;
   tls: TlsOptions;
   userAgent: string;
+  counts: ReplicatorCounts;
   /** Ends everything under way. */
   signal: AbortSignal;
 }
@@ -140,8 +142,9 @@ export class Connection {
   }
 
   async #dispatch(path: string, { method, query, headers, body }: Omit<Call, 'path'>): Promise<Answer> {
-    const { timeoutMs, userAgent } = this.options;
-    return await this.#dispatcher.request({
+    const { timeoutMs, userAgent, counts } = this.options;
+    counts.requests++;
+    const sent = this.#dispatcher.request({
       origin: this.#origin,
       path: query === undefined ? path : `${path}?${new URLSearchParams(query).toString()}`,
       method,
@@ -151,6 +154,14 @@ export class Connection {
       bodyTimeout: timeoutMs,
       signal: this.options.signal,
     });
+    try {
+      const answer = await sent;
+      counts.responses[passing.has(answer.statusCode) ? 'failure' : 'success']++;
+      return answer;
+    } catch (error) {
+      counts.responses.failure++;
+      throw error;
+    }
   }
 
   async #session(body: string): ReturnType<ConstructorParameters<typeof LoginSession>[1]> {
