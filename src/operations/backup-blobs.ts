@@ -1,14 +1,18 @@
-import { webcrypto } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { blobsBelow, copyDigested, digestFile, forEachAtOnce, link, sizeOf } from './copy-files.js';
+import { copyInThreads, type CopyFile } from './copy-threads.js';
 import { emptySha256 } from './digest.js';
 import type { Progress } from './progress.js';
 
-/** Attachments that are copied at once. */
+/** Attachments that are looked at, or made to last, at once. */
 const blobsAtOnce = 8;
-/** An attachment up to this size is read whole, and hashed beside the main thread. */
-const wholeBytesMax = 4 * 1024 * 1024;
+
+interface Blob extends CopyFile {
+  digest: string;
+  /** Its path below the folder of attachments. */
+  name: string;
+}
 
 /**
  * Copies attachments of a data folder into a backup, or back. Those that are there already stay; those that the backup before
@@ -18,7 +22,6 @@ export class BackupBlobs {
   /** The size of each, by its digest. */
   readonly copied = new Map<string, number>();
   readonly problems: string[] = [];
-  readonly #unsynced: string[] = [];
   sharedBytes = 0;
 
   constructor(
@@ -36,38 +39,53 @@ export class BackupBlobs {
     fs.mkdirSync(path.join(this.target, 'attachments'), { recursive: true, mode: 0o700 });
     const missing = [...blobsBelow(source)]
       .filter(({ digest }) => !this.copied.has(digest) && wanted(digest))
-      .map((blob) => ({ ...blob, bytes: sizeOf(path.join(source, blob.name)) }));
+      .map((blob) => this.#placed(blob));
     this.progress.begin('attachments', sum(missing.map(({ bytes }) => bytes)));
-    await forEachAtOnce(missing, blobsAtOnce, (blob) => this.#copy(blob));
-    // All after all: the first of them writes the file system's journal for the others too.
-    await forEachAtOnce(this.#unsynced.splice(0), blobsAtOnce, syncFile);
+    const absent: Blob[] = [];
+    await forEachAtOnce(missing, blobsAtOnce, async (blob) => {
+      if (await this.#isThere(blob)) this.copied.set(blob.digest, blob.bytes);
+      else absent.push(blob);
+    });
+    await this.#copyAbsent(absent);
   }
 
-  async #copy({ digest, name, bytes }: { digest: string; name: string; bytes: number }): Promise<void> {
-    const source = path.join(this.from, 'attachments', name);
-    const target = path.join(this.target, 'attachments', name);
-    if (this.comparesExisting && sizeOf(target) >= 0) {
+  #placed({ digest, name }: { digest: string; name: string }): Blob {
+    const [source, target] = [this.from, this.target].map((folder) => path.join(folder, 'attachments', name));
+    return { digest, name, source: source!, target: target!, bytes: sizeOf(source!) };
+  }
+
+  /** Whether it is at its place already, or was linked there. */
+  async #isThere({ digest, name, source, target, bytes }: Blob): Promise<boolean> {
+    const there = sizeOf(target);
+    if (this.comparesExisting && there >= 0) {
       if ((await digestFile(target, 'sha256')) !== digest) await this.#replace(source, target, digest);
-      return void this.copied.set(digest, bytes);
+      return true;
     }
-    if (sizeOf(target) === bytes) return void this.copied.set(digest, bytes);
-    fs.rmSync(target, { force: true });
-    fs.mkdirSync(path.dirname(target), { recursive: true, mode: 0o700 });
+    if (there === bytes) return true;
+    if (there >= 0) fs.rmSync(target);
+    else fs.mkdirSync(path.dirname(target), { recursive: true, mode: 0o700 });
     const known = this.previous && path.join(this.previous, 'attachments', name);
-    if (known !== undefined && sizeOf(known) === bytes && (await link(known, target))) {
-      this.sharedBytes += bytes;
-      this.progress.advance(bytes);
-    } else {
-      try {
-        if ((await this.#copyBytes(source, target, bytes)) !== digest)
-          this.problems.push(`The bytes of the attachment ${source} have changed.`);
-      } catch (error) {
+    if (known === undefined || sizeOf(known) !== bytes || !(await link(known, target))) return false;
+    this.sharedBytes += bytes;
+    this.progress.advance(bytes);
+    return true;
+  }
+
+  async #copyAbsent(blobs: readonly Blob[]): Promise<void> {
+    const written: string[] = [];
+    await copyInThreads(
+      blobs,
+      ({ digest, source, target, bytes }, found) => {
         // No document names it any more, or it is missed when the volumes are looked at.
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-        return fs.rmSync(target, { force: true });
-      }
-    }
-    this.copied.set(digest, bytes);
+        if (found === undefined) return;
+        if (found !== digest) this.problems.push(`The bytes of the attachment ${source} have changed.`);
+        this.copied.set(digest, bytes);
+        written.push(target);
+      },
+      (bytes) => this.progress.advance(bytes),
+    );
+    // All after all: the first of them writes the file system's journal for the others too.
+    await forEachAtOnce(written, blobsAtOnce, syncFile);
   }
 
   /** The file keeps its name and its bytes until all of the new ones are on disk. */
@@ -79,19 +97,6 @@ export class BackupBlobs {
       return fs.renameSync(part, target);
     fs.rmSync(part);
     this.problems.push(`The bytes of the attachment ${source} have changed.`);
-  }
-
-  /** Gives the SHA-256 of what was copied. */
-  async #copyBytes(source: string, target: string, bytes: number): Promise<string> {
-    if (bytes > wholeBytesMax) return await copyDigested(source, target, 'sha256', this.progress);
-    const content = await fs.promises.readFile(source);
-    const [digest] = await Promise.all([
-      webcrypto.subtle.digest('SHA-256', content),
-      fs.promises.writeFile(target, content, { flag: 'wx', mode: 0o600 }),
-    ]);
-    this.#unsynced.push(target);
-    this.progress.advance(content.length);
-    return Buffer.from(digest).toString('hex');
   }
 
   /** Only those that documents of the backup name stay; those that are named must be there. */

@@ -6,6 +6,8 @@ import type { Progress } from './progress.js';
 type FileHandle = fs.promises.FileHandle;
 
 const chunkBytes = 1024 * 1024;
+/** After so many bytes the disk begins to write them, while more are copied. */
+const flushBytes = 32 * 1024 * 1024;
 const noProgress = (): void => {};
 
 /** Copies a file, makes the copy last, and gives the digest of what was copied. Fails where there is a file already. */
@@ -77,13 +79,15 @@ export async function transfer({
   const buffers = [Buffer.allocUnsafe(size), Buffer.allocUnsafe(size)];
   const read = async (turn: number, at: number): Promise<number> =>
     at >= end ? 0 : (await from.read(buffers[turn]!, 0, Math.min(size, end - at), at)).bytesRead;
+  const flush = to && new BackgroundFlush(to);
   let reading = read(0, start);
   let writing: Promise<void> | undefined;
   try {
     for (let at = start, turn = 0; ; turn = 1 - turn) {
       const length = await reading;
       await writing;
-      if (length === 0) return;
+      if (length === 0) return await flush?.settled;
+      flush?.add(length);
       const chunk = buffers[turn]!.subarray(0, length);
       reading = read(1 - turn, at + length);
       writing = to === undefined ? undefined : writeAll(to, chunk, at);
@@ -93,7 +97,29 @@ export async function transfer({
     }
   } finally {
     // Neither may be under way when the files are closed, nor fail unheard.
-    await Promise.allSettled([reading, writing]);
+    await Promise.allSettled([reading, writing, flush?.settled]);
+  }
+}
+
+/** Has the bytes of a file written to the disk while more of them come, so that the disk is not idle until the end. */
+class BackgroundFlush {
+  settled: Promise<void> = Promise.resolve();
+  #unflushed = 0;
+  #isBusy = false;
+
+  constructor(private readonly to: FileHandle) {}
+
+  add(bytes: number): void {
+    this.#unflushed += bytes;
+    if (this.#unflushed < flushBytes || this.#isBusy) return;
+    this.#unflushed = 0;
+    this.#isBusy = true;
+    this.settled = this.to.datasync();
+    this.settled.then(
+      () => (this.#isBusy = false),
+      // The transfer fails with it, at its end.
+      () => undefined,
+    );
   }
 }
 
