@@ -12,7 +12,9 @@ export interface Outcome {
 
 /** Runs a command to its end. */
 export async function tuffet(...args: string[]): Promise<Outcome> {
-  const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env['PATH'] } });
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { PATH: process.env['PATH'], TMPDIR: process.env['TMPDIR'] },
+  });
   const outcome: Outcome = { code: null, stdout: '', stderr: '' };
   child.stdout.on('data', (data) => (outcome.stdout += String(data)));
   child.stderr.on('data', (data) => (outcome.stderr += String(data)));

@@ -1,10 +1,16 @@
+import fs from 'node:fs';
+import { StartupError } from '../../base/startup-error.js';
+import { inspectFolder } from '../../node/data-folder.js';
+import { RemoteServer } from '../../operations/remote/remote-server.js';
 import { restoreDatabase } from '../../operations/restore-database.js';
+import { restoreToServer } from '../../operations/restore-to-server.js';
 import { restore as restoreBackup } from '../../operations/restore.js';
 import { ProgressBar } from '../progress-bar.js';
 import { readArguments, requiredOption, wrongUse } from './command-arguments.js';
 
 const usage = `Usage: tuffet restore --from BACKUP --data DIR
        tuffet restore --from BACKUP --data DIR --db NAME [--as NAME]
+       tuffet restore --from BACKUP --to URL --db NAME [--as NAME]
        tuffet restore --from BACKUP --verify
 
 Makes the data folder DIR, which must not exist or be empty, of a backup. BACKUP is one backup, or a folder of them, of
@@ -12,6 +18,8 @@ which the newest is taken. Every file is compared with its checksum; DIR appears
 
   --db NAME     copy only this database, from a backup of all or of this one, into the data folder DIR, which is made
                 unless it is there; no server may be using it
+  --to URL      copy the database to the running server at http://NAME:PASSWORD@127.0.0.1:5984, which needs a server admin
+                and must not have a database of that name
   --as NAME     the name that the database gets there, unless its own
   --verify      only read the backup and compare it with its checksums
 `;
@@ -20,14 +28,20 @@ export async function restore(args: string[]): Promise<number> {
   const given = readArguments('restore', usage, args, {
     from: { type: 'string' },
     data: { type: 'string' },
+    to: { type: 'string' },
     db: { type: 'string' },
     as: { type: 'string' },
     verify: { type: 'boolean' },
   });
   if (given === undefined) return 0;
-  const { from, data, db, as, verify } = given.values;
+  const { from, data, to, db, as, verify } = given.values;
   if (verify && db !== undefined) throw wrongUse('restore', '--verify is for whole backups.');
   if (as !== undefined && db === undefined) throw wrongUse('restore', '--as needs --db.');
+  if (to !== undefined) {
+    if (db === undefined || data !== undefined || verify)
+      throw wrongUse('restore', '--to needs --db, and neither --data nor --verify.');
+    return await restoreTo(to, requiredOption('restore', 'from', from), db, as ?? db);
+  }
   if (db !== undefined)
     return await restoreOne(
       requiredOption('restore', 'from', from),
@@ -48,6 +62,7 @@ export async function restore(args: string[]): Promise<number> {
 }
 
 async function restoreOne(from: string, dataDir: string, database: string, as: string): Promise<number> {
+  requireUnused(dataDir);
   const bar = new ProgressBar(process.stderr);
   const { backup, manifest, problems } = await restoreDatabase({
     from,
@@ -61,4 +76,31 @@ async function restoreOne(from: string, dataDir: string, database: string, as: s
   );
   for (const problem of problems) process.stderr.write(`${problem}\n`);
   return problems.length === 0 ? 0 : 1;
+}
+
+function requireUnused(folder: string): void {
+  const { holder } = fs.existsSync(folder) ? inspectFolder(folder) : {};
+  if (holder !== undefined)
+    throw new StartupError(
+      `The data folder ${folder} is in use by another server (process ${holder}). To restore to a running server, use --to URL.`,
+    );
+}
+
+async function restoreTo(url: string, from: string, database: string, as: string): Promise<number> {
+  const bar = new ProgressBar(process.stderr);
+  const to = new RemoteServer(url);
+  const { backup, manifest, problems, report } = await restoreToServer({
+    from,
+    to,
+    database,
+    as,
+    progress: bar,
+  }).finally(() => bar.end());
+  const { documents, deleted, verified, remarks } = report;
+  process.stdout.write(
+    `The database ${database} of the backup ${backup}, made at ${manifest.made_at}, is restored to ${to.url} as ${as}: ` +
+      `${documents} documents, ${deleted} deleted, ${verified ? 'verified' : 'which DIFFERS from the backup'}.\n`,
+  );
+  for (const problem of [...problems, ...remarks]) process.stderr.write(`${problem}\n`);
+  return verified && problems.length === 0 ? 0 : 1;
 }

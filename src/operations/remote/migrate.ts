@@ -86,9 +86,14 @@ async function replicationsIn(server: RemoteServer, name: string): Promise<numbe
 
 const isReplicator = (name: string): boolean => name === '_replicator' || name.endsWith('/_replicator');
 
-async function migrateDatabase(
+/**
+ * Copies one database under its name. `runner` is the server that runs the replication, and has to reach the other one. What
+ * removes documents by their age is set last: it would remove some before they are compared.
+ */
+export async function migrateDatabase(
   name: string,
-  { from, to, progress }: MigrateOptions,
+  { from, to, progress }: Pick<MigrateOptions, 'from' | 'to' | 'progress'>,
+  runner: RemoteServer = to,
 ): Promise<DatabaseReport> {
   const before = await from.get<Info>(pathOf(name));
   const q = before.cluster?.q;
@@ -107,13 +112,14 @@ async function migrateDatabase(
     remarks: [],
   };
   await copySettings(name, from, to, report);
-  await replicate(name, before, from, to, progress, report);
+  await replicate(name, before, { from, to, runner }, progress, report);
   for await (const doc of localDocs(from, name)) {
     if (isCheckpoint(doc)) continue;
     await putLocalDoc(to, name, doc);
     report.local_documents++;
   }
   await verify(name, before, from, to, progress, report);
+  await copyUpkeep(name, from, to);
   return report;
 }
 
@@ -126,11 +132,6 @@ async function copySettings(
   const security = await from.get<Record<string, unknown>>(`${pathOf(name)}/_security`);
   if (Object.keys(security).length > 0 && !name.startsWith('_'))
     remarks.push(...(await putSecurity(to, name, security)));
-  for (const setting of ['_auto_purge', '_expiry']) {
-    const value = await from.find<object>(`${pathOf(name)}/${setting}`);
-    if (value !== undefined && Object.keys(value).length > 0)
-      await to.put(`${pathOf(name)}/${setting}`, value);
-  }
   for (const setting of ['_revs_limit', '_purged_infos_limit']) {
     const value = await from.find<number>(`${pathOf(name)}/${setting}`);
     if (value !== undefined && value !== (await to.get<number>(`${pathOf(name)}/${setting}`)))
@@ -138,11 +139,18 @@ async function copySettings(
   }
 }
 
+async function copyUpkeep(name: string, from: RemoteServer, to: RemoteServer): Promise<void> {
+  for (const setting of ['_auto_purge', '_expiry']) {
+    const value = await from.find<object>(`${pathOf(name)}/${setting}`);
+    if (value !== undefined && Object.keys(value).length > 0)
+      await to.put(`${pathOf(name)}/${setting}`, value);
+  }
+}
+
 async function replicate(
   name: string,
   { doc_count, doc_del_count }: Info,
-  from: RemoteServer,
-  to: RemoteServer,
+  { from, to, runner }: { from: RemoteServer; to: RemoteServer; runner: RemoteServer },
   progress: Progress,
   report: DatabaseReport,
 ): Promise<void> {
@@ -159,7 +167,7 @@ async function replicate(
     );
   }, pollMs);
   try {
-    const done = await to.post<Replicated>('/_replicate', {
+    const done = await runner.post<Replicated>('/_replicate', {
       source: from.endpoint(name),
       target: to.endpoint(name),
     });
