@@ -56,7 +56,11 @@ export function functionStats(calls: CallCounts, designDocs: { hits: number; mis
       'milliseconds of validate_doc_update function calls',
       calls.validations,
     ),
-    counter('couchdb/query_server/process_errors', 'number of calls that ended with their thread', calls.errors),
+    counter(
+      'couchdb/query_server/process_errors',
+      'number of calls that ended with their thread',
+      calls.errors,
+    ),
     ...kinds.flatMap(([kind, count]) => [
       counter(`couchdb/query_server/calls/${kind}`, `number of ${kind} requests`, count),
       counter(
@@ -104,7 +108,11 @@ export function replicatorStats(jobs: JobScheduler, counts: ReplicatorCounts): S
       counts.failed_starts,
     ),
     ...Object.entries(counts.docs).map(([name, count]) =>
-      counter(`couch_replicator/docs/${name}`, `number of '${name.split('_')[0]}' state document updates`, count),
+      counter(
+        `couch_replicator/docs/${name}`,
+        `number of '${name.split('_')[0]}' state document updates`,
+        count,
+      ),
     ),
   ];
 }

@@ -210,11 +210,7 @@ export class Metrics {
         'number of total document purge operations',
         success + failure,
       ),
-      counter(
-        'couchdb/document_purges/success',
-        'number of successful document purge operations',
-        success,
-      ),
+      counter('couchdb/document_purges/success', 'number of successful document purge operations', success),
       counter('couchdb/document_purges/failure', 'number of failed document purge operations', failure),
     ];
   }
