@@ -38,6 +38,7 @@ export const moduleStates: Readonly<Record<string, string>> = {
   // What the process or a thread has only one of.
   'src/blobs/blob-worker.ts: hashes': 'The entry point of a thread.',
   'src/blobs/blob-worker.ts: rpc': 'The entry point of a thread.',
+  'src/operations/copy-worker.ts: rpc': 'The entry point of a thread.',
   'src/indexes/index-thread.ts: documents': 'The entry point of a thread.',
   'src/indexes/index-thread.ts: indexer': 'The entry point of a thread.',
   'src/indexes/index-thread.ts: rpc': 'The entry point of a thread.',
