@@ -7,7 +7,7 @@ import { isPlainDatabaseName } from '../http/request/make-database.js';
 import { createServer, type TuffetServer } from '../server/create-server.js';
 import type { Manifest } from './manifest.js';
 import type { Progress } from './progress.js';
-import { migrateDatabase, type DatabaseReport } from './remote/migrate.js';
+import { copyDatabase, createTarget, type DatabaseReport } from './remote/migrate.js';
 import { pathOf, RemoteServer } from './remote/remote-server.js';
 import { restoreDatabase } from './restore-database.js';
 
@@ -54,17 +54,31 @@ export async function restoreToServer(options: RestoreToServerOptions): Promise<
     const server = await serve(dataDir, password);
     try {
       const source = new RemoteServer(server.url.replace('//', `//${adminName}:${password}@`));
-      const report = await migrateDatabase(as, { from: source, to, progress }, source);
-      return { ...restored, report };
-    } catch (error) {
-      // Half a database must not be taken for the whole.
-      await to.send('DELETE', pathOf(as), undefined, [404]).catch(() => undefined);
-      throw error;
+      await createTarget(as, source, to);
+      return { ...restored, report: await copyOrRemove(as, source, to, progress) };
     } finally {
       await server.close();
     }
   } finally {
     fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Half a database must not be taken for the whole. */
+async function copyOrRemove(
+  name: string,
+  source: RemoteServer,
+  to: RemoteServer,
+  progress: Progress,
+): Promise<DatabaseReport> {
+  try {
+    return await copyDatabase(name, { from: source, to, progress }, source);
+  } catch (error) {
+    await to.send('DELETE', pathOf(name), undefined, [404]).catch((refusal: Error) => {
+      const both = `${(error as Error).message}\nThe unfinished database ${name} remains: ${refusal.message}`;
+      throw new StartupError(both, { cause: error });
+    });
+    throw error;
   }
 }
 

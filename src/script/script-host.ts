@@ -243,8 +243,9 @@ export class ScriptHost {
     const executor = await this.#executor;
     const started = this.options.runtime.monotonicMs();
     const reply = await executor.submit(task, bytes, peer).catch((error: unknown) => {
+      if (!(error instanceof ThreadEnded)) throw error;
       this.counts.errors++;
-      throw error instanceof ThreadEnded ? this.#refusalOf(task.space, error) : error;
+      throw this.#refusalOf(task.space, error);
     });
     this.counts.done(task, this.options.runtime.monotonicMs() - started);
     for (const note of reply.notes) this.options.log(task.space, note);

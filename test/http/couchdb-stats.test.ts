@@ -205,7 +205,7 @@ test('the same figures have the names under which CouchDB shows them to Promethe
       'query_server_calls_map_total',
       'query_server_vdu_rejects_total',
     ],
-    gauge: ['membership', 'internal_replication_jobs', 'open_databases', 'httpd_clients_requesting_changes'],
+    gauge: ['membership', 'open_databases', 'httpd_clients_requesting_changes'],
     summary: ['dbinfo_seconds', 'fsync_time_seconds', 'mango_query_time_seconds', 'request_time_seconds'],
   };
   for (const [type, names] of Object.entries(wanted))

@@ -104,7 +104,6 @@ export function clusterFigures(): Figure[] {
   ];
   return [
     labelled('gauge', 'couchdb_membership', 'count of nodes in the cluster', 'nodes', nodes),
-    single('gauge', 'couchdb_internal_replication_jobs', 'changes that other nodes wait for', () => 0),
   ];
 }
 

@@ -86,23 +86,34 @@ async function replicationsIn(server: RemoteServer, name: string): Promise<numbe
 
 const isReplicator = (name: string): boolean => name === '_replicator' || name.endsWith('/_replicator');
 
+async function migrateDatabase(name: string, options: MigrateOptions): Promise<DatabaseReport> {
+  // One that an earlier run has begun is gone on with.
+  await createTarget(name, options.from, options.to, [412]);
+  return await copyDatabase(name, options);
+}
+
+/** Creates the database as it is at the source, but empty. */
+export async function createTarget(
+  name: string,
+  from: RemoteServer,
+  to: RemoteServer,
+  accepted: readonly number[] = [],
+): Promise<void> {
+  const { cluster, props } = await from.get<Info>(pathOf(name));
+  const q = cluster?.q === undefined ? '' : `&q=${cluster.q}`;
+  await to.put(`${pathOf(name)}?partitioned=${props?.partitioned === true}${q}`, undefined, accepted);
+}
+
 /**
- * Copies one database under its name. `runner` is the server that runs the replication, and has to reach the other one. What
+ * Copies one database into that of the same name. `runner` is the server that runs the replication, and has to reach the other one. What
  * removes documents by their age is set last: it would remove some before they are compared.
  */
-export async function migrateDatabase(
+export async function copyDatabase(
   name: string,
   { from, to, progress }: Pick<MigrateOptions, 'from' | 'to' | 'progress'>,
   runner: RemoteServer = to,
 ): Promise<DatabaseReport> {
   const before = await from.get<Info>(pathOf(name));
-  const q = before.cluster?.q;
-  const partitioned = before.props?.partitioned === true;
-  await to.put(
-    `${pathOf(name)}?partitioned=${partitioned}${q === undefined ? '' : `&q=${q}`}`,
-    undefined,
-    [412],
-  );
   const report: DatabaseReport = {
     name,
     documents: before.doc_count,

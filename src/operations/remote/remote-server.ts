@@ -1,3 +1,6 @@
+import http from 'node:http';
+import https from 'node:https';
+import { text } from 'node:stream/consumers';
 import { StartupError } from '../../base/startup-error.js';
 
 export type Doc = Record<string, unknown> & { _id: string };
@@ -56,36 +59,37 @@ export class RemoteServer {
     body?: unknown,
     accepted: readonly number[] = [],
   ): Promise<unknown> {
-    let status: number;
-    let text: string;
-    try {
-      const answer = await fetch(this.url + path, {
-        method,
-        headers: {
-          accept: 'application/json',
-          'content-type': 'application/json',
-          ...(this.#authorization === undefined ? {} : { authorization: this.#authorization }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      status = answer.status;
-      text = await answer.text();
-    } catch (error) {
-      const cause = (error as { cause?: Error }).cause ?? (error as Error);
-      throw new StartupError(`${this.url} can't be reached: ${cause.message}`, { cause: error });
-    }
+    const { status, content } = await this.#exchange(method, path, body).catch((error: Error) => {
+      throw new StartupError(`${this.url} can't be reached: ${error.message}`, { cause: error });
+    });
     if (accepted.includes(status)) return undefined;
     if (status >= 400)
       throw new StartupError(
-        `${method} ${this.url}${path} was answered ${status}: ${text.trim().slice(0, 500)}`,
+        `${method} ${this.url}${path} was answered ${status}: ${content.trim().slice(0, 500)}`,
       );
     try {
-      return JSON.parse(text);
+      return JSON.parse(content);
     } catch {
       throw new StartupError(
         `${this.url}${path} did not answer with JSON. Is it a CouchDB or Tuffet server?`,
       );
     }
+  }
+
+  /** Waits as long as it takes, unlike `fetch`: a replication is answered when it is over. */
+  async #exchange(method: string, path: string, body: unknown): Promise<{ status: number; content: string }> {
+    const { request } = this.url.startsWith('https:') ? https : http;
+    const headers = {
+      accept: 'application/json',
+      'content-type': 'application/json',
+      ...(this.#authorization === undefined ? {} : { authorization: this.#authorization }),
+    };
+    const answer = await new Promise<http.IncomingMessage>((resolve, reject) => {
+      request(this.url + path, { method, headers }, resolve)
+        .on('error', reject)
+        .end(body === undefined ? undefined : JSON.stringify(body));
+    });
+    return { status: answer.statusCode!, content: await text(answer) };
   }
 }
 
