@@ -102,9 +102,7 @@ export function clusterFigures(): Figure[] {
     ['cluster_nodes', 1],
     ['all_nodes', 1],
   ];
-  return [
-    labelled('gauge', 'couchdb_membership', 'count of nodes in the cluster', 'nodes', nodes),
-  ];
+  return [labelled('gauge', 'couchdb_membership', 'count of nodes in the cluster', 'nodes', nodes)];
 }
 
 /** Figures of memory and of the process. */
