@@ -110,6 +110,36 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     tuffet: 404,
     reason: '`$mod` with an argument that is no pair is `bad_arg`, which the interface answers with 404.',
   }),
+  ...each(['POST /{db}/_find', 'POST /{db}/_explain'], {
+    member: 'status',
+    with: 'selector',
+    couchdb: 200,
+    tuffet: 400,
+    reason: '`$text` needs text and a text index; without one CouchDB answers with every document.',
+  }),
+  {
+    endpoint: 'POST /_replicate',
+    member: 'status',
+    couchdb: 404,
+    tuffet: 401,
+    reason: 'Replications are for server admins.',
+  },
+  {
+    endpoint: 'GET /{db}/_changes',
+    member: 'status',
+    with: 'limit',
+    couchdb: 200,
+    tuffet: 400,
+    reason: 'Numbers out of bounds are refused.',
+  },
+  {
+    endpoint: 'GET /{db}/_changes',
+    member: 'status',
+    with: 'seq_interval',
+    couchdb: 200,
+    tuffet: 400,
+    reason: 'Numbers out of bounds are refused.',
+  },
   ...[200, 404].flatMap((couchdb) =>
     each(
       [
@@ -206,7 +236,7 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     tuffet: 403,
     reason: 'Permissions are checked before the body.',
   },
-  ...each(['PUT /{db}/{docid}', 'PUT /{db}/_local/{docid}'], {
+  ...each(['PUT /{db}/{docid}', 'PUT /{db}/_local/{docid}', 'POST /{db}', 'POST /{db}/_bulk_docs'], {
     member: 'status',
     couchdb: 201,
     tuffet: 400,

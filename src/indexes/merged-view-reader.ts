@@ -6,6 +6,7 @@ import type { GroupPart } from './tree/group-walk.js';
 import { endRowOf, type Piece } from './tree/piece.js';
 import { compareRows, type Compare, type Row, type RowEnd } from './tree/row.js';
 import {
+  type KeyRangeRequest,
   groupKeyText,
   type Bounds,
   type FoundGroup,
@@ -13,7 +14,6 @@ import {
   type ViewRange,
   type ViewReader,
 } from './view-reader.js';
-import type { ViewRequest } from './view-request.js';
 
 /** The indexes that the groups of a database have of one view, as one. A document has its rows in one of them. */
 export class MergedViewReader implements ViewReader {
@@ -64,7 +64,7 @@ export class MergedViewReader implements ViewReader {
     return this.#first.range(bounds);
   }
 
-  rangeOfKey(key: unknown, request: Pick<ViewRequest, 'keyDocids' | 'descending'>): ViewRange {
+  rangeOfKey(key: unknown, request: KeyRangeRequest): ViewRange {
     return this.#first.rangeOfKey(key, request);
   }
 

@@ -45,6 +45,7 @@ export interface RowsOptions {
 }
 
 export type Bounds = Pick<ViewRequest, 'start' | 'end' | 'descending' | 'inclusiveEnd'>;
+export type KeyRangeRequest = Pick<ViewRequest, 'keyDocids' | 'descending' | 'inclusiveEnd'>;
 
 /** A view's index as it is at one moment. */
 export interface ViewReader {
@@ -59,7 +60,7 @@ export interface ViewReader {
   /** The same for one partition: nothing but its rows is seen. */
   inPartition(partition: Bytes | undefined): ViewReader;
   range(bounds: Bounds): ViewRange;
-  rangeOfKey(key: unknown, request: Pick<ViewRequest, 'keyDocids' | 'descending'>): ViewRange;
+  rangeOfKey(key: unknown, request: KeyRangeRequest): ViewRange;
   /** Rows of the view before the range, in the order of the query, and rows in the range. */
   place(range: ViewRange, descending: boolean): { before: number; within: number };
   rows(range: ViewRange, options: RowsOptions): Iterable<Row>;
@@ -139,14 +140,16 @@ export class GroupViewReader implements ViewReader {
     return { low: low ?? this.#low, high: high ?? this.#high };
   }
 
-  rangeOfKey(
-    key: unknown,
-    { keyDocids, descending }: Pick<ViewRequest, 'keyDocids' | 'descending'>,
-  ): ViewRange {
+  rangeOfKey(key: unknown, { keyDocids, descending, inclusiveEnd }: KeyRangeRequest): ViewRange {
     if (keyDocids !== undefined) {
       const start = { key, docid: keyDocids.start };
       const end = { key, docid: keyDocids.end };
-      return this.range({ start, end, descending, inclusiveEnd: true });
+      return this.range({
+        start,
+        end,
+        descending,
+        inclusiveEnd: inclusiveEnd || keyDocids.end === undefined,
+      });
     }
     const encoded = encodeIn(this.partition, this.#order, key);
     return { low: { key: encoded, after: false }, high: { key: encoded, after: true } };

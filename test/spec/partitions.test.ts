@@ -46,6 +46,19 @@ describe('Partitioned databases', () => {
     assert.deepEqual(idsOf(await client.get(path), 'rows', 'id'), ['us:a']);
   });
 
+  test('several queries in one request have the rows of the partition alone', async () => {
+    for (const path of ['_all_docs', '_design/d/_view/n']) {
+      const queries = [{ limit: 1 }, { descending: true }];
+      const answer = await client.post(`${db}/_partition/eu/${path}/queries`, { queries });
+      assertOk(answer, 200);
+      const results = answer.body.results as { rows: { id: string }[] }[];
+      assert.deepEqual(
+        results.map(({ rows }) => rows.map(({ id }) => id)),
+        [['eu:a'], ['eu:b', 'eu:a']],
+      );
+    }
+  });
+
   test('_find and _explain are restricted to the partition', async () => {
     const query = { selector: { n: { $gte: 0 } } };
     assert.deepEqual(idsOf(await client.post(`${db}/_partition/eu/_find`, query), 'docs', '_id'), [

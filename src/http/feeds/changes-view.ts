@@ -121,6 +121,7 @@ function trimOf(filter: FilterRequest | undefined): ChangesView['trim'] {
   if (!filter.fields.every((field) => typeof field === 'string')) {
     throw badRequest('Selector error: fields must be strings');
   }
+  if (filter.fields.length === 0) return undefined;
   const projection = new Projection(filter.fields);
   return (text) => projection.of(text);
 }

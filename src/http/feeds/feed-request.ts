@@ -182,7 +182,8 @@ function viewRequest(text: string): FilterRequest {
 function functionRequest(text: string): FilterRequest {
   if (text.startsWith('_')) throw badRequest('unknown builtin filter name');
   const [ddoc, name, ...rest] = text.split('/');
-  if (name === undefined || rest.length > 0) {
+  // Nothing but a slash is the name of no filter: it lets everything through.
+  if (name === undefined || rest.length > 0 || (name === '' && ddoc !== '')) {
     throw badRequest('`filter` must be of the form `designname/filtername`');
   }
   return { kind: 'function', ddoc: ddoc!, name };

@@ -14,6 +14,8 @@ export function inputLimits({ services: { config } }: Exchange): InputLimits {
 export function namedRev(exchange: Exchange, inBody: Rev | undefined): Rev | undefined {
   const queryText = exchange.query.first('rev');
   const inQuery = queryText === undefined ? undefined : parseRev(queryText);
+  // Of two, the first counts, but none may be malformed.
+  if (queryText !== undefined) parseRev(exchange.query.get('rev')!);
   const inHeader = ifMatchRev(exchange);
   if (inBody !== undefined && inQuery !== undefined && !same(inBody, inQuery)) {
     throw badRequest('Document rev from request body and query string have different values');

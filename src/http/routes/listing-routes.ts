@@ -49,13 +49,13 @@ export function listByBody(kind: ListingKind): DatabaseHandler {
   return async (exchange, database) => {
     const body = await exchange.jsonObject();
     const parameters = new Map<string, Parameter>(bodyParameters(body));
-    for (const [name, parameter] of queryParameters(exchange, database)) parameters.set(name, parameter);
+    for (const asked of queryParameters(exchange, database)) parameters.set(...singleKey(asked));
     await answer(exchange, database, kind, listingRequest(parameters));
   };
 }
 
 /** Several listings in one answer; the query string holds what is the same for all. */
-function listQueries(kind: ListingKind): DatabaseHandler {
+export function listQueries(kind: ListingKind): DatabaseHandler {
   return async (exchange, database) => {
     const { queries } = await exchange.jsonObject({ typed: false });
     if (queries === undefined) throw badRequest('POST body must include `queries` parameter.');
@@ -75,7 +75,7 @@ function listQueries(kind: ListingKind): DatabaseHandler {
   };
 }
 
-/** Among several queries, a list of one key is that key: no row where it is missing. */
+/** Among several queries, and in a query beside a body, a list of one key is that key: no row where it is missing. */
 function singleKey([name, parameter]: [string, Parameter]): [string, Parameter] {
   const keys = name === 'keys' ? listOf(parameter) : [];
   return keys.length === 1 ? ['key', { value: keys[0] }] : [name, parameter];

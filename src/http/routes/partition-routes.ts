@@ -4,7 +4,7 @@ import { partitionInfo, requirePartitioned } from '../../documents/partition-inf
 import type { Exchange } from '../exchange.js';
 import { pathPartition } from '../request/partition-path.js';
 import type { DatabaseRoute } from './route.js';
-import { list, listByBody } from './listing-routes.js';
+import { list, listByBody, listQueries } from './listing-routes.js';
 
 /** What concerns one partition of a database. */
 export const partitionRoutes: readonly DatabaseRoute[] = [
@@ -15,6 +15,12 @@ export const partitionRoutes: readonly DatabaseRoute[] = [
     allow: 'GET,HEAD,POST',
     access: 'listing',
     methods: { GET: list('all'), POST: listByBody('all') },
+  },
+  {
+    path: '/{db}/_partition/{partition}/_all_docs/queries',
+    allow: 'POST',
+    access: 'listing',
+    methods: { POST: listQueries('all') },
   },
   {
     path: '/{db}/_partition/{partition}/*',

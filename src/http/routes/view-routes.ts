@@ -40,6 +40,12 @@ export const viewRoutes: readonly DatabaseRoute[] = [
     access: 'member',
     methods: { POST: queries },
   },
+  {
+    path: '/{db}/_partition/{partition}/_design/{ddoc}/_view/{view}/queries',
+    allow: 'POST',
+    access: 'member',
+    methods: { POST: queries },
+  },
   // Whatever else stands below `_view` names no view.
   { path: '/{db}/_design/{ddoc}/_view/*', allow: 'GET,POST,HEAD', access: 'member', methods: {} },
   {
