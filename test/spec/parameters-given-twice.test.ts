@@ -16,7 +16,11 @@ describe('Parameters that meet each other', () => {
   test('of two revisions in a query neither may be malformed', async () => {
     const { body } = await client.get(`${db}/1`);
     for (const second of ['y', ''])
-      assertRefused(await client.put(`${db}/1?rev=${body._rev}&rev=${second}`, { k: 'a' }), 400, 'bad_request');
+      assertRefused(
+        await client.put(`${db}/1?rev=${body._rev}&rev=${second}`, { k: 'a' }),
+        400,
+        'bad_request',
+      );
     assertOk(await client.put(`${db}/1?rev=${body._rev}&rev=2-y`, { k: 'a' }), 201);
   });
 
