@@ -124,22 +124,14 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     tuffet: 401,
     reason: 'Replications are for server admins.',
   },
-  {
+  ...['limit', 'seq_interval'].map((name) => ({
     endpoint: 'GET /{db}/_changes',
     member: 'status',
-    with: 'limit',
+    with: name,
     couchdb: 200,
     tuffet: 400,
     reason: 'Numbers out of bounds are refused.',
-  },
-  {
-    endpoint: 'GET /{db}/_changes',
-    member: 'status',
-    with: 'seq_interval',
-    couchdb: 200,
-    tuffet: 400,
-    reason: 'Numbers out of bounds are refused.',
-  },
+  })),
   ...[200, 404].flatMap((couchdb) =>
     each(
       [

@@ -95,6 +95,16 @@ const partitions: Endpoint[] = [
     body: {},
     members: ['keys', 'limit', 'reduce', 'include_docs'],
   },
+  ...[
+    { route: '_all_docs', path: '_all_docs' },
+    { route: '_design/{ddoc}/_view/{view}', path: '_design/parts/_view/n' },
+  ].map(({ route, path }): Endpoint => ({
+    route: `/{db}/_partition/{partition}/${route}/queries`,
+    method: 'POST',
+    path: `${parts}/${path}/queries`,
+    body: { queries: [{ limit: 1 }, { descending: true }] },
+    members: ['queries', 'queries.0.limit'],
+  })),
   ...['_find', '_explain'].map((name): Endpoint => ({
     route: `/{db}/_partition/{partition}/${name}`,
     method: 'POST',
