@@ -11,7 +11,7 @@ export interface IntendedDifference {
    * stands for the id of a document.
    */
   member: string;
-  /** The parameter or member of the body that it takes; always, where there is none. */
+  /** The parameter or member of the body (`selector.$text`) that it takes; always, where there is none. */
   with?: string;
   /** A status that is not always the same is told in words. */
   couchdb: string | number;
@@ -112,7 +112,7 @@ export const intendedDifferences: readonly IntendedDifference[] = [
   }),
   ...each(['POST /{db}/_find', 'POST /{db}/_explain'], {
     member: 'status',
-    with: 'selector',
+    with: 'selector.$text',
     couchdb: 200,
     tuffet: 400,
     reason: '`$text` needs text and a text index; without one CouchDB answers with every document.',

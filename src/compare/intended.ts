@@ -27,5 +27,11 @@ function covers({ member, couchdb, tuffet }: IntendedDifference, found: Differen
 
 function uses({ path, parameter, body }: CompareRequest, name: string): boolean {
   if (parameter === name || new RegExp(`[?&]${name}(?:[=&]|$)`).test(path)) return true;
-  return typeof body === 'object' && body !== null && name in body;
+  return hasMember(body, name.split('.'));
+}
+
+function hasMember(value: unknown, [name, ...below]: readonly string[]): boolean {
+  if (name === undefined) return true;
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return false;
+  return hasMember((value as Record<string, unknown>)[name], below);
 }
