@@ -115,10 +115,12 @@ export class IndexPass {
       while (underWay.length > 0) await takeFirst();
       await this.#flush();
       await this.#committing;
-    } finally {
-      // Whatever failed, the rest must not fail unheard, and nothing is under way when others go on.
+    } catch (error) {
+      // The rest must not fail unheard, and nothing is under way when others go on.
       for (const { mapped } of underWay) mapped.catch(() => {});
-      await this.#committing.catch(() => {});
+      // A commit that failed counts most: the state of the indexes is then ahead of their store.
+      await this.#committing;
+      throw error;
     }
     return read <= 1;
   }

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SystemRuntime } from '../../src/base/runtime.js';
+import { ShardsChanged, type DocSource } from '../../src/indexes/doc-source.js';
+import { IndexPass } from '../../src/indexes/index-pass.js';
+import { newIndexState } from '../../src/indexes/index-state.js';
+import type { Mapper } from '../../src/indexes/mapper-contract.js';
+import { OpenIndex } from '../../src/indexes/open-index.js';
+import { ShardMap } from '../../src/shard/shard-map.js';
+import { goneState } from '../../src/shard/shard-state.js';
+import { MemoryStore } from '../../src/storage/memory-store.js';
+
+const view = {
+  name: 'v',
+  signature: '00'.repeat(16),
+  map: { kind: 'function', source: '' },
+  reduce: undefined,
+  raw: false,
+  partitioned: false,
+} as const;
+const docsMax = 500;
+const mapper: Mapper = {
+  isElsewhere: false,
+  map: (docs) =>
+    Promise.resolve({ rows: () => Promise.resolve(docs.map((_, n) => [[{ key: `${n}`, value: 'null' }]])) }),
+};
+
+/** Its rows are written after each load of documents, as the time they may wait is over each time. */
+class HurriedRuntime extends SystemRuntime {
+  #now = 0;
+
+  override monotonicMs(): number {
+    return (this.#now += 20_000);
+  }
+}
+
+/** The shards change when this many loads have been read. */
+function sourceOf(loads: number): DocSource {
+  let read = 0;
+  const source: Pick<DocSource, 'shards' | 'changes'> = {
+    shards: new ShardMap(1),
+    changes: (_shard, after) => {
+      if (read++ === loads) throw new ShardsChanged();
+      const docs = Array.from({ length: docsMax }, (_, n) => ({ id: `doc${after + n}`, text: '{}' }));
+      return { docs, seq: after + docsMax };
+    },
+  };
+  return source as DocSource;
+}
+
+function passOver(store: MemoryStore): { run: () => Promise<boolean> } {
+  const runtime = new HurriedRuntime();
+  const shards = new ShardMap(1);
+  const index = new OpenIndex(store, 1, view, newIndexState(shards), [], runtime);
+  const states = [{ ...goneState(), epoch: 1, seq: 10 * docsMax }];
+  return new IndexPass([index], sourceOf(3), mapper, states, {
+    runtime,
+    depth: 0,
+    onProgress: () => {},
+    check: () => {},
+    hasOthers: () => false,
+    onExceeded: () => {},
+  });
+}
+
+test('a pass that shards change under ends with that when its rows are stored', async () => {
+  await assert.rejects(passOver(new MemoryStore()).run(), ShardsChanged);
+});
+
+test('a commit that fails is heard, although shards change at the same time', async () => {
+  const store = new MemoryStore();
+  let writes = 0;
+  const write = store.write.bind(store);
+  const full = new Error('the disk is full');
+  // The last commit before the shards change.
+  store.write = (given) => (++writes < 3 ? write(given) : { ...write([]), committed: Promise.reject(full) });
+  await assert.rejects(passOver(store).run(), full);
+});
