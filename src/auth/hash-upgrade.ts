@@ -1,10 +1,9 @@
-import { toBytes } from '../base/bytes.js';
+import { toBytes, type Bytes } from '../base/bytes.js';
 import type { Logger } from '../base/logger.js';
 import { serverAdminRole } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
-import { saveDoc } from '../documents/save-docs.js';
+import { changeWinner } from '../documents/change-winner.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
-import { encodeContent, splitContent } from '../shard/content.js';
 import type { Account, Accounts } from './accounts.js';
 import { digestOf } from './passwords.js';
 import { isServerAdmin } from './rights.js';
@@ -51,24 +50,9 @@ export class HashUpgrade {
     if (this.accounts.find(name)?.fingerprint !== fingerprint) return false;
     const found = database?.collection.winner(id);
     if (database === undefined || found === undefined || found.deleted) return false;
-    const content = database.collection.winnerBody(database.shardOf(id), found);
-    const { attachments, body } = splitContent(content);
-    const rest = body === '{}' ? '}' : `,${body.slice(1)}`;
-    const input = {
-      id,
-      rev: { pos: found.pos, hash: found.hash },
-      revisions: undefined,
-      deleted: false,
-      attachments: undefined,
-      body: encodeContent(
-        attachments,
-        `{"password":${toBytes(JSON.stringify(password.toWellFormed()))}${rest}`,
-      ),
-    };
-    await saveDoc(registry, database, input, {
-      user: { name: null, roles: [serverAdminRole] },
-      newEdits: true,
-    });
+    const member = `"password":${toBytes(JSON.stringify(password.toWellFormed()))}`;
+    const change = (body: Bytes): Bytes => `{${member}${body === '{}' ? '}' : `,${body.slice(1)}`}`;
+    await changeWinner(registry, database, id, found, change, { name: null, roles: [serverAdminRole] });
     return true;
   }
 }

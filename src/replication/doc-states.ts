@@ -1,10 +1,9 @@
 import { toBytes, type Bytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
+import { changeWinner } from '../documents/change-winner.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
-import { saveDoc } from '../documents/save-docs.js';
 import { membersOf, objectOf } from '../json/members.js';
 import { formatRev } from '../revisions/rev.js';
-import { encodeContent, splitContent } from '../shard/content.js';
 import { isoSeconds, type Job } from './job.js';
 import type { LocalDoc } from './peer.js';
 import { replicatorUser, stateMembers } from './replicator-database.js';
@@ -56,22 +55,19 @@ export async function writeState(
   const found = database?.collection.winner(id);
   if (database === undefined || found === undefined || found.deleted || formatRev(found) !== rev)
     return undefined;
-  const content = database.collection.winnerBody(database.shardOf(id), found);
-  const { attachments, body } = splitContent(content);
-  const others = membersOf(body).filter(({ name }) => !stateMembers.includes(name));
-  const added = Object.entries(state).map(([name, value]) => toBytes(`"${name}":${JSON.stringify(value)}`));
-  const input = {
-    id,
-    rev: { pos: found.pos, hash: found.hash },
-    revisions: undefined,
-    deleted: false,
-    attachments: undefined,
-    body: encodeContent(attachments, objectOf([...others.map(({ text }) => text), ...added])),
-  };
+  const change = (body: Bytes): Bytes => withState(body, state);
+  // Outside the try: that the document can't be read is thrown at once, only a save may be refused.
+  const saving = changeWinner(registry, database, id, found, change, replicatorUser);
   try {
-    return formatRev(await saveDoc(registry, database, input, { user: replicatorUser, newEdits: true }));
+    return formatRev(await saving);
   } catch (error) {
     if (error instanceof RequestError) return undefined;
     throw error;
   }
+}
+
+function withState(body: Bytes, state: DocState): Bytes {
+  const others = membersOf(body).filter(({ name }) => !stateMembers.includes(name));
+  const added = Object.entries(state).map(([name, value]) => toBytes(`"${name}":${JSON.stringify(value)}`));
+  return objectOf([...others.map(({ text }) => text), ...added]);
 }
