@@ -10,6 +10,7 @@ import { restore } from '../../src/operations/restore.js';
 import { startServer, temporaryFolder } from '../support/server.js';
 import type { HttpClient } from '../support/http-client.js';
 import { tuffet } from './cli.js';
+import { putConflict } from './conflict.js';
 
 const dataDir = path.join(temporaryFolder(), 'data');
 const backups = path.join(temporaryFolder(), 'backups');
@@ -24,11 +25,7 @@ async function fill(): Promise<void> {
   await client.put('/notes?q=4');
   const docs = Array.from({ length: 200 }, (_, n) => ({ _id: `d${n}`, text: 'x'.repeat(n * 20) }));
   await client.post('/notes/_bulk_docs', { docs });
-  for (const hash of ['a', 'b'])
-    await client.post('/notes/_bulk_docs', {
-      docs: [{ _id: 'twice', _rev: `1-${hash}`, hash }],
-      new_edits: false,
-    });
+  await putConflict(client, '/notes');
   const { body } = await client.put('/notes/gone', {});
   await client.delete(`/notes/gone?rev=${body.rev}`);
   const purged = await client.put('/notes/purged', {});

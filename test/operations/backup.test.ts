@@ -5,6 +5,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { startServer, temporaryFolder } from '../support/server.js';
 import { tuffet } from './cli.js';
+import { putConflict } from './conflict.js';
 
 const dataDir = path.join(temporaryFolder(), 'data');
 const backups = path.join(temporaryFolder(), 'backups');
@@ -16,11 +17,7 @@ await fill();
 async function fill(): Promise<void> {
   await client.put('/notes');
   await client.put('/notes/first', { n: 1 });
-  for (const hash of ['a', 'b'])
-    await client.post('/notes/_bulk_docs', {
-      docs: [{ _id: 'twice', _rev: `1-${hash}`, hash }],
-      new_edits: false,
-    });
+  await putConflict(client, '/notes');
   const { body } = await client.put('/notes/gone', {});
   await client.delete(`/notes/gone?rev=${body.rev}`);
   await client.put('/notes/_local/mark', { at: 7 });

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import type { HttpClient } from '../support/http-client.js';
 import { startServer, temporaryFolder } from '../support/server.js';
 import { tuffet } from './cli.js';
+import { putConflict } from './conflict.js';
 
 const source = await startServer();
 const large = randomBytes(100_000);
@@ -13,11 +14,7 @@ await fill(source);
 
 async function fill(client: HttpClient): Promise<void> {
   await client.put('/no%2Ftes?q=3');
-  for (const hash of ['a', 'b'])
-    await client.post('/no%2Ftes/_bulk_docs', {
-      docs: [{ _id: 'twice', _rev: `1-${hash}`, hash }],
-      new_edits: false,
-    });
+  await putConflict(client, '/no%2Ftes');
   const docs = Array.from({ length: 300 }, (_, n) => ({ _id: `d${n}`, n }));
   const { body } = await client.post('/no%2Ftes/_bulk_docs', { docs });
   await client.delete(`/no%2Ftes/d0?rev=${body[0].rev}`);

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { startServer, temporaryFolder } from '../support/server.js';
 import { tuffet } from './cli.js';
+import { putConflict } from './conflict.js';
 
 const dataDir = path.join(temporaryFolder(), 'data');
 const backups = path.join(temporaryFolder(), 'backups');
@@ -19,11 +20,7 @@ await client.put('/notes?q=3');
 await client.post('/notes/_bulk_docs', {
   docs: Array.from({ length: 50 }, (_, n) => ({ _id: `d${n}`, n })),
 });
-for (const hash of ['a', 'b'])
-  await client.post('/notes/_bulk_docs', {
-    docs: [{ _id: 'twice', _rev: `1-${hash}`, hash }],
-    new_edits: false,
-  });
+await putConflict(client, '/notes');
 await client.send('PUT', '/notes/with/large.bin', { raw: large, headers: { 'content-type': 'x/y' } });
 await client.put('/notes/_local/mark', { at: 7 });
 await client.put('/notes/_security', { members: { names: ['ann'], roles: [] } });
