@@ -18,7 +18,7 @@ import { SessionCookies, sessionValue } from './session-cookies.js';
 /** Who is asking, and by which way that is known. */
 export interface Identity {
   readonly user: UserContext;
-  /** Undefined for who is not known. */
+  /** Undefined for anonymous users. */
   readonly handler: HandlerName | undefined;
   /** With a session cookie: from when on it is to be renewed, in milliseconds. */
   readonly renewFrom?: number;
@@ -97,7 +97,7 @@ export class Authenticator {
     return this.#handlers;
   }
 
-  /** Refuses wrong credentials. Who brings none that an open way in knows is anonymous. */
+  /** Refuses wrong credentials. A request without credentials for any enabled handler is anonymous. */
   authenticate(asker: RequestInfo): Identity | Promise<Identity> {
     return this.#try(asker, 0);
   }
@@ -116,7 +116,7 @@ export class Authenticator {
     return renewFrom !== undefined && this.runtime.now() >= renewFrom;
   }
 
-  /** The header that keeps a session going. Who does not take it gets the same for a while: it costs a look-up. */
+  /** The header that extends a session. Clients that ignore it get the same one for a while: making it costs a look-up. */
   renewal(identity: Identity, secure: boolean): string | undefined {
     const known = this.#renewals.get(identity);
     if (known !== undefined && known.secure === secure && this.runtime.now() < known.until)
@@ -173,7 +173,7 @@ export class Authenticator {
     if (header === undefined || !header.startsWith('Basic ')) return undefined;
     const digest = this.#passwords.digest(header);
     const known = this.#known(this.#passwords, digest);
-    // Also where the name is locked: others who fail must not stop those who are known to know the password.
+    // Also where the name is locked: failed logins of others must not lock out clients whose password was verified.
     if (known !== undefined) return known;
     const credentials = decodeBasic(header.slice('Basic '.length).trim());
     if (credentials === undefined) return undefined;

@@ -3,7 +3,7 @@ import { BoundedMap } from '../base/bounded-map.js';
 import type { Runtime } from '../base/runtime.js';
 
 /**
- * Who stands behind credentials that were verified before, so that only the first request of a client pays for it.
+ * The users of credentials that were verified before, so that only the first request of a client pays for it.
  * Credentials are kept as digests under a key of this process alone: a dump of the memory does not reveal passwords.
  */
 export class CredentialCache<Entry> extends BoundedMap<string, Entry> {

@@ -88,7 +88,7 @@ export class JsonWebTokens {
       this.#keys.set(name, key);
       return key;
     }
-    // A set that anybody can read has no place for shared keys.
+    // A public key set must not contain shared keys.
     if (jwks === '' || kind === 'hmac') throw badRequest('Unknown kid');
     const set = this.#keys.get('jwks') ?? remoteKeys(jwks);
     this.#keys.set('jwks', set);

@@ -11,8 +11,8 @@ interface Failures {
 }
 
 /**
- * Failed logins, counted for each sender, name and password that is to be guessed: who fails too often has to wait, and
- * cannot keep others, who come from elsewhere, from logging in. A new password begins a new count. Names that don't
+ * Failed logins, counted for each sender, name and password that is to be guessed: a client that fails too often has to
+ * wait, and cannot keep clients at other addresses from logging in. A new password begins a new count. Names that don't
  * exist are counted too, so that attackers cannot learn which do.
  */
 export class Lockout {
@@ -28,7 +28,7 @@ export class Lockout {
     this.#key = runtime.randomBytes(16).toString('base64');
   }
 
-  /** Refuses who has failed too often. */
+  /** Throws if the client is locked out. */
   check(sender: string, name: string, fingerprint?: string): void {
     if (!this.#isLocked(this.#digest(sender, name, fingerprint))) return;
     throw new RequestError(

@@ -75,7 +75,7 @@ export class Logins {
     throw new RequestError('unauthorized', 'Name or password is incorrect.');
   }
 
-  /** Whether the token is the right one, or none is asked for. What cannot be read lets no one in. */
+  /** Whether the token is the right one, or none is required. False if the stored secret can't be read. */
   #isSecondFactor({ totp }: Account, token: string | undefined): boolean {
     if (totp === undefined) return true;
     if (token === undefined) return false;
@@ -84,8 +84,8 @@ export class Logins {
   }
 
   /**
-   * Refuses users whose hashes were made with too few or too many steps. Those of server admins are written by who runs
-   * the server, who must not be locked out of mending the bounds.
+   * Refuses users whose hashes were made with too few or too many iterations. Server admins are exempt: they must be able
+   * to log in to correct the bounds.
    */
   checkIterations({ hash, user }: Account): void {
     if (hash === undefined || hash.pbkdf2Digest === null || isServerAdmin(user)) return;

@@ -96,7 +96,7 @@ function checkTotp({ totp }: UserDoc): void {
   if ('wrong' in read) forbid(read.wrong);
 }
 
-/** Who is no admin changes nothing but the own document, and not the roles in it. */
+/** Users who aren't admins may change their own document only, and not the roles in it. */
 function checkOwnChange(change: UserChange): void {
   const { doc, previous, user } = change;
   checkOwnIterations(change);

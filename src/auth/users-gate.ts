@@ -40,7 +40,7 @@ export class UsersGate implements SaveGate, ReadGate {
     return this.#holdsUsers(name);
   }
 
-  /** Others' documents are as if they were not there. Who is not logged in may be about to sign up. */
+  /** Documents of other users appear to be missing. Anonymous users may create one, to sign up. */
   admit({ security }: Database, { id }: NamedInput, user: UserContext): RequestError | undefined {
     if (isLocalId(id)) return dbAdminRefusal(user, security);
     if (user.name === null || id === userIdOf(user.name) || isDbAdmin(user, security)) return undefined;

@@ -166,7 +166,7 @@ function datagrams(host: string, port: number): Output {
   const waiting: string[] = [];
   let isConnected = false;
   const socket = dgram.createSocket(host.includes(':') ? 'udp6' : 'udp4').unref();
-  // A receiver that is not there is none of the server's business.
+  // A missing receiver must not affect the server.
   socket.on('error', () => undefined);
   const send = (line: string): void =>
     tryTo(() => socket.send(Buffer.from(line.trimEnd()).subarray(0, datagramBytesMax)));

@@ -51,7 +51,7 @@ export class TimerWheel {
     this.#next = slot;
     if (slot === Infinity) return;
     const ms = Math.max(0, slot * tickMs - this.runtime.monotonicMs());
-    // Who waits only for its heartbeat must not keep a process alive.
+    // Heartbeats alone must not keep a process alive.
     this.#timer = this.runtime.setIdleTimer(() => this.#run(), ms);
   }
 

@@ -82,7 +82,7 @@ export class TimeSlice {
     return this.loop.monotonicMs() > this.#endsAt;
   }
 
-  /** Begins the next slice without letting others run: for who has just waited. */
+  /** Begins the next slice without letting others run: for callers that have just waited. */
   restart(): void {
     this.#endsAt = this.loop.monotonicMs() + this.ms;
   }

@@ -31,7 +31,7 @@ export class BlobGuards {
     const guard = this.#guardOf(digest);
     if (guard.holders > 0 || guard.removal !== undefined) return false;
     const work = removal();
-    // Those who wait only need to know that it is over.
+    // Waiting holders only need to know that it is over.
     guard.removal = work.catch(() => undefined);
     try {
       await work;

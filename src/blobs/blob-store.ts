@@ -5,7 +5,7 @@
  * bytes are given back, and the caller keeps them in its own store. Every other is complete and on disk before its
  * name is handed out.
  *
- * The store knows nothing of documents. Who refers to a blob is the caller's business, and so is the order: a blob is
+ * The store knows nothing of documents. The caller keeps the references to blobs, and the order of writes: a blob is
  * written first, then the document that names it is committed, then the lease is released. A crash in between leaves a
  * blob that no document references, never a document whose blob is missing; `list` finds the first kind.
  *
@@ -60,7 +60,7 @@ export interface StoredBlob extends BlobInfo {
 export interface BlobReader extends AsyncIterable<Buffer> {
   /** Of the whole blob, whatever part of it is read. */
   readonly length: number;
-  /** Only needed by those who do not iterate. */
+  /** Only needed if the reader is not iterated. */
   close(): Promise<void>;
 }
 

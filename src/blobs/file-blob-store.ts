@@ -25,7 +25,7 @@ const filePattern = /^[0-9a-f]{62}$/;
 
 /**
  * Blobs in a folder: `docs/formats/blobs.md`. Bytes go to a file in `tmp`, which then gets the name that its digest
- * asks for; bytes and name are synced together before anyone hears of it. A crash leaves nothing but files in `tmp`,
+ * asks for; bytes and name are synced together before its name is given out. A crash leaves nothing but files in `tmp`,
  * which the next start removes, and unreferenced blobs. The loss of power may leave of these a name without all
  * its bytes; so a name that is found taken is believed only if this store knows it to be durable.
  */

@@ -99,7 +99,7 @@ export class FileBlobWriter implements BlobWriter {
       const buffers = this.#places.buffers.begin();
       const file = new GrowingFile(this.#places.temporaryPath());
       this.#large = { file, thread: this.#places.threads.begin(), buffers };
-      // Opened while the first bytes come; a failure is heard by those who write.
+      // Opened while the first bytes come; a failure is thrown by the writes.
       this.#flight = this.#places.files.use(file, () => Promise.resolve(undefined));
       this.#flight.catch(() => undefined);
       this.#move(buffers.take());

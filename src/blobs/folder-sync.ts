@@ -6,7 +6,7 @@ interface Syncs {
 }
 
 /**
- * Makes names in folders durable. Those who ask while the folder is being synced share the next turn: the one under way
+ * Makes names in folders durable. Calls made while the folder is being synced share the next turn: the one under way
  * may have begun before their name was there.
  */
 export class FolderSync {

@@ -50,7 +50,7 @@ export function compressWhileWriting(writer: BlobWriter, level: number): Compres
   };
 }
 
-/** Never fails: what goes wrong is heard from the other end of the stream. */
+/** Never fails: errors are reported at the other end of the stream. */
 function drained(stream: Writable): Promise<void> {
   return new Promise((resolve) => void stream.once('drain', resolve));
 }

@@ -19,7 +19,7 @@ export class ChangeHub implements Followers, FeedHome {
   /** Feeds that have caught up and are like no other. */
   readonly #resting = new Set<Feed>();
   readonly #sharedFeeds = new Map<string, SharedFeed>();
-  /** Those who want to know of the next commit, or of the end. */
+  /** Listeners for the next commit, or the end. */
   readonly #waiting = new Set<(ended: EndReason | undefined) => void>();
   #waking = false;
 

@@ -15,7 +15,7 @@ export interface FeedListener {
   /** The feed has come to its limit, or has to end. Nothing more is sent. */
   ended(reason: EndReason | 'limit'): void;
   failed(error: unknown): void;
-  /** Rights may have changed: who must not listen any more closes the feed. */
+  /** Rights may have changed: a listener without access closes its feed. */
   recheck(): void;
 }
 

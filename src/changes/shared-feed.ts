@@ -73,7 +73,7 @@ export class SharedFeed implements Company {
     return true;
   }
 
-  /** Until all have it, the herd stands before the piece: who leaves in between may see it again, and misses nothing. */
+  /** The shared position moves on once all feeds have the piece: one that leaves before may get it again, and misses nothing. */
   async #hand(piece: Piece, after: Positions): Promise<void> {
     const slice = this.runtime.slice();
     for (const feed of this.#members) {
@@ -88,7 +88,7 @@ export class SharedFeed implements Company {
     }
   }
 
-  /** Lets others run: a turn at least, so that a herd of thousands leaves time for those who write. */
+  /** Yields for a turn at least, so that thousands of feeds leave time for writes. */
   #pause(ms: number): Promise<void> {
     return ms < 2 ? this.runtime.nextTurn() : this.runtime.sleep(ms);
   }

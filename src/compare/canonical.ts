@@ -77,7 +77,7 @@ export function canonicalAnswer(answer: Answer, db: string): CanonicalAnswer {
 function canonicalHeader(name: string, value: string, text: CanonicalText): string {
   if (name === 'etag') return '<etag>';
   if (name === 'location') return text.of(value.replace(/^https?:\/\/[^/]*/, ''));
-  // JSON is called plain text for those who accept anything, by one server and not by the other.
+  // One server sends JSON as plain text to clients that accept anything, the other does not.
   if (name === 'content-type' && /^text\/plain; *charset=utf-8$/.test(value)) return 'application/json';
   if (name === 'content-type')
     return value

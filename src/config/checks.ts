@@ -20,9 +20,9 @@ const closedSections = new Set([
 ]);
 
 /**
- * Options that name files. A login to the server must not let anybody make it read or write other files of its machine,
- * so these can only be set by who can write its own. CouchDB's are among them that this server has no use for: nothing
- * is to depend on whether that stays so.
+ * Options that name files. Server admins must not be able to make the server read or write other files of its machine
+ * over HTTP, so these can only be set in files. The list has options of CouchDB, too, that this server does not use, so
+ * that they are safe if it ever does.
  */
 const closedOptions = new Set([
   'couchdb/database_dir',

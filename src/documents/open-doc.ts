@@ -58,7 +58,7 @@ export function openDoc(database: Database, id: Bytes, options: DocOptions): Ope
 
 const tombstoneMark = ({ deleted }: { deleted: boolean }): Bytes => (deleted ? deletedMember : '');
 
-/** Who sees only some documents does not learn which there were. */
+/** Users who see only some documents don't learn which ones were deleted. */
 const absence = ({ show }: DocOptions): string => (show === undefined ? 'deleted' : 'missing');
 
 /** The text of a document that is known to be kept, for listings; `null` where the user must not see it. */

@@ -133,7 +133,7 @@ function plainRevisions(text: Bytes): RevPath | undefined {
 }
 
 const usualRevisions = /^\{"start":(\d{1,9}),"ids":\[((?:"[0-9a-f]{32}",)*"[0-9a-f]{32}")\]\}$/;
-/** What is longer is read by those who are not in a hurry. */
+/** Longer ones are left to the general parser. */
 const plainRevisionsMax = 64 * 1024;
 /** With its quotation marks and the comma behind it. */
 const quotedHashLength = 35;

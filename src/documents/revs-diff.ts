@@ -14,7 +14,7 @@ const none: readonly Rev[] = [];
 
 /**
  * Which of the named revisions of a document are not here, and which leaves they may descend from. Refuses an id that no
- * document of the database can have, so that who replicates hears of it before sending anything. A document that `show`
+ * document of the database can have, so that replicators get the error before they send anything. A document that `show`
  * hides is as if it were not there.
  */
 export function revsDiff(database: Database, id: Bytes, revs: readonly Rev[], show?: Show): RevsDiff {

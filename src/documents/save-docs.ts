@@ -145,7 +145,7 @@ async function saveAgain(
 /** What became of a document, or that it has to be validated again. */
 type Outcome = Saved | 'retry';
 
-/** Leads documents through the gates, if any has a say in them, and saves what passes. */
+/** Passes documents through the gates that apply to them, if any, and saves those that are accepted. */
 async function saveOnce(
   { saveGates }: DatabaseRegistry,
   database: Database,

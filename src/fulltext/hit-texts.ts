@@ -10,7 +10,7 @@ const answerBytesMax = 64 * 1024 * 1024;
 
 interface HitTextsOptions {
   runtime: Runtime;
-  /** Throws when time is up, or nobody waits for the answer any more. */
+  /** Throws on timeout, or when the client has disconnected. */
   check: () => void;
   /** Told how large the answer has become; throws where there is no room for it. */
   hold: (bytes: number) => void;

@@ -15,6 +15,6 @@ export interface SearchResult {
   analyzer: Analyzer;
   /** What the index has of a hit; undefined where it has left the index since it was found. */
   docOf: (hit: Hit) => IndexedDoc | undefined;
-  /** Throws when the time of the search is up, or nobody waits for it any more. */
+  /** Throws when the search times out, or the client has disconnected. */
   check: () => void;
 }

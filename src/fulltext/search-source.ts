@@ -45,7 +45,7 @@ export function namedSearch(
   return { database, ddoc, design, index };
 }
 
-/** Brings the index up to date, unless the request can do without. Refuses who may not see the design document. */
+/** Brings the index up to date, unless the request accepts a stale one. Throws if the user may not see the design document. */
 export async function searchSource(
   registry: DatabaseRegistry,
   named: NamedSearch,

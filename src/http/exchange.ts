@@ -90,7 +90,7 @@ export class Exchange implements RequestInfo, Outlet {
     return socket?.remoteAddress ?? '';
   }
 
-  /** Takes note of who is asking. */
+  /** Sets the user of the request. */
   identify(identity: Identity): void {
     this.identity = identity;
     this.user = identity.user;

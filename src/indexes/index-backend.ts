@@ -1,7 +1,7 @@
 import type { Store, StoreSize } from '../storage/store.js';
 import type { FailedView, IndexJob, OnProgress } from './index-job.js';
 
-/** Where the documents of a job are: the store itself, and its folder for those who must open it themselves. */
+/** Where the documents of a job are: the store itself, and its folder for threads that open it themselves. */
 export interface Documents {
   store: Store;
   /** Undefined where all is in memory. */

@@ -1,7 +1,7 @@
 import type { Bytes } from '../base/bytes.js';
 import { Unavailable } from '../base/errors.js';
 
-/** A record of an index is lost or does not decode. The index is discarded; who asked for it may ask again. */
+/** A record of an index is lost or does not decode. The index is discarded; the request may be repeated. */
 export class IndexDamage extends Unavailable {
   constructor(what: string) {
     super(`The index is damaged and will be built anew; try again. (${what})`);

@@ -261,7 +261,7 @@ export class IndexPass {
     this.#recent = new Map(writes.map(({ key, value }) => [key, value]));
     for (const list of notes) for (const note of list) writes.push(note);
     this.#committing = this.group[0]!.store.write(writes).committed;
-    // Heard by who waits for it next.
+    // The error is thrown to the next caller that waits for it.
     this.#committing.catch(() => {});
     for (const [i, index] of this.group.entries()) index.state = states[i]!;
     this.#batches = this.#newBatches();

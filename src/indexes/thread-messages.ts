@@ -22,7 +22,7 @@ export type Request =
   | { type: 'renew' }
   | { type: 'close' };
 
-/** What it hears of a request before the answer. */
+/** Messages about a request before its answer. */
 export interface Progress {
   done: number;
   total: number;

@@ -42,10 +42,10 @@ interface Opened {
 }
 
 interface Updating {
-  /** Those who wait. */
+  /** The number of requests that wait. */
   clients: number;
   current: Promise<Failures>;
-  /** For those who came too late for the current one. */
+  /** For requests that came after the current one began. */
   next: Promise<Failures> | undefined;
 }
 
@@ -170,7 +170,7 @@ export class Views {
     throw new Error('an index could not be brought up to date');
   }
 
-  /** Brings the indexes of a design document up to date with what is committed now. Those who ask for the same share it. */
+  /** Brings the indexes of a design document up to date with what is committed now. Requests for the same indexes share it. */
   update(indexed: Indexed, design: DesignViews, onUpdate: OnUpdate): Promise<Failures> {
     const key = `${indexed.instance}/${design.signature}`;
     const running = this.#updating.get(key);
@@ -290,7 +290,7 @@ export class Views {
 
 const stoppedKey = (instance: number, signature: string): string => `${instance}/${signature}`;
 
-/** For those who are not after a certain view. */
+/** For callers that need all views. */
 export function throwFirst(failures: Failures): void {
   for (const failure of failures.values()) throw failure;
 }

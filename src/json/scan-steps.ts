@@ -19,7 +19,7 @@ export function* scanInSteps(
 ): Generator<void, ScannedValue> {
   if (!isUtf8(bytes)) throw invalidJson();
   yield;
-  // The shared walker is for those who are done in one go.
+  // A walker of its own: the shared one is for callers that don't yield before they are done.
   const walker = new Walker();
   const start = walker.begin(bytes, 0, bytes.length);
   if (walker.peek(start) !== 0x7b) return { kind: 'other', start, end: bytes.length };

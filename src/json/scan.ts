@@ -82,7 +82,7 @@ export function parseJson(bytes: Buffer): unknown {
   return parseValue(bytes, 0, bytes.length);
 }
 
-/** The first half of it, for those who do one thing at a time. */
+/** Only checks the text, for callers that parse it in a later step. */
 export function checkJson(bytes: Buffer): void {
   try {
     expectEnd(walker.value(beginText(bytes, 0, bytes.length), 0));

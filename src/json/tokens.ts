@@ -59,7 +59,7 @@ function digitsEnd(bytes: Buffer, start: number, end: number): number {
 
 const literals = ['true', 'false', 'null'].map((word) => Buffer.from(word));
 
-/** `true`, `false` or `null`; what may follow is the caller's business. */
+/** `true`, `false` or `null`; the caller checks what follows. */
 export function literalEnd(bytes: Buffer, start: number, end: number): number {
   for (const word of literals) {
     if (bytes[start] !== word[0] || end - start < word.length) continue;

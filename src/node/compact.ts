@@ -187,7 +187,7 @@ async function trimPurges(database: Database): Promise<void> {
       await submit(database, shard, []);
       const before = left;
       left = excessPurges(database, shard);
-      // Those who purge meanwhile are left to the next compaction.
+      // Purges made meanwhile are left to the next compaction.
       if (left >= before) break;
     }
   }

@@ -251,7 +251,7 @@ export class DatabaseRegistry implements EventTarget {
     }
   }
 
-  /** The shards of a group have moved to others: everybody reads those from now on. The other groups stay as they are. */
+  /** The shards of a group have moved to others: all reads use those from now on. The other groups stay as they are. */
   #regroup(database: Database): void {
     const open = [...database.groups.collections, ...database.nextGroups!];
     database.replaceGroups(openGroups(this.#volumes, database.record, open));

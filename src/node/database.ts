@@ -25,11 +25,11 @@ const closedMax = 10;
 
 const noSecurity = Object.freeze({});
 
-/** Those who follow the changes of a database. */
+/** The followers of a database's changes. */
 export interface Followers {
   /** There is something new on disk. */
   wake(): void;
-  /** Lets everybody go. */
+  /** Ends all feeds. */
   end(reason: EndReason): void;
   /** Rights may have changed. */
   recheck(): void;
@@ -71,7 +71,7 @@ export class Database {
   readonly judging = new ExclusiveWork();
   /** Changes of validation functions. */
   readonly validatorChanges = new ExclusiveWork();
-  /** Those who wait for the next commit. */
+  /** Callers that wait for the next commit. */
   readonly #waiting = new Set<() => void>();
 
   constructor(
@@ -169,7 +169,7 @@ export class Database {
     }
   }
 
-  /** Waits until the shards of a closed group have moved. Where nobody moves them, as after a crash, it is opened again. */
+  /** Waits until the shards of a closed group have moved. If no job moves them, as after a crash, it is opened again. */
   async #reopened({ group }: Collection, triesLeft: number): Promise<void> {
     if (triesLeft === 0) throw new Unavailable('The database is being moved.');
     const closed = this.#groups.collections.find((each) => each.group === group);

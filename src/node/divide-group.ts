@@ -221,7 +221,7 @@ export class GroupDivision implements ReshardWork {
     );
   }
 
-  /** Who reads the group still may do so for a while; then its indexes are not needed any more either. */
+  /** Reads of the group that are under way may go on for a while; then its indexes are not needed any more either. */
   async #leaveSource(): Promise<void> {
     await this.control.pause(readersMs);
     this.control.check();

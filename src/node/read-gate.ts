@@ -4,18 +4,18 @@ import type { UserContext } from '../base/user-context.js';
 import type { Database } from './database.js';
 
 /**
- * What somebody may see of a document: its content (`shard/content.ts`) whole or with members left out, or the reason
- * why nothing is shown.
+ * What a user may see of a document: its content (`shard/content.ts`), whole or with members left out, or the reason why
+ * nothing is shown.
  */
 export type Show = (id: Bytes, content: Bytes) => Bytes | RequestError;
 
-/** Somebody with a say in who sees what of a database. */
+/** Decides which users see what of a database. */
 export interface ReadGate {
   /** Undefined where this user sees everything, as nearly always; asked for every read, so it has to be quick. */
   showFor(database: Database, user: UserContext): Show | undefined;
 }
 
-/** The one that stands before a database for this user; undefined where nothing is hidden. */
+/** The first gate's filter for this user; undefined if nothing is hidden. */
 export function showFor(gates: readonly ReadGate[], database: Database, user: UserContext): Show | undefined {
   for (const gate of gates) {
     const show = gate.showFor(database, user);
@@ -24,7 +24,7 @@ export function showFor(gates: readonly ReadGate[], database: Database, user: Us
   return undefined;
 }
 
-/** Refuses who may not see a document of that id, however it looks: for what is made of design documents. */
+/** Throws if the user may not see a document of that id, whatever its content: for what is made of design documents. */
 export function checkVisible(show: Show | undefined, id: Bytes): void {
   shown(show, id, '{}');
 }

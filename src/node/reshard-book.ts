@@ -49,7 +49,7 @@ export class ReshardBook {
     return job;
   }
 
-  /** Known before it is noted, here and below, so that nobody acts on what was before. */
+  /** Changed in memory before it is stored, here and below, so that no caller acts on the old state. */
   async add(made: ReshardJob, change: Partial<ReshardJob>): Promise<void> {
     const job = changedJob(made, {}, this.historyMax(), this.runtime.nowSeconds());
     this.#jobs.set(job.id, job);

@@ -19,7 +19,7 @@ export interface ReshardHost {
   readonly views: Views;
   find(name: string): Database | undefined;
   indexed(database: Database): DatabaseIndexes;
-  /** `check` is called now and then, and throws when nobody needs them any more. */
+  /** `check` is called regularly, and throws when the indexes are no longer needed. */
   fillIndexes(database: Database, indexes: DatabaseIndexes, check: () => void): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export const endless = (check: () => void): WorkControl => ({
 /** Makes the work of a job. */
 export type MakeWork = (job: ReshardJob, database: Database, control: WorkControl) => ReshardWork;
 
-/** Ends a run because somebody wants it to end. */
+/** Ends a run that was stopped by a request or by the end of the server. */
 class Interrupted extends Error {
   constructor() {
     super('a resharding job was interrupted');

@@ -6,15 +6,15 @@ import type { NamedInput } from '../shard/document-input.js';
 import type { Database } from './database.js';
 
 /**
- * Somebody with a say in what is saved: rights, rules of the users database, validation functions. A gate is asked
- * before the command is made, since it may take its time and commands must not depend on anything outside them.
+ * Decides what may be saved: rights, rules of the users database, validation functions. Gates are called before the
+ * command is made, since they may take long and commands must not depend on anything outside them.
  */
 export interface SaveGate {
-  /** Whether it has a say in a document; asked for each, so it has to be quick. Never asked for local documents. */
+  /** Whether the gate applies to a document. Called for each one, so it has to be fast; never for local documents. */
   concerns(database: Database, id: Bytes): boolean;
   /** Whether it is asked to admit local documents. Nothing else is asked about them. */
   concernsLocal?(database: Database): boolean;
-  /** A refusal for who may not even learn whether the document is in conflict. Asked before it is looked up. */
+  /** An error for users who may not even learn whether the document is in conflict. Called before it is looked up. */
   admit?(database: Database, input: NamedInput, user: UserContext): RequestError | undefined;
   /**
    * Gives the document as it is to be saved, changed or not, or throws a `RequestError` for it. Never asked for a document

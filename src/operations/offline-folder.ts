@@ -48,14 +48,14 @@ export class OfflineFolder {
       const store = new LmdbStore(folder.path('catalogue'));
       const catalogue = new Catalogue(store, () => {});
       const documents = folder.path('documents');
-      const nobody = (): Promise<void> => Promise.resolve();
+      const doNothing = (): Promise<void> => Promise.resolve();
       const volumes = new Volumes(
         documents,
         catalogue,
         () => {},
         { cacheBytes, volumeBytes: () => volumeBytes },
-        nobody,
-        nobody,
+        doNothing,
+        doNothing,
         () => () => {},
         false,
         runtime,

@@ -41,7 +41,7 @@ export interface Candidate {
 export interface Choice {
   /** Undefined where no index can serve the query. */
   readonly index: QueryIndex | undefined;
-  /** The others: told only to those who ask. */
+  /** The other indexes; computed on demand. */
   candidates(): readonly Candidate[];
   /** Whether the index that the request names is the one. */
   readonly isNamed: boolean;

@@ -79,7 +79,7 @@ function withIndex(
 /** Where design documents have their indexes. */
 const memberOf = (type: IndexType): 'views' | 'indexes' => (type === 'json' ? 'views' : 'indexes');
 
-/** CouchDB tells the language in Erlang's notation; so does this, for those who look for it. */
+/** CouchDB's message has the language in Erlang's notation; so has this one, for clients that compare it. */
 function checkLanguage(doc: JsonObject): void {
   const { language } = doc;
   if (language === queryLanguage) return;

@@ -102,7 +102,7 @@ export class Job {
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
 
-  /** Tells those who wait. */
+  /** Answers the requests that wait. */
   answer(answer: LocalDoc): void {
     for (const { resolve } of this.#waiting.splice(0)) resolve(answer);
   }

@@ -24,7 +24,7 @@ export interface ReplicationOptions {
   signal: AbortSignal;
 }
 
-/** Where a replication stands, for those who watch. */
+/** The progress of a replication. */
 export interface Standing {
   sourceSeq: Seq;
   throughSeq: Seq;
@@ -186,7 +186,7 @@ export class Replication {
     this.#written = log;
   }
 
-  /** Who may read a source need not be allowed to write: then each run begins at the beginning. */
+  /** A user who may read the source may not be allowed to write to it: then each run begins at the beginning. */
   async #noteOnSource(source: Peer, id: string, log: LocalDoc): Promise<void> {
     if (!this.#sourceTakesNotes) return;
     try {

@@ -1,6 +1,6 @@
 /**
- * Selectors say which documents are meant. They are compiled once for a request and then asked for each document; whoever
- * filters documents (queries, feeds, replications, partial indexes) uses these.
+ * Selectors say which documents are meant. They are compiled once for a request and then evaluated for each
+ * document. Queries, feeds, replications and partial indexes use them.
  */
 import { compileNode } from './compile.js';
 import { parseField } from './field-path.js';

@@ -99,7 +99,7 @@ export class Collection implements LocalReader {
         .map((state, shard) => (this.#shards.isGone(shard) ? goneState() : state));
     }
     for (const [shard, state] of touched.states) {
-      // The targets of a split under way are nobody's business yet.
+      // The targets of a split under way are not visible yet.
       if (shard >= this.#states.length || this.#shards.isGone(shard)) continue;
       if (state.seq !== this.#states[shard]!.seq) changed = true;
       this.#states[shard] = state;
@@ -242,7 +242,7 @@ export class Collection implements LocalReader {
     return this.#store.count(this.#changesBehind(shard, after));
   }
 
-  /** How many changes stand before a key of their table is kept only once somebody has asked. */
+  /** The rank of changes in their table is only maintained from the first call on. */
   async changesRanked(): Promise<void> {
     const { start, end } = this.#keys.changesRange;
     await (this.#changeRank ??= new LiveRank(this.volume, start, end)).ready();

@@ -12,7 +12,7 @@ export function docText(id: Bytes, rev: Rev, content: Bytes, extra: Bytes, encod
   return quotedText(quoteId(id), quoteRev(rev), content, extra, encodingInfo);
 }
 
-/** The same for who has the id and the revision as JSON already. */
+/** The same for callers that have the id and the revision as JSON already. */
 export function quotedText(
   id: Bytes,
   rev: Bytes,

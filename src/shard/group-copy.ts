@@ -157,7 +157,7 @@ export class GroupCopy {
         return isHashedKey(rest) || !partitioned ? undefined : shardOf(rest, shards.q);
       case tables.changes:
       case tables.purges: {
-        // What a split has left over belongs to nobody.
+        // What a split has left over belongs to no shard.
         const shard = readU16(key, shardAt);
         return shards.isGone(shard) ? shards.size : shards.blobHome(shard);
       }

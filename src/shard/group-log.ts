@@ -38,7 +38,7 @@ export interface GroupLogs {
   readonly runtime: Pick<Runtime, 'randomBytes'>;
 }
 
-/** Those who follow groups of a volume. */
+/** The followers of groups of a volume. */
 export class GroupFollowers {
   readonly #byInstance = new Map<number, Followers<Command>>();
 

@@ -78,9 +78,9 @@ export interface GroupReader {
   /** The winning revision of a document, live or deleted. */
   winner(id: Bytes): Awaitable<WinnerView | undefined>;
   doc(id: Bytes): Awaitable<DocRecord | undefined>;
-  /** The same for those who read one document after the other, as replications do: what they read is not remembered. */
+  /** The same without caching, for callers that read one document after the other, as replications do. */
   docUncached(id: Bytes): Awaitable<DocRecord | undefined>;
-  /** The revisions of a document, for those who compare them. */
+  /** The revisions of a document, for comparing them. */
   treeOnce(id: Bytes): Awaitable<RevTree | undefined>;
   /** The record of a live document. */
   liveRecord(place: DocPlace): Awaitable<Bytes | undefined>;

@@ -9,10 +9,10 @@ import type { DocWriter, StoredDoc } from './stored-doc.js';
  * checked against. Where they differ, `apply` answers `retry`, and the writer validates again: functions run before a command
  * is made, and may have changed when it is applied.
  *
- * Who changes a function sets a token of its own in every group first. From then on no document is accepted that was checked
- * against the functions before. Then it changes the design document, by a command that carries the token: a group takes
- * such a change in no other way. At last it sets the new digest, in every group that still has the token. Design documents
- * without validation functions need none of it.
+ * A request that changes a function first sets its own token in every group. From then on no document is accepted that
+ * was checked against the earlier functions. Then it changes the design document, by a command that carries the token:
+ * a group accepts such a change in no other way. At last it sets the new digest, in every group that still has the
+ * token. Design documents without validation functions need none of it.
  */
 const tokenBytes = 17;
 

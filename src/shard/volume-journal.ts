@@ -13,7 +13,7 @@ import { recordBytes, type WriteView } from './write-view.js';
 export type VolumeEntry =
   /** Removes keys of a database that was deleted. */
   | { type: 'erase'; instance: number; keys: readonly Bytes[] }
-  /** Writes keys of a group that is being filled from others, and that nobody uses yet. */
+  /** Writes keys of a group that is being filled from others, and is not in use yet. */
   | { type: 'fill'; instance: number; writes: readonly Write[] }
   /** Takes a blob off the list of released ones, unless it is needed again. */
   | { type: 'forget_released'; blob: string }

@@ -168,7 +168,7 @@ export class WriteView extends Overlay {
     this.remove(keys.state(shard));
   }
 
-  /** Notes a command for those who follow the group. */
+  /** Notes a command for the followers of the group. */
   applied(keys: DatabaseKeys, entry: LogEntry<Command>): void {
     this.#touch(keys).commands.push(entry);
   }

@@ -9,8 +9,8 @@ const valueBytesMax = 8 * 1024;
  *
  * Two maps stand in for an order of use: what is read goes into the young one; when that is full it becomes the old
  * one, and what was in the old one and not asked for since is forgotten. Right only as long as every write to the store
- * goes through here, which the lock on the data folder sees to. Who goes through a whole database reads with `getUncached`,
- * and leaves what others have use for where it is.
+ * goes through here, which the lock on the data folder ensures. Callers that read a whole database use `getUncached`, so that
+ * they don't evict the records that other requests use.
  */
 export class CachedStore implements Store {
   #young = new Map<Bytes, Bytes>();

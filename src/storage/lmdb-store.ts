@@ -284,10 +284,10 @@ export class LmdbStore implements Store {
     for (const value of ['1', '2', undefined]) await this.write([{ key: probeKey, value }]).flushed;
   }
 
-  /** Who reads or writes later gets an error: the library would go on with memory that is not there any more. */
+  /** Later reads and writes get an error: the library would access memory that is no longer mapped. */
   async close(): Promise<void> {
     const writing = this.#writer.close();
-    // Those who wait for a failed environment to be opened again must not wait for that.
+    // Callers that wait for a failed environment to be opened again must not wait any longer.
     if (this.#db === suspendedDatabase) this.#db = closedDatabase;
     await writing;
     this.#room.close();

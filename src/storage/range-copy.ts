@@ -31,7 +31,7 @@ export interface RangeCopyOptions {
 /**
  * Copies ranges of keys while others go on changing them: in short reads, each at one moment of its own.
  *
- * Whoever writes to the source tells of every batch of writes (`noteWrites`) once readers see it, and not before: a key that
+ * Writers to the source report every batch of writes (`noteWrites`) once readers see it, and not before: a key that
  * were noted earlier could be carried over with what it was, and would then be taken as done. A key is noted wherever it
  * stands, also ahead of what is being copied; the copy never has to know how far exactly it has come. So the copy has, of
  * each key, what it is or an older value and a note. When nothing is written any more and all that is noted has been carried
@@ -123,7 +123,7 @@ export class RangeCopy {
       }
       await this.#write(writes);
     } catch (error) {
-      // Whoever tries again must not miss them.
+      // The next attempt must copy them too.
       for (const key of changed) this.#changed.add(key);
       throw error;
     }

@@ -27,8 +27,8 @@ interface Failure {
 }
 
 /**
- * Brings the indexes of databases up to date after they have changed, if `[tuffet] background_indexing` is on. Nobody
- * waits for it: a change puts its database on the list, where each is at most once, and a while later its indexes are
+ * Brings the indexes of databases up to date after they have changed, if `[tuffet] background_indexing` is on. No
+ * request waits for it: a change puts its database on the list, where each is at most once, and a while later its indexes are
  * filled, those of one design document after the other. A database that has had no change is not on the list.
  *
  * What fails is tried again after the next change of the database only, and not at once even then.

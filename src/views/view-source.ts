@@ -21,8 +21,8 @@ export interface NamedView {
 }
 
 /**
- * What a query reads from: the index, brought up to date as far as the query wants it. Refuses who may not see the
- * design document.
+ * What a query reads from: the index, brought up to date as far as the query wants it. Throws if the user may
+ * not see the design document.
  */
 export function viewSource(
   registry: DatabaseRegistry,

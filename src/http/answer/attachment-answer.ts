@@ -23,7 +23,7 @@ export async function answerAttachment(
     ETag: etag,
     'Content-MD5': attachment.md5,
     'Accept-Ranges': 'bytes',
-    // What is stored may be anybody's: a browser must not take it for anything else than it says.
+    // Attachments may be uploaded by any user: a browser must not guess another type than the stored one.
     'X-Content-Type-Options': 'nosniff',
     ...policyOf(exchange),
   };

@@ -15,8 +15,8 @@ export interface FunctionHead {
 }
 
 /**
- * Headers that functions have no say in. Who writes functions administers a database; these speak for the connection, or
- * for the whole server to a browser: who is logged in, which pages may read answers, what is kept apart from what.
+ * Headers that functions can't set. Authors of functions administer a database; these headers apply to the connection, or
+ * to the whole server in a browser: who is logged in, which pages may read answers, what is kept apart from what.
  */
 const ownHeaders = new Set([
   'alt-svc',

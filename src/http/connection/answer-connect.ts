@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { answerRaw } from './client-error.js';
 
-/** Who asks for a tunnel names a host, and is refused. With a path, `CONNECT` is a method like others, which routes refuse. */
+/** A request for a tunnel names a host, and is refused. With a path, `CONNECT` is a method like others, which routes refuse. */
 export function answerConnect(
   request: IncomingMessage,
   socket: Duplex,

@@ -165,7 +165,7 @@ async function writeDescending(
   return left;
 }
 
-/** A feed that goes on until its time is over, somebody leaves, or the database is gone. */
+/** A feed that stays open until it times out, the client disconnects, or the database is deleted. */
 function follow(exchange: Exchange, plan: FeedPlan, start: Positions, limit: number): void {
   const { services, response } = exchange;
   const { database, request, view, shareKey, checkAccess, timeoutIsIdle } = plan;

@@ -3,7 +3,7 @@ import type { UserContext } from '../../base/user-context.js';
 import type { Database } from '../../node/database.js';
 import type { Exchange } from '../exchange.js';
 
-/** Refuses who may not follow a database: the rule of the route, for those who come by a message or have stayed long. */
+/** Throws if the user may not read the changes: the rule of the route, for feeds opened by a message or open for long. */
 export function checkChangesAccess({ services }: Exchange, user: UserContext, database: Database): void {
   checkListing(services.config, user, database);
 }

@@ -139,7 +139,7 @@ export interface SocketPlan extends SharedView {
   since: Positions;
 }
 
-/** What a feed over a WebSocket is asked for. It goes on until somebody ends it, unless it says otherwise. */
+/** What a feed over a WebSocket is asked for. It stays open until one side ends it, unless it says otherwise. */
 export function socketPlan(
   exchange: Exchange,
   database: Database,

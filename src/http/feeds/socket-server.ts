@@ -52,7 +52,7 @@ export class SocketServer {
     }
   }
 
-  /** The answer is given by the WebSocket; `response` hears of its end. Refuses who may not have one. */
+  /** The WebSocket sends the answer; `response` emits its end. Refuses clients that may not open one. */
   accept(
     { request, socket, head }: UpgradeRequest,
     response: ServerResponse,
@@ -70,7 +70,7 @@ export class SocketServer {
     });
   }
 
-  /** Says goodbye to all; who does not hear it is cut off. */
+  /** Closes all connections; those that don't respond are cut off. */
   close(): void {
     for (const socket of this.#server.clients) {
       // Feeds say where they ended first.

@@ -74,8 +74,8 @@ const timedRoutes = {
 } as const satisfies Record<string, readonly [string, ...string[]]>;
 
 /**
- * What the server counts: for `_prometheus`, and for `_stats` in the shape CouchDB's dashboards read. Plain numbers are
- * kept on the way of a request; texts are made when somebody looks.
+ * What the server counts: for `_prometheus`, and for `_stats` in the shape CouchDB's dashboards read. Requests
+ * only update plain numbers; texts are made when they are read.
  */
 export class Metrics {
   readonly #byMethod = new Map<string, number>([...methods, otherMethods].map((method) => [method, 0]));

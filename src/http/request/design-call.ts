@@ -36,7 +36,7 @@ export async function callFunction(
   throw new FunctionError(value.error, value.reason);
 }
 
-/** A tag of all that an answer depends on as far as it is known: the rest is the function's own business. */
+/** A tag of all known inputs of an answer. What else a function depends on can't be known. */
 export function functionTag(exchange: Exchange, { program }: DesignDoc, state: string): string {
   const { user } = exchange;
   const accept = exchange.header('accept') ?? '';

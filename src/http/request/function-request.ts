@@ -53,8 +53,8 @@ export async function functionBody(exchange: Exchange): Promise<string> {
 }
 
 /**
- * By these a client shows who it is. Functions are told who it is; what proves it is not theirs, since whoever writes
- * them administers one database, and not the accounts of the server.
+ * Headers with credentials. Functions get the user's name and roles, but not these: authors of functions administer one
+ * database, and not the accounts of the server.
  */
 const secretHeaders = new Set([
   'authorization',

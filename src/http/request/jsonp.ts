@@ -11,6 +11,6 @@ export function callbackOf(query: Query): string | undefined {
   return name;
 }
 
-/** The comment keeps the beginning of the answer out of the client's hands, who chose the name. */
+/** The comment comes first so that the client, which chooses the name, does not control the first bytes of the answer. */
 export const jsonpOpening = (callback: string): string => `/* Tuffet */${callback}(`;
 export const jsonpClosing = ');\n';

@@ -8,8 +8,8 @@ import type { Exchange } from '../exchange.js';
 const loginPage = '/_utils/session.html';
 
 /**
- * How somebody is told to log in who has to: by a header that makes browsers ask for a password, where the client or
- * the configuration wants that, or by being sent to a page; programs just get the status.
+ * Asks a client to log in: by a header that makes browsers ask for a password, where the client or the configuration
+ * wants that, or by a redirect to a page; other programs just get the status.
  */
 export function askToLogIn(
   exchange: Exchange,

@@ -2,8 +2,8 @@ const json = 'application/json';
 const plain = 'text/plain; charset=utf-8';
 
 /**
- * The type of a JSON answer. The interface has `text/plain` for whoever asks for it, or for nothing in particular as
- * `curl` does; everybody else gets `application/json`.
+ * The type of a JSON answer. Clients that ask for it, or for any type as `curl` does, get `text/plain`; all others get
+ * `application/json`.
  */
 export function contentTypeFor(accept: string | undefined): string {
   if (accept === undefined || accept === json) return json;

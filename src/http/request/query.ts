@@ -29,7 +29,7 @@ export class Query {
     this.#values.set(name, value);
   }
 
-  /** The same with names in lower case, for those who take them in any. */
+  /** The same with names in lower case, for endpoints whose parameter names are case-insensitive. */
   lowerCased(): Query {
     const query = new Query('');
     for (const [name, value] of this.#values) query.#values.set(name.toLowerCase(), value);

@@ -33,7 +33,7 @@ const serverChecks: Readonly<Record<Access, Check<[]>>> = {
     if (isServerAdmin(user) || user.roles.includes('_metrics')) return;
     throw new RequestError('unauthorized', 'You are not a server admin or read-only metrics user');
   },
-  // These belong to databases; on a route without one there is nobody else whom they could mean.
+  // Roles of a database; on routes without a database they are those of server admins.
   member: serverAdmins,
   writer: serverAdmins,
   listing: serverAdmins,
@@ -65,12 +65,12 @@ const databaseChecks: Readonly<Record<Access, Check<[Database]>>> = {
   maintenance: ({ user }, { security }) => checkMaintenance(user, security),
 };
 
-/** Refuses who may not call a route of the server as a whole. */
+/** Throws if the user may not call a route of the server as a whole. */
 export function checkServerAccess(access: Access, exchange: Exchange): void {
   serverChecks[access](exchange);
 }
 
-/** Refuses who may not call a route of a database. */
+/** Throws if the user may not call a route of a database. */
 export function checkDatabaseAccess(access: Access, exchange: Exchange, database: Database): void {
   databaseChecks[access](exchange, database);
 }

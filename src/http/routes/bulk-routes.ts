@@ -117,7 +117,7 @@ class DocSplitter {
 /**
  * A body that is too large for the memory is written to a file and read twice: first to see whether all of it is
  * sound, since one bad document refuses them all, then to save it piece by piece. The answer, which may be as large,
- * waits in a file of its own, so that a slow reader delays nobody's writes.
+ * waits in a file of its own, so that a slow reader does not delay writes.
  */
 async function saveFromFile(exchange: Exchange, database: Database): Promise<void> {
   const { spoolFolder, runtime } = exchange.services;

@@ -44,7 +44,7 @@ function selectorOf(query: Query): Record<string, unknown> | undefined {
   return text === undefined ? undefined : { selector: parseJsonText(text) };
 }
 
-/** Many feeds over one WebSocket; who may follow what is looked at when a feed is opened. */
+/** Many feeds over one WebSocket; access is checked when a feed is opened. */
 function feeds(exchange: Exchange): void {
   const { upgrade } = exchange;
   if (upgrade === undefined)

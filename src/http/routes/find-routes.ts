@@ -73,7 +73,7 @@ const json = 'application/json';
 /** Text of this size is sent; what is shorter waits for more. */
 const pieceBytes = 64 * 1024;
 
-/** What is short goes out as a whole; what is long, at the client's speed. Nothing is looked for when nobody listens. */
+/** Sends a short answer as a whole, a long one at the client's speed. Stops searching when the client has disconnected. */
 async function answer(exchange: Exchange, pieces: Iterator<string, string>): Promise<void> {
   const { response, services } = exchange;
   let deadline = exchange.runtime.monotonicMs() + services.config.number('tuffet/query_timeout_ms');

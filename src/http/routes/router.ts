@@ -140,7 +140,7 @@ function routeBelow(exchange: Exchange, database: Database): void | Promise<void
 
 const underscore = 0x5f;
 
-/** Design and local documents, whose ids are made of two parts of the path, and ids that nobody may have. */
+/** Design and local documents, whose ids are made of two parts of the path, and reserved ids. */
 function routeReserved(exchange: Exchange, database: Database): void | Promise<void> {
   const { parts, method } = exchange;
   const [, second = '', third] = parts;

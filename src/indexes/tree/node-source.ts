@@ -10,7 +10,7 @@ export const recordKey = (prefix: Bytes, id: number): Bytes => prefix + u48(id);
 
 /**
  * Reads the records of one tree. What the state of a tree names is in the store as long as that state holds; so a record
- * that is missing is lost, or an update has been committed since the state was read. Who reads may begin again then.
+ * that is missing is lost, or an update has been committed since the state was read. Readers may begin again then.
  */
 export class NodeSource implements ValueSource {
   constructor(

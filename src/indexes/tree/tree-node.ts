@@ -11,7 +11,7 @@ export const innerKind = 2;
 /** Results of reductions that a node remembers for its readers. */
 const memosMax = 32;
 
-/** Who has to know what nodes remember: the cache that holds them. */
+/** Counts the bytes that nodes memoize: implemented by the cache that holds the nodes. */
 export interface MemoBudget {
   charge(bytes: number): void;
 }

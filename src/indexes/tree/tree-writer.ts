@@ -23,7 +23,7 @@ const lowest: RowKey = { key: '', id: '', n: 0 };
 
 /**
  * Changes a tree. Nodes never change: the changed leaves and all nodes above them are written anew, under new ids, and
- * the old ones removed. `update` writes nothing by itself; who has committed its writes goes on with the new state.
+ * the old ones removed. `update` writes nothing by itself; the caller commits its writes and then uses the new state.
  *
  * The changes are divided among the nodes from the root down; then each level is made anew from the leaves up, so that a
  * reducer is asked once for each level. Changed neighbours under one parent are made anew together: what is in them is

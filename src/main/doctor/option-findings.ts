@@ -8,7 +8,7 @@ import { openSections, schema } from '../../config/schema.js';
 import { note, problem, type Finding } from './finding.js';
 import { nearest } from './nearest.js';
 
-/** What is to be said of the lines of one file, each by itself: names that nobody knows, values that can't be. */
+/** Findings about single lines of one file: unknown names, invalid values. */
 export function optionFindings(file: string, entries: readonly IniEntry[]): Finding[] {
   return entries.flatMap((entry) => {
     const where = `${file}:${entry.firstLine + 1}`;

@@ -29,7 +29,7 @@ export function damagedKeys(store: Pick<Store, 'entries'>): Bytes[] {
 
 const keyAfter = (key: Bytes): Bytes => (key.length < keyBytesMax ? `${key}\0` : prefixEnd(key));
 
-/** A store without its damaged records, for those who read it forward. */
+/** A store without its damaged records, for forward reads. */
 export class SoundRecords implements Pick<Store, 'get' | 'getUncached' | 'entries' | 'keys'> {
   readonly #damaged: ReadonlySet<Bytes>;
 
