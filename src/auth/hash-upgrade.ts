@@ -9,7 +9,7 @@ import { digestOf } from './passwords.js';
 import { isServerAdmin } from './rights.js';
 import { userIdOf, usersDatabase } from './users-database.js';
 
-/** Hashes a user's password anew at a login, if the stored hash is weaker than those that are made now. */
+/** Hashes a user's password again at a login, if the stored hash is weaker than new ones would be. */
 export class HashUpgrade {
   constructor(
     private readonly config: Config,

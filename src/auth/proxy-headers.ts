@@ -8,7 +8,7 @@ import type { RequestInfo } from './request-info.js';
 import { signingDigests } from './session-cookies.js';
 
 /**
- * The user whom a proxy in front of this server has recognised. A client that reaches the server without the proxy could
+ * The user that a proxy in front of this server has authenticated. A client that reaches the server without the proxy could
  * say the same, unless a token is demanded; therefore this way in has to be opened by the configuration.
  */
 export class ProxyHeaders {

@@ -65,7 +65,7 @@ export class UserDatabases {
   }
 
   async #run(): Promise<void> {
-    // A commit is told of before readers see it.
+    // A commit is announced before readers see it.
     await new Promise<void>((resolve) => this.registry.runtime.defer(resolve));
     while (this.#isDirty && !this.#closed) {
       this.#isDirty = false;

@@ -64,7 +64,7 @@ export interface BlobReader extends AsyncIterable<Buffer> {
   close(): Promise<void>;
 }
 
-/** What lies under a digest is not what it was made of. */
+/** The bytes stored under a digest don't match it. */
 export class BlobDamage extends Error {
   constructor(reason: string) {
     super(reason);

@@ -162,7 +162,7 @@ function byScene(grid: readonly GridRequest[]): GridRequest[] {
   return grid.toSorted((a, b) => (a.scene < b.scene ? 1 : a.scene > b.scene ? -1 : 0));
 }
 
-/** The differences of the last answers, when everything is sent anew to a new database. */
+/** The differences of the last answers, when everything is sent again to a new database. */
 async function replay(lane: Lane, requests: readonly CompareRequest[]): Promise<Difference[]> {
   await lane.enterEmpty();
   let last: Difference[] = [];

@@ -207,7 +207,7 @@ export class Exchange implements RequestInfo, Outlet {
     this.response.end(text, 'latin1');
   }
 
-  /** Counts an answer that is being made as a whole, which has become so large. Room is doubled, so that it is rarely made anew. */
+  /** Counts an answer that is being made as a whole, which has become so large. Room is doubled, so that it is rarely made again. */
   readonly hold = (bytes: number): void => {
     if (bytes > uncountedBytes.answer) this.#roomFor({ length: 2 ** Math.ceil(Math.log2(bytes)) });
   };

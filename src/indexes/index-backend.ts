@@ -20,7 +20,7 @@ export interface IndexBackend {
   discard(number: number, root: number): Promise<void>;
   /** A volume of documents was replaced by another folder. */
   released(folder: string): Promise<void>;
-  /** Ends what fills indexes; it begins anew with the next update. */
+  /** Ends what fills indexes; it starts again with the next update. */
   restart(): Promise<void>;
   /** Has functions start afresh, as far as they run on threads of the backend's own. */
   renew(): Promise<void>;

@@ -123,7 +123,7 @@ export class Indexer {
     await this.keepOnly(instance, []);
   }
 
-  /** Removes a damaged index, to be built anew; one that was changed since its damage was seen is left alone. */
+  /** Removes a damaged index, to be rebuilt; one that was changed since its damage was seen is left alone. */
   async discard(number: number, root: number): Promise<void> {
     const found = this.#register.find(number);
     if (found === undefined) return;

@@ -49,7 +49,7 @@ interface RowChanges {
 interface Numbered {
   /** By their places in the log; 0 for those that don't count. */
   numberOf: Uint32Array;
-  /** Those that are not in postings any more, or are to be put there anew, by the keys of these. */
+  /** Those that are not in postings any more, or are to be put there again, by the keys of these. */
   removed: Map<Bytes, number[]>;
   /** Rows that are no postings, by their keys. */
   rows: Map<Bytes, RowChanges>;

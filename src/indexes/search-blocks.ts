@@ -38,7 +38,7 @@ export function* blocksOf(log: SortedLog, slots: readonly number[], writer: Bloc
 
 /**
  * Takes documents out of the blocks of a term, and puts others in, which may be the same; both have had their numbers
- * before. Each block that has one of them, or where one belongs, is written anew.
+ * before. Each block that has one of them, or where one belongs, is rewritten.
  */
 export function changeBlocks(
   tree: TreeReader,

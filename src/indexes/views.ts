@@ -113,7 +113,7 @@ export class Views {
     }
   }
 
-  /** Has an index removed that was found damaged: the next who asks for it has it built anew. */
+  /** Removes a damaged index: the next request that needs it rebuilds it. */
   #discard(number: number, root: number): void {
     if (this.#discarding.has(number)) return;
     this.#discarding.add(number);

@@ -1,7 +1,7 @@
 import { compareStrings } from './collation.js';
 
 /**
- * The root collation of ASCII characters, asked of `Intl.Collator` once, at start: a weight for each character that
+ * The root collation of ASCII characters, read from `Intl.Collator` once, at start: a weight for each character that
  * counts, the same for both cases of a letter, so that strings of weights have the order of the strings but for case.
  * Most control characters don't count and have no weight.
  */

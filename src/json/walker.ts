@@ -18,7 +18,7 @@
  *
  * One walker serves a whole thread, since a walk is synchronous and has no callbacks; its arrays are reused. Offsets in
  * hot loops are compared with `end` before each look: a look behind the end of a buffer gives `undefined`, after which
- * V8 keeps slower code for good.
+ * V8 keeps slower code permanently.
  */
 import { badRequest, invalidJson } from '../base/errors.js';
 import { NameHashes } from './name-hashes.js';

@@ -114,7 +114,7 @@ export class Catalogue {
     };
   }
 
-  /** Names in byte order, read in one go. */
+  /** Names in byte order, read synchronously. */
   *names(query: NamesQuery): Iterable<string> {
     const { descending: reverse, skip: offset, limit, having } = query;
     const prefix = having === undefined ? 'd' : listPrefixes[having];

@@ -59,7 +59,7 @@ export async function checkStores(folder: DataFolder, logger: Logger, runtime: R
   removeDamagedIndexes(folder, logger, runtime.slice(indexPagesMs * patience));
 }
 
-/** Indexes are made of documents: damaged ones are removed, and built anew when they are asked for. */
+/** Indexes are made of documents: damaged ones are removed, and rebuilt when they are asked for. */
 function removeDamagedIndexes(folder: DataFolder, logger: Logger, slice: TimeSlice): void {
   for (const name of namesIn(folder.path('indexes'))) {
     const file = folder.path('indexes', name, 'data.mdb');
@@ -160,7 +160,7 @@ function openStore(folder: string): LmdbStore {
   );
 }
 
-/** The volumes that a catalogue names, and what else lies beside them. */
+/** The volumes that a catalogue names, and the other files beside them. */
 class VolumesCheck {
   readonly #generations: readonly number[];
 

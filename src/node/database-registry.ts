@@ -273,7 +273,7 @@ export class DatabaseRegistry implements EventTarget {
         database?.committed();
         if (changed && name !== undefined) this.#events.note('updated', name);
       } catch (error) {
-        // What is written is written; only what is remembered of it in memory is in doubt, and is made anew.
+        // The write is done; only the state in memory is uncertain, and is read again.
         this.logger.error({ err: error, database: database?.name }, 'publishing a commit to readers failed');
         database?.followers?.end('server_closing');
         if (database !== undefined) this.#renewGroups(database);
@@ -281,7 +281,7 @@ export class DatabaseRegistry implements EventTarget {
     }
   }
 
-  /** Where this fails too, the next request opens the database anew. */
+  /** Where this fails too, the next request opens the database again. */
   #renewGroups(database: Database): void {
     try {
       database.replaceGroups(openGroups(this.#volumes, database.record));

@@ -93,7 +93,7 @@ export class Database {
     return this.#groups;
   }
 
-  /** Reads others from now on: the same anew, or those that its shards have moved to. */
+  /** Reads others from now on: the same reopened, or those that its shards have moved to. */
   replaceGroups(groups: Groups): void {
     groups.designChanges = this.#groups.designChanges + 1;
     this.#groups = groups;

@@ -28,7 +28,7 @@ export interface Divisions {
 /**
  * Divides the shards of one group over several others, state by state. Until they take its place, in one commit of the
  * catalogue, the group is all that counts; after a crash before that, what was copied is thrown away, and the division
- * begins anew.
+ * starts again.
  */
 export class GroupDivision implements ReshardWork {
   #copy: GroupCopy | undefined;

@@ -125,7 +125,7 @@ export class OpenDatabases {
   }
 
   #drop(instance: number): void {
-    // The instance may have been opened anew since.
+    // The instance may have been opened again since.
     if (this.byInstance(instance) === undefined) this.#forget(instance);
   }
 
@@ -141,7 +141,7 @@ export class OpenDatabases {
   #forgetOldest(): void {
     const [instance, { groups }] = this.#names.entries().next().value!;
     this.#names.delete(instance);
-    // It may have been opened anew since.
+    // It may have been opened again since.
     if (!this.#entries.has(instance)) for (const group of groups) this.#owners.delete(group);
   }
 }

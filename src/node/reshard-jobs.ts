@@ -208,7 +208,7 @@ export class ReshardJobs {
     this.#start();
   }
 
-  /** Has a job begin anew that failed so long ago. */
+  /** Restarts a job that failed at least so many seconds ago. */
   async retryFailed(id: string, seconds: number): Promise<void> {
     const job = this.#book.find(id);
     const isDue = job?.job_state === 'failed' && this.#host.runtime.nowSeconds() - job.update_time >= seconds;

@@ -88,7 +88,7 @@ export class ReshardRun {
     );
   }
 
-  /** One that is stopped is begun anew when it is resumed; when the server closes, it goes on from where it is. */
+  /** One that is stopped is restarted when it is resumed; when the server closes, it goes on from where it is. */
   async interrupt(why: 'stopped' | 'closing'): Promise<void> {
     this.#interrupted ??= why;
     this.#wake();

@@ -43,7 +43,7 @@ export interface GatedDoc {
 export interface GateContext {
   user: UserContext;
   newEdits: boolean;
-  /** The revision that the document continues. None for a new document, nor for one begun anew on a deleted one. */
+  /** The revision that the document continues. None for a new document, nor for one that recreates a deleted one. */
   previous: PreviousRev | undefined;
 }
 

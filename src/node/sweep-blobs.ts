@@ -25,7 +25,7 @@ export async function sweepReleased(owner: BlobOwner): Promise<void> {
 }
 
 /**
- * The mark goes before the bytes: bytes that come and go again meanwhile are marked anew, and found by the next sweep.
+ * The mark goes before the bytes: bytes that come and go again meanwhile are marked again, and found by the next sweep.
  * Whether they are needed, in this volume or another, is looked at last of all.
  */
 async function sweepOne(owner: BlobOwner, volume: Volume, blob: string): Promise<void> {

@@ -96,7 +96,7 @@ export class Volumes {
     return work;
   }
 
-  /** Where a volume lies now; undefined for one in memory. */
+  /** The current folder of a volume; undefined for one in memory. */
   folderOf(slot: number): string | undefined {
     return this.folder === undefined ? undefined : this.#folderOf(slot, this.catalogue.generations()[slot]!);
   }

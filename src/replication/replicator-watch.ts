@@ -85,7 +85,7 @@ export class ReplicatorWatch {
   }
 
   async #run(): Promise<void> {
-    // A commit is told of before readers see it.
+    // A commit is announced before readers see it.
     await new Promise<void>((resolve) => this.registry.runtime.defer(resolve));
     while (this.#dirty.size > 0 && !this.#closed) {
       const [name] = this.#dirty as Set<string> & Iterable<string>;

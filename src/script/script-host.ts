@@ -65,7 +65,7 @@ class MapResult {
     private readonly runtime: Runtime,
   ) {}
 
-  /** For each document, made anew each time. */
+  /** For each document, made again each time. */
   rows(): Promise<EmittedDoc[]> {
     return readMapParts(this.parts, this.docs, this.maps, this.tooDeep, this.runtime);
   }

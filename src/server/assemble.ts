@@ -98,7 +98,7 @@ export async function assemble(
   };
 }
 
-/** What handlers work with, as far as it stands for itself. */
+/** The services of handlers, except for those that the caller adds. */
 function servicesFor(
   { runtime, config, logger, hasher, folder, scripts }: Foundation,
   registry: () => DatabaseRegistry,

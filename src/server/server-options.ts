@@ -2,7 +2,7 @@ import type { Logger } from '../base/logger.js';
 import type { ConfigOptions } from '../config/config.js';
 
 export interface ServerOptions {
-  /** Where the data lies; made when it does not exist. Either this or `inMemory`. */
+  /** The data folder; created if it does not exist. Either this or `inMemory`. */
   dataDir?: string;
   /** Keeps everything in memory and forgets it on close. */
   inMemory?: boolean;

@@ -131,7 +131,7 @@ interface GrownByOne {
   superseded: readonly RevNode[];
 }
 
-/** An edit made here must name the leaf it continues; a deleted document is begun anew on its winning tombstone. */
+/** An edit made here must name the leaf it continues; a deleted document is recreated on its winning tombstone. */
 function growByHand(edit: InteractiveEdit, old: StoredDoc | undefined, seq: number): GrownByOne | undefined {
   const { parent, deleted, body } = edit;
   if (old === undefined) {

@@ -47,7 +47,7 @@ export function apply<C extends Command>(
   });
 }
 
-/** A command is for a shard that has been split: its documents are to be looked for anew. */
+/** A command is for a shard that has been split: its documents are to be looked up again. */
 export class ShardMoved extends Error {
   constructor(readonly shard: number) {
     super(`the shard ${shard} has been split`);

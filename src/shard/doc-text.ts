@@ -5,7 +5,7 @@ import { hasAttachments, splitContent, type Attachment } from './content.js';
 import type { DocRecord } from './doc-record.js';
 
 /**
- * Documents as JSON text, put together from stored pieces: nothing is parsed, nothing is written anew. `content` is
+ * Documents as JSON text, put together from stored pieces: nothing is parsed or serialized again. `content` is
  * what is kept of the revision; its attachments are shown as stubs.
  */
 export function docText(id: Bytes, rev: Rev, content: Bytes, extra: Bytes, encodingInfo = false): Bytes {

@@ -95,7 +95,7 @@ export class DocWriter {
     this.state.stored_bytes += key.length + body.length;
   }
 
-  /** Lets go of a revision's body for good, and of the blobs that only it needs. Gives its length. */
+  /** Removes a revision's body, and its references to blobs. Returns the length of the body. */
   forget(doc: StoredDoc, node: RevNode): number {
     const body = this.bodyOf(doc, node);
     this.blobs.drop(body);

@@ -156,7 +156,7 @@ export class GroupCommit {
     if (!this.#turnEnds) this.#endTurn();
   }
 
-  /** Counts anew from the next turn on, and goes on with what waits. */
+  /** Counts again from the next turn on, and goes on with what waits. */
   #endTurn(): void {
     this.#turnEnds = true;
     this.runtime.defer(() => {

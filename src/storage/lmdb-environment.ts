@@ -8,7 +8,7 @@ import { keyBytesMax, type StoreSize } from './store.js';
 
 export type Lmdb = RootDatabase<Bytes, Bytes>;
 
-/** All threads of a process share an environment: for it to be opened anew, all must have closed it. */
+/** All threads of a process share an environment: for it to be opened again, all must have closed it. */
 export interface StoreSharing {
   /** Has other threads close it. Where that was not enough, it is asked for again. */
   release(attempt: number): Promise<void>;
@@ -46,7 +46,7 @@ function noteOpening(env: NativeEnvironment): void {
 
 /**
  * All threads of a process share an environment, and one that LMDB has given up after an I/O error (MDB_PANIC) can only be
- * opened anew once all of them have closed it. Where `open` of the library fails after it has taken its share, as it does
+ * opened again once all of them have closed it. Where `open` of the library fails after it has taken its share, as it does
  * with such an environment, it keeps that share until the garbage collector comes by. So the native object is remembered
  * in the moment in which the library notes its path there, and is closed after a failure.
  */

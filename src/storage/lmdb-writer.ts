@@ -21,7 +21,7 @@ export interface WriterHost {
 type Batch = readonly Write[];
 
 /**
- * Hands batches to LMDB one at a time, and sees to it that a commit that fails leaves no doubt.
+ * Passes batches to LMDB one at a time, and ensures that the outcome of a failed commit is known.
  *
  * A transaction whose pages could not be written or synced is dropped by LMDB: the meta pages don't name them, the next
  * transaction writes every page that it names itself, and so nothing depends on what the failed sync has left on the disk. But

@@ -62,7 +62,7 @@ export class RangeCopy {
     return this.#changed.size;
   }
 
-  /** Goes through the ranges. What changes meanwhile is carried over now and then, lest too much be noted. */
+  /** Goes through the ranges. Changes made meanwhile are carried over at intervals, so that the list of noted keys stays short. */
   async copy(): Promise<void> {
     for (const { start, end } of this.options.ranges) {
       for (let at = start; at < end;) {

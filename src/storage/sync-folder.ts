@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** Makes a new folder and its files last: a file is only there for good when the folders that name it are on disk too. */
+/** Makes a new folder and its files last: a file is only durable when the folders that name it are on disk too. */
 export async function syncFolder(folder: string): Promise<void> {
   for (const name of namesOf(folder, await fs.promises.readdir(folder))) {
     const handle = await fs.promises.open(name, 'r');

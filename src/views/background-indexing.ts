@@ -197,7 +197,7 @@ interface Work {
   onUpdate: OnUpdate;
 }
 
-/** Brings all indexes of a database up to date, in groups that are given. What can't be filled is told of when it is queried. */
+/** Brings all indexes of a database up to date, in groups that are given. Failures are reported when the index is queried. */
 export async function fillIndexes(
   registry: DatabaseRegistry,
   database: Database,

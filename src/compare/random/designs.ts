@@ -23,7 +23,7 @@ const reduces = [
   'function (keys, values, rereduce) { return rereduce ? sum(values) : values.length; }',
 ];
 
-/** A design document with one to three views, and a validation function now and then. */
+/** A design document with one to three views, and sometimes a validation function. */
 export function randomDesign(random: RandomSource): Record<string, unknown> {
   const names = ['v', 'w', 'x'].slice(0, 1 + random.below(3));
   const views = Object.fromEntries(

@@ -10,7 +10,7 @@ export interface ClientError extends NodeJS.ErrnoException {
   rawPacket?: Buffer;
 }
 
-/** How long a connection that was answered for good may stay open, so that the client gets to read the answer. */
+/** How long a connection may stay open after its last answer, so that the client gets to read the answer. */
 const lingerMs = 1000;
 
 const answered = new WeakSet<Duplex>();

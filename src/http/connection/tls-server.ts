@@ -96,7 +96,7 @@ export class TlsServer {
     server.on('session', (session) => this.#watch(session));
     server.on('stream', (opened, headers, _, rawHeaders: string[]) => {
       const stream = opened as ServerHttp2Stream;
-      // A client that goes away is told of by the stream's end.
+      // The end of the stream reports a client that disconnects.
       stream.on('error', () => undefined);
       // The client may have reset the stream already; Node throws when it is told to answer there.
       if (stream.destroyed || stream.closed) return;

@@ -11,7 +11,7 @@ export interface HttpFeedOptions {
   /** Ends with the first rows. */
   once: boolean;
   timeout: number;
-  /** Whether that time begins anew with everything that is sent. */
+  /** Whether that time starts again with everything that is sent. */
   timeoutIsIdle: boolean;
   heartbeat: number | undefined;
   wheel: TimerWheel;

@@ -27,7 +27,7 @@ export interface UpgradeRequest {
 export const wantsWebSocket = (request: IncomingMessage): boolean =>
   request.method === 'GET' && headerOf(request, 'upgrade')?.toLowerCase() === 'websocket';
 
-/** Makes WebSockets of connections, and sees to it that those that are dead are closed. */
+/** Upgrades connections to WebSockets, and closes those that don't respond. */
 export class SocketServer {
   readonly #server = new WebSocketServer({
     noServer: true,

@@ -58,7 +58,7 @@ interface Bulk {
   settings: BulkSettings;
 }
 
-/** Bodies up to this size are read in one go; of larger ones so much before others have their turn. */
+/** Bodies up to this size are read in one turn; larger ones in pieces, so that other requests are not delayed. */
 const atOnceBytesMax = 256 * 1024;
 const pieceBytes = 64 * 1024;
 

@@ -13,7 +13,7 @@ import type { DatabaseRoute } from './route.js';
 
 const deletion = { allow: 'DELETE', access: 'db_admin', methods: { DELETE: remove } } as const;
 
-/** Nothing is at other paths below `_index`, whatever is asked of it. */
+/** Other paths below `_index` don't exist, for any method. */
 const otherMethods = ['COPY', 'DELETE', 'GET', 'OPTIONS', 'POST', 'PUT', 'TRACE'];
 
 function otherHandlers(): DatabaseRoute['methods'] {

@@ -22,11 +22,11 @@ import { keepOnly, runsOf, type Visit } from './visit.js';
 const lowest: RowKey = { key: '', id: '', n: 0 };
 
 /**
- * Changes a tree. Nodes never change: the changed leaves and all nodes above them are written anew, under new ids, and
+ * Changes a tree. Nodes never change: the changed leaves and all nodes above them are written again, under new ids, and
  * the old ones removed. `update` writes nothing by itself; the caller commits its writes and then uses the new state.
  *
- * The changes are divided among the nodes from the root down; then each level is made anew from the leaves up, so that a
- * reducer is asked once for each level. Changed neighbours under one parent are made anew together: what is in them is
+ * The changes are divided among the nodes from the root down; then each level is rebuilt from the leaves up, so that a
+ * reducer is asked once for each level. Changed adjacent nodes under one parent are rebuilt together: what is in them is
  * divided evenly, and where little is left it is joined with what stands beside it.
  */
 export class TreeWriter {

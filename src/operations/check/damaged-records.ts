@@ -5,7 +5,7 @@ import { decodeSplit, targetsOf } from '../../shard/split.js';
 import { keyBytesMax, prefixEnd, type Store, type Write } from '../../storage/store.js';
 import type { Findings } from './finding.js';
 
-/** What follows from documents: a damaged record of these is written anew, or removed. */
+/** What follows from documents: a damaged record of these is rewritten, or removed. */
 const derivedTables: ReadonlySet<number> = new Set([tables.changes, tables.blobRefs, tables.blobs]);
 const prefixBytes = 6;
 const lastKey = '\xff'.repeat(keyBytesMax);
@@ -95,7 +95,7 @@ export class DamagedRecords {
   }
 
   /**
-   * Those that follow from documents and were not written anew belong to no document: they are removed. One of a blob may
+   * Those that follow from documents and were not rewritten belong to no document: they are removed. One of a blob may
    * have its only bytes, and stays; so does what a split that is under way has copied.
    */
   leftovers(writes: readonly Write[], isComplete: boolean, store: Pick<Store, 'get'>): Write[] {

@@ -14,7 +14,7 @@ export interface Call {
   path: string;
   query?: Readonly<Record<string, string>>;
   headers?: Readonly<Record<string, string>>;
-  /** Made anew for each try. */
+  /** Made again for each try. */
   body?: () => Dispatcher.DispatchOptions['body'];
 }
 

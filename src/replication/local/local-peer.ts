@@ -194,7 +194,7 @@ export class LocalPeer implements Peer {
     return input;
   }
 
-  /** Looked up each time: it may have been removed, and made anew, since. */
+  /** Looked up each time: it may have been removed, and made again, since. */
   #database(): Database {
     const registry = this.registry();
     if (!registry.exists(this.address))
