@@ -12,6 +12,10 @@ import { volumeBytes, WriteView, type Touched } from './write-view.js';
 /** Keys that may be left to carry over while writers wait, and how often fewer are tried for. */
 const lastKeysMax = 500;
 const carryRoundsMax = 10;
+/** With more than these left after all rounds, writers are faster than the carrying: they would wait for too long. */
+const waitedKeysMax = 50_000;
+/** Each part is flushed, so few large ones keep up with writers better than many small ones. */
+const carriedParts = { keys: 2_000, bytes: 8 * 1024 * 1024 };
 
 /**
  * A store with the shards of many databases, and the one queue by which commands reach them. The store may be
@@ -120,6 +124,7 @@ export class Volume {
       source: () => this.#store,
       ranges: [copiedKeys],
       write: (writes) => fresh!.write(writes).flushed,
+      parts: carriedParts,
       runtime: this.runtime,
     });
     // From before the copying begins: a batch under way may reach the store only after the copy was taken.
@@ -129,6 +134,8 @@ export class Volume {
       // Most of what has changed is carried over while writing goes on, so that writers wait for the last of it only.
       for (let round = 0; round < carryRoundsMax && changes.behind > lastKeysMax; round++)
         await changes.carry();
+      if (changes.behind > waitedKeysMax)
+        throw new Error(`volume ${this.slot} is written to faster than it is copied; it stays as it is`);
       await this.#commits.runExclusive(async () => {
         await changes.carry();
         this.#checkComplete(next);

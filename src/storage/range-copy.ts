@@ -3,10 +3,11 @@ import type { TimeSlice } from '../base/turns.js';
 import type { Bytes, Store, Write } from './store.js';
 
 /** Keys that are read, or written, at once, and about how many bytes: few, so that others hardly notice. */
-const keysMax = 500;
-const bytesMax = 1024 * 1024;
+const smallParts = { keys: 500, bytes: 1024 * 1024 };
 /** So many keys that have changed are carried over while the ranges are still being copied. */
 const changedMax = 5_000;
+/** More are not remembered: the copy is given up. */
+const notedMax = 4_000_000;
 
 export interface CopiedRange {
   /** First key that belongs to the range. */
@@ -25,6 +26,8 @@ export interface RangeCopyOptions {
   write: (writes: readonly Write[]) => Promise<unknown>;
   /** Called between batches, with the keys that were read since: throws when the work is to end. */
   onBatch?: (keys: number) => void;
+  /** What is read or written at once, at most. */
+  parts?: { keys: number; bytes: number };
   runtime: Pick<Runtime, 'nextTurn' | 'slice'>;
 }
 
@@ -42,15 +45,19 @@ export interface RangeCopyOptions {
  */
 export class RangeCopy {
   #changed = new Set<Bytes>();
+  #isIncomplete = false;
+  readonly #parts: { keys: number; bytes: number };
   readonly #map: (key: Bytes, value: Bytes | undefined) => readonly Write[];
 
   constructor(private readonly options: RangeCopyOptions) {
+    this.#parts = options.parts ?? smallParts;
     this.#map = options.map ?? ((key, value) => [{ key, value }]);
   }
 
   /** To be called, from before the copy begins until it is complete, when writes to the source can be read. */
   noteWrites(writes: readonly Write[]): void {
-    for (const { key } of writes) if (this.#isCopied(key)) this.#changed.add(key);
+    if (this.#changed.size + writes.length > notedMax) this.#isIncomplete = true;
+    else for (const { key } of writes) if (this.#isCopied(key)) this.#changed.add(key);
   }
 
   #isCopied(key: Bytes): boolean {
@@ -80,11 +87,11 @@ export class RangeCopy {
     let next = end;
     let keys = 0;
     let bytes = 0;
-    for (const { key, value } of source().entries({ start, end, limit: keysMax })) {
+    for (const { key, value } of source().entries({ start, end, limit: this.#parts.keys })) {
       for (const write of this.#map(key, value)) writes.push(write);
       keys++;
       bytes += key.length + value.length;
-      if (keys < keysMax && bytes < bytesMax && !isOver(slice, keys)) continue;
+      if (keys < this.#parts.keys && bytes < this.#parts.bytes && !isOver(slice, keys)) continue;
       next = `${key}\0`;
       break;
     }
@@ -103,6 +110,7 @@ export class RangeCopy {
 
   /** Brings the keys up to date that were noted before it was called; later ones are noted for the next time. */
   async carry(changed = this.take()): Promise<void> {
+    if (this.#isIncomplete) throw new Error(`more than ${notedMax} keys have changed during the copying`);
     const { runtime, source, onBatch } = this.options;
     try {
       let writes: Write[] = [];
@@ -113,7 +121,8 @@ export class RangeCopy {
         const value = source().getUncached(key);
         for (const write of this.#map(key, value)) writes.push(write);
         bytes += key.length + (value?.length ?? 0);
-        if (writes.length < keysMax && bytes < bytesMax && !isOver(slice, ++keys)) continue;
+        const isSmall = writes.length < this.#parts.keys && bytes < this.#parts.bytes;
+        if (isSmall && !isOver(slice, ++keys)) continue;
         await this.#write(writes);
         onBatch?.(0);
         await runtime.nextTurn();
