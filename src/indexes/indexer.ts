@@ -15,8 +15,11 @@ import { mapperOf } from './mapper.js';
 import { OpenIndex } from './open-index.js';
 import { reducersOf } from './reduce/tree-reducer.js';
 import { blocksReducer } from './search-blocks.js';
+import { NodeCache } from './tree/node-cache.js';
 import { isSearchMap, type ViewDefinition } from './definition.js';
 
+/** Nodes that an update has decoded, of all its indexes: it reads many of them several times. */
+const nodesBytesMax = 8 * 1024 * 1024;
 const keyOf = ({ instance }: IndexJob, { signature }: ViewDefinition): string => `${instance}/${signature}`;
 
 /** Passes over the changes before a job ends, even if more changes have come meanwhile. */
@@ -178,15 +181,17 @@ export class Indexer {
   /** Views that have come equally far are filled together, so that documents are read and parsed once for all of them. */
   async #groups(job: IndexJob, source: DocSource): Promise<OpenIndex[][]> {
     const groups = new Map<string, OpenIndex[]>();
+    // Ends with the update: ids of nodes are used again after a commit that has failed.
+    const nodes = new NodeCache(nodesBytesMax);
     for (const view of job.views) {
-      const index = await this.#open(job, view, source);
+      const index = await this.#open(job, view, source, nodes);
       const place = JSON.stringify(index.state.positions);
       groups.set(place, [...(groups.get(place) ?? []), index]);
     }
     return [...groups.values()];
   }
 
-  async #open(job: IndexJob, view: ViewDefinition, source: DocSource): Promise<OpenIndex> {
+  async #open(job: IndexJob, view: ViewDefinition, source: DocSource, nodes: NodeCache): Promise<OpenIndex> {
     const { instance } = job;
     const reducers = isSearchMap(view.map)
       ? [blocksReducer]
@@ -196,7 +201,7 @@ export class Indexer {
       const state = decodeIndexState(this.store.get(new IndexKeys(number).state)!);
       const states = source.states();
       if (follows(state, source.shards, states))
-        return new OpenIndex(this.store, number, view, state, reducers, this.runtime);
+        return new OpenIndex(this.store, number, view, state, reducers, this.runtime, nodes);
       await this.#register.remove(instance, view.signature);
       this.#erase();
     }
@@ -205,7 +210,7 @@ export class Indexer {
     const begun = this.#register.begin(instance, view.signature);
     const stateKey = new IndexKeys(begun.number).state;
     await this.store.write([...begun.writes, { key: stateKey, value: encodeIndexState(state) }]).committed;
-    return new OpenIndex(this.store, begun.number, view, state, reducers, this.runtime);
+    return new OpenIndex(this.store, begun.number, view, state, reducers, this.runtime, nodes);
   }
 
   async #advance(

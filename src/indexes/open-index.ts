@@ -5,20 +5,15 @@ import { IndexKeys } from './index-keys.js';
 import type { IndexState } from './index-state.js';
 import { keyOrder, type KeyOrder } from './key-order.js';
 import { joinBlockRows } from './search-blocks.js';
-import { NodeCache } from './tree/node-cache.js';
+import type { NodeCache } from './tree/node-cache.js';
 import type { Reducer } from './tree/reducer.js';
 import { TreeReader } from './tree/tree-reader.js';
 import { TreeWriter } from './tree/tree-writer.js';
-
-/** Nodes that an update has decoded: it reads many of them several times. */
-const nodesBytesMax = 8 * 1024 * 1024;
 
 /** One index, opened for writing. */
 export class OpenIndex {
   readonly keys: IndexKeys;
   readonly order: KeyOrder;
-  /** Ends with the update: ids of nodes are used again after a commit that has failed. */
-  readonly #nodes = new NodeCache(nodesBytesMax);
 
   constructor(
     readonly store: Store,
@@ -27,6 +22,7 @@ export class OpenIndex {
     public state: IndexState,
     private readonly reducers: readonly Reducer[],
     private readonly runtime: Runtime,
+    private readonly nodes: NodeCache,
   ) {
     this.keys = new IndexKeys(number);
     this.order = keyOrder(view.raw);
@@ -38,7 +34,7 @@ export class OpenIndex {
 
   /** The tree, read from where it is whole: the store, or the store and what is on its way there. */
   reader(store: Pick<Store, 'get'>): TreeReader {
-    return new TreeReader(store, this.keys.tree, this.state.tree, this.order.compare, this.#nodes);
+    return new TreeReader(store, this.keys.tree, this.state.tree, this.order.compare, this.nodes);
   }
 
   writer(store: Pick<Store, 'get'>): TreeWriter {
@@ -50,7 +46,7 @@ export class OpenIndex {
       this.order.compare,
       this.reducers,
       this.runtime,
-      this.#nodes,
+      this.nodes,
       join,
     );
   }

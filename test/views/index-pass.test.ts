@@ -6,6 +6,7 @@ import { IndexPass } from '../../src/indexes/index-pass.js';
 import { newIndexState } from '../../src/indexes/index-state.js';
 import type { Mapper } from '../../src/indexes/mapper-contract.js';
 import { OpenIndex } from '../../src/indexes/open-index.js';
+import { NodeCache } from '../../src/indexes/tree/node-cache.js';
 import { ShardMap } from '../../src/shard/shard-map.js';
 import { goneState } from '../../src/shard/shard-state.js';
 import { MemoryStore } from '../../src/storage/memory-store.js';
@@ -51,7 +52,7 @@ function sourceOf(loads: number): DocSource {
 function passOver(store: MemoryStore): { run: () => Promise<boolean> } {
   const runtime = new HurriedRuntime();
   const shards = new ShardMap(1);
-  const index = new OpenIndex(store, 1, view, newIndexState(shards), [], runtime);
+  const index = new OpenIndex(store, 1, view, newIndexState(shards), [], runtime, new NodeCache(1_000_000));
   const states = [{ ...goneState(), epoch: 1, seq: 10 * docsMax }];
   return new IndexPass([index], sourceOf(3), mapper, states, {
     runtime,

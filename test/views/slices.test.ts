@@ -7,6 +7,7 @@ import { IndexBatch } from '../../src/indexes/index-batch.js';
 import { newIndexState } from '../../src/indexes/index-state.js';
 import { ShardMap } from '../../src/shard/shard-map.js';
 import { OpenIndex } from '../../src/indexes/open-index.js';
+import { NodeCache } from '../../src/indexes/tree/node-cache.js';
 import { reducersOf } from '../../src/indexes/reduce/tree-reducer.js';
 import type { ScriptHost } from '../../src/script/script-host.js';
 
@@ -46,7 +47,15 @@ describe('others run while many rows are brought into an index', () => {
         const store = new MemoryStore();
         const reducers = reducersOf(view.reduce, {} as ScriptHost, 'db');
         const runtime = new SystemRuntime();
-        const index = new OpenIndex(store, 1, view, newIndexState(new ShardMap(1)), reducers, runtime);
+        const index = new OpenIndex(
+          store,
+          1,
+          view,
+          newIndexState(new ShardMap(1)),
+          reducers,
+          runtime,
+          new NodeCache(1_000_000),
+        );
         const batch = new IndexBatch(index.order, false, runtime);
         const all = Array.from({ length: count }, (_, n) => rowOf(n));
         const ids = Array.from({ length: docs }, (_, n) => `doc${n}`).sort();
