@@ -61,7 +61,7 @@ export class BackupBlobs {
       if ((await digestFile(target, 'sha256')) !== digest) await this.#replace(source, target, digest);
       return true;
     }
-    if (there === bytes) return true;
+    if (there === bytes && bytes >= 0) return true;
     if (there >= 0) fs.rmSync(target);
     else fs.mkdirSync(path.dirname(target), { recursive: true, mode: 0o700 });
     const known = this.previous && path.join(this.previous, 'attachments', name);

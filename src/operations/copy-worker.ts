@@ -9,6 +9,9 @@ const buffer = Buffer.allocUnsafeSlow(1024 * 1024);
 /** Copied bytes are told in steps of this size. */
 const noteBytes = 4 * 1024 * 1024;
 
+/** Larger files are flushed at once, smaller ones when all of them are there. */
+const smallBytesMax = 4 * 1024 * 1024;
+
 type Tell = (bytes: CopyNote) => void;
 
 function handle(files: CopyRequest, tell: Tell): CopyAnswer {
@@ -25,13 +28,16 @@ function handle(files: CopyRequest, tell: Tell): CopyAnswer {
 }
 
 /** Undefined where there is no such file. */
-function copy({ source, target }: CopyFile, advance: Tell): string | undefined {
+function copy({ source, target, bytes }: CopyFile, advance: Tell): string | undefined {
   const from = openExisting(source);
   if (from === undefined) return undefined;
   try {
     const to = fs.openSync(target, 'wx', 0o600);
     try {
-      return transfer(from, to, advance);
+      const digest = transfer(from, to, advance);
+      // By the descriptor that wrote them, which hears of every error.
+      if (bytes > smallBytesMax) fs.fsyncSync(to);
+      return digest;
     } finally {
       fs.closeSync(to);
     }

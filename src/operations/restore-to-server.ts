@@ -24,8 +24,6 @@ export interface RestoreToServerOptions {
 export interface RestoredToServer {
   backup: string;
   manifest: Manifest;
-  /** Damaged or missing attachments of the backup. */
-  problems: string[];
   report: DatabaseReport;
 }
 
@@ -50,12 +48,18 @@ export async function restoreToServer(options: RestoreToServerOptions): Promise<
   try {
     const dataDir = path.join(folder, 'data');
     const restored = await restoreDatabase({ from, dataDir, database, as, progress });
+    if (restored.problems.length > 0)
+      throw new StartupError(
+        `The backup is not whole, so nothing was sent. Restore it to a data folder with --data to see what there is.\n` +
+          restored.problems.join('\n'),
+      );
     const password = randomBytes(24).toString('hex');
     const server = await serve(dataDir, password);
     try {
       const source = new RemoteServer(server.url.replace('//', `//${adminName}:${password}@`));
       await createTarget(as, source, to);
-      return { ...restored, report: await copyOrRemove(as, source, to, progress) };
+      const { backup, manifest } = restored;
+      return { backup, manifest, report: await copyOrRemove(as, source, to, progress) };
     } finally {
       await server.close();
     }

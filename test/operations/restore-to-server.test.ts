@@ -73,3 +73,16 @@ test('restoring to the folder of a running server is refused with what to do ins
   assert.equal(code, 1);
   assert.match(stderr, /is in use by another server.*--to URL/s);
 });
+
+test('a backup that is not whole is not sent, and the reason is told', async () => {
+  const [name] = fs.readdirSync(backups);
+  const attachments = path.join(backups, name!, 'attachments');
+  for (const file of fs.readdirSync(attachments, { recursive: true, encoding: 'utf8' })) {
+    const whole = path.join(attachments, file);
+    if (fs.statSync(whole).isFile()) fs.writeFileSync(whole, Buffer.alloc(large.length));
+  }
+  const { code, stderr } = await restoreTo('--db', 'notes', '--as', 'broken');
+  assert.equal(code, 1);
+  assert.match(stderr, /The backup is not whole, so nothing was sent.*attachment/s);
+  assert.equal((await client.get('/broken')).status, 404);
+});

@@ -46,8 +46,13 @@ const countedRoutes = {
   partition_view_requests: [
     'view reads of partitions',
     '/{db}/_partition/{partition}/_design/{ddoc}/_view/{view}',
+    '/{db}/_partition/{partition}/_design/{ddoc}/_view/{view}/queries',
   ],
-  partition_all_docs_requests: ['_all_docs of partitions', '/{db}/_partition/{partition}/_all_docs'],
+  partition_all_docs_requests: [
+    '_all_docs of partitions',
+    '/{db}/_partition/{partition}/_all_docs',
+    '/{db}/_partition/{partition}/_all_docs/queries',
+  ],
   partition_find_requests: ['_find in partitions', '/{db}/_partition/{partition}/_find'],
   partition_explain_requests: ['_explain in partitions', '/{db}/_partition/{partition}/_explain'],
 } as const satisfies Record<string, readonly [string, ...string[]]>;

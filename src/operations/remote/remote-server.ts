@@ -3,6 +3,9 @@ import https from 'node:https';
 import { text } from 'node:stream/consumers';
 import { StartupError } from '../../base/startup-error.js';
 
+/** A server that says nothing for longer is gone. */
+const silenceMsMax = 5 * 60_000;
+
 export type Doc = Record<string, unknown> & { _id: string };
 
 /** A server that speaks CouchDB's interface, as commands use it. */
@@ -63,7 +66,7 @@ export class RemoteServer {
       throw new StartupError(`${this.url} can't be reached: ${error.message}`, { cause: error });
     });
     if (accepted.includes(status)) return undefined;
-    if (status >= 400)
+    if (status >= 300)
       throw new StartupError(
         `${method} ${this.url}${path} was answered ${status}: ${content.trim().slice(0, 500)}`,
       );
@@ -76,7 +79,7 @@ export class RemoteServer {
     }
   }
 
-  /** Waits as long as it takes, unlike `fetch`: a replication is answered when it is over. */
+  /** Unlike `fetch`, it waits as long as it takes for a replication, which is answered when it is over. */
   async #exchange(method: string, path: string, body: unknown): Promise<{ status: number; content: string }> {
     const { request } = this.url.startsWith('https:') ? https : http;
     const headers = {
@@ -85,9 +88,10 @@ export class RemoteServer {
       ...(this.#authorization === undefined ? {} : { authorization: this.#authorization }),
     };
     const answer = await new Promise<http.IncomingMessage>((resolve, reject) => {
-      request(this.url + path, { method, headers }, resolve)
-        .on('error', reject)
-        .end(body === undefined ? undefined : JSON.stringify(body));
+      const sent = request(this.url + path, { method, headers }, resolve).on('error', reject);
+      if (path !== '/_replicate')
+        sent.setTimeout(silenceMsMax, () => sent.destroy(new Error('it does not answer')));
+      sent.end(body === undefined ? undefined : JSON.stringify(body));
     });
     return { status: answer.statusCode!, content: await text(answer) };
   }
