@@ -1,5 +1,6 @@
 import { RequestError, notFound } from '../base/errors.js';
 import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { Rejection } from '../log/rejection.js';
 import type { Overlay } from '../storage/overlay.js';
 import type { Store, Write } from '../storage/store.js';
 import type { TimeMark } from './time-marks.js';
@@ -70,6 +71,8 @@ export interface DatabaseSettings extends ChangeableSettings {
   uuid?: string;
   q: number;
   partitioned?: true;
+  /** The stream that its commands come from, in a cluster. */
+  stream?: number;
   /** Absent: by the id. A database marked as partitioned by the first version has none either. */
   placement?: 'partition';
 }
@@ -231,14 +234,14 @@ function divide(command: DivideCommand, next: number, overlay: Overlay): Catalog
   const { division, ...record } = existing(name, overlay, instance);
   const source = storedGroups(record).find((each) => each.group === group);
   if (step === 'begin') {
-    if (division !== undefined) throw new Error('another group of the database is being divided');
+    if (division !== undefined) throw new Rejection('another group of the database is being divided');
     checkParts(command.parts, source?.shards);
     const targets = command.parts.map((shards, at) => ({ group: next + at, shards, from: group }));
     overlay.put(nameKey(name), encodeJson({ ...record, division: { group, targets } }));
     return { groups: targets.map((target) => target.group) };
   }
   if (division?.group !== group) {
-    if (step === 'swap' && source !== undefined) throw new Error('the division of the group was given up');
+    if (step === 'swap' && source !== undefined) throw new Rejection('the division of the group was given up');
     return { groups: [] };
   }
   if (step === 'abort') {
@@ -255,7 +258,7 @@ function checkParts(parts: readonly (readonly number[])[], shards: readonly numb
   const given = parts.flat().sort((a, b) => a - b);
   const isDivided = JSON.stringify(given) === JSON.stringify(shards?.toSorted((a, b) => a - b));
   if (!isDivided || parts.length < 2 || parts.some(({ length }) => length === 0))
-    throw new Error('the shards of a group are not divided among others');
+    throw new Rejection('the shards of a group are not divided among others');
 }
 
 /** Refuses where there is none, and where it is not the one that is meant. */

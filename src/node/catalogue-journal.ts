@@ -68,12 +68,23 @@ const numbered = (instance: number): Bytes => u8(Math.floor(instance / 0x1_0000_
 export const erasureKey = (instance: number): Bytes => erasurePrefix + numbered(instance);
 export const slotKey = (instance: number): Bytes => slotPrefix + numbered(instance);
 
+/** Where a group is. */
+export interface GroupHome {
+  slot: number;
+  /** The stream that its commands come from, in a cluster. */
+  stream?: number;
+}
+
+/** Undefined for a group that does not exist any more. */
+export const readHome = (source: Pick<Store, 'get'>, group: number): GroupHome | undefined =>
+  decodeJson<GroupHome>(source.get(slotKey(group)));
+
 /** Catalogues of format 1 have it among what is shared. */
 export const readGenerations = (source: Pick<Store, 'get'>): number[] =>
   decodeJson<NodeState>(source.get(nodeKey))?.generations ?? readMeta(source).generations ?? [];
 
-export const readErasure = (source: Pick<Store, 'get'>, instance: number): Erasure =>
-  decodeJson<Erasure>(source.get(erasureKey(instance)))!;
+export const readErasure = (source: Pick<Store, 'get'>, instance: number): Erasure | undefined =>
+  decodeJson<Erasure>(source.get(erasureKey(instance)));
 
 /** The volume that holds a group. Catalogues of format 1 have it in the record of the database. */
 export const readSlot = (source: Pick<Store, 'get'>, group: number, { slot }: StoredDatabase): number =>
@@ -135,9 +146,10 @@ export class Placement {
   }
 
   /** New groups go into the newest volume. */
-  created(groups: readonly number[]): void {
+  created(groups: readonly number[], stream: number | undefined): void {
     const slot = Math.max(0, readGenerations(this.overlay).length - 1);
-    for (const group of groups) this.overlay.put(slotKey(group), encodeJson({ slot }));
+    const home: GroupHome = { slot, ...(stream !== undefined && { stream }) };
+    for (const group of groups) this.overlay.put(slotKey(group), encodeJson(home));
   }
 
   /** The keys of a deleted one are to be erased. */

@@ -3,6 +3,7 @@ import { fromBytes } from '../base/bytes.js';
 import { GroupCommit } from '../storage/group-commit.js';
 import { Overlay } from '../storage/overlay.js';
 import { prefixEnd, type Store } from '../storage/store.js';
+import { PlacedSteps } from '../shard/placed-steps.js';
 import { keyRange, type Bounds } from '../shard/key-range.js';
 import {
   decodeJson,
@@ -26,9 +27,11 @@ import {
   jobPrefix,
   readErasure,
   readGenerations,
+  readHome,
   readSlot,
   reshardingKey,
   type Erasure,
+  type GroupHome,
 } from './catalogue-journal.js';
 import type { TimeMark } from './time-marks.js';
 import type { ReshardingState, ReshardJob } from './reshard-job.js';
@@ -66,6 +69,9 @@ export interface NamesQuery extends Bounds {
   having?: ListedSetting;
 }
 
+/** The place in the stream of the catalogue. */
+const placeKey = 'p';
+
 const namesSpace = { start: 'd', end: 'e' };
 
 /**
@@ -75,6 +81,8 @@ const namesSpace = { start: 'd', end: 'e' };
 export class Catalogue {
   readonly log: CatalogueLog;
   readonly journal: CatalogueJournal;
+  /** Applies what the stream of the catalogue brings, in a cluster. */
+  readonly steps: PlacedSteps;
   readonly #commits: GroupCommit;
 
   constructor(
@@ -93,6 +101,7 @@ export class Catalogue {
     );
     const queue = { store, overlay, commits, encoded };
     this.#commits = commits;
+    this.steps = new PlacedSteps(commits, overlay, placeKey, () => store.get(placeKey));
     this.log = new CatalogueLog(queue);
     this.journal = new CatalogueJournal(queue);
   }
@@ -156,6 +165,11 @@ export class Catalogue {
     return readMeta(this.store).next_instance;
   }
 
+  /** Where a group is; undefined where it does not exist any more. */
+  home(group: number): GroupHome | undefined {
+    return readHome(this.store, group);
+  }
+
   erasures(): Erasure[] {
     const range = { start: erasurePrefix, end: prefixEnd(erasurePrefix) };
     return [...this.store.entries(range)].map(({ value }) => decodeJson<Erasure>(value)!);
@@ -201,7 +215,8 @@ export class Catalogue {
   }
 
   #erasures(groups: readonly number[]): Erasure[] {
-    return groups.map((group) => readErasure(this.store, group));
+    // What came from a stream may be erased by now.
+    return groups.flatMap((group) => readErasure(this.store, group) ?? []);
   }
 
   /** Refuses where the name has come to mean another database. */

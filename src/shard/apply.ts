@@ -1,4 +1,5 @@
 import type { Appended } from '../log/log.js';
+import { Rejection } from '../log/rejection.js';
 import { applyCompact } from './apply-compact.js';
 import { applyEdit } from './apply-edit.js';
 import { applyLocal } from './apply-local.js';
@@ -28,7 +29,7 @@ export function apply<C extends Command>(
   keys: DatabaseKeys,
   view: WriteView,
 ): Appended<ResultOf<C>> {
-  if (command.instance !== keys.instance) throw new Error('a command is of another group');
+  if (command.instance !== keys.instance) throw new Rejection('a command is of another group');
   const known = command.id === undefined ? undefined : rememberedResult(keys, view, command.id);
   if (known !== undefined) return known as Appended<ResultOf<C>>;
   if (command.type !== 'close' && view.group(keys).closed) throw new GroupClosed(keys.instance);
@@ -48,14 +49,14 @@ export function apply<C extends Command>(
 }
 
 /** A command is for a shard that has been split: its documents are to be looked up again. */
-export class ShardMoved extends Error {
+export class ShardMoved extends Rejection {
   constructor(readonly shard: number) {
     super(`the shard ${shard} has been split`);
   }
 }
 
 /** The shards of a group are moving to others, or have moved: the command has had no effect. */
-export class GroupClosed extends Error {
+export class GroupClosed extends Rejection {
   constructor(readonly group: number) {
     super(`the group ${group} takes no commands: its shards are moving to others`);
   }

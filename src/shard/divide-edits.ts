@@ -21,6 +21,17 @@ export function takeEdits(command: EditCommand, from: number): Edit[] {
   return edits.slice(from, to);
 }
 
+/** A command as several, each of which has as many edits as one may have. */
+export function divideEdits(command: EditCommand): EditCommand[] {
+  const parts: EditCommand[] = [];
+  for (let from = 0; from < command.edits.length;) {
+    const edits = takeEdits(command, from);
+    parts.push(onlyBlobsOf(command, edits));
+    from += edits.length;
+  }
+  return parts;
+}
+
 /** What an edit takes in a command, with the small blobs that it names, or somewhat more. */
 function bytesOf({ id, path, body }: Edit, { small_blobs, stored_blobs }: EditCommand): number {
   let bytes = editHeadBytes + id.length + body.length;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ByteReader, lengthPrefixed, varint, type Bytes } from '../base/bytes.js';
 import { commandBytesMax } from '../log/log.js';
+import { Rejection } from '../log/rejection.js';
 import { decodeCommand, encodeCommand } from './command-codec.js';
 import type { AssembledCommand, Command, FragmentCommand, WholeCommand } from './commands.js';
 import type { DatabaseKeys } from './keys.js';
@@ -31,19 +32,25 @@ interface Waiting {
 type View = Pick<GroupView, 'get' | 'put' | 'remove'>;
 
 /** Some fragments of a command were given up, or never came. */
-class FragmentsMissing extends Error {
+class FragmentsMissing extends Rejection {
   constructor() {
     super('fragments of a command are missing; it has to be sent again');
   }
 }
 
 /** A command as a log takes it that carries bytes: as it is, or in fragments. Each has been encoded and decoded. */
-export function asPieces(command: Command): Command[] {
+export const asPieces = (command: Command): Command[] =>
+  encodedPieces(command, (whole) => createHash('sha256').update(whole, 'latin1').digest('latin1')).map(
+    decodeCommand,
+  );
+
+/** The same, encoded. Fragments of a command without an id are found by what `nameUpload` gives. */
+export function encodedPieces(command: Command, nameUpload: (whole: Bytes) => Bytes): Bytes[] {
   const { id, ...unnamed } = command;
   const bytes = encodeCommand(command);
-  if (bytes.length <= commandBytesMax) return [decodeCommand(bytes)];
+  if (bytes.length <= commandBytesMax) return [bytes];
   const whole = encodeCommand(unnamed as Command);
-  const upload = id ?? createHash('sha256').update(whole, 'latin1').digest('latin1');
+  const upload = id ?? nameUpload(whole);
   const place = { instance: command.instance, shard: command.shard };
   const pieces: Command[] = [];
   for (let start = 0; start < whole.length; start += fragmentBytes) {
@@ -64,7 +71,7 @@ export function asPieces(command: Command): Command[] {
     fragments: pieces.length,
     ...(id !== undefined && { id }),
   });
-  return pieces.map((piece) => decodeCommand(encodeCommand(piece)));
+  return pieces.map(encodeCommand);
 }
 
 /** The id of a part of a command. */

@@ -2,13 +2,14 @@ import type { Runtime } from '../base/runtime.js';
 import { StorageError } from '../base/storage-errors.js';
 import { Followers } from '../log/followers.js';
 import type { Appended, Log, LogEntry } from '../log/log.js';
+import { Rejection } from '../log/rejection.js';
 import { unfinished, type GroupCommit } from '../storage/group-commit.js';
 import type { Store } from '../storage/store.js';
 import { apply } from './apply.js';
 import type { Bytes } from '../base/bytes.js';
 import type { Command, EditCommand, EditResult, ResultOf, Results } from './commands.js';
-import { asPieces, subId } from './fragments.js';
-import { onlyBlobsOf, takeEdits } from './divide-edits.js';
+import { asPieces, encodedPieces, subId } from './fragments.js';
+import { divideEdits, onlyBlobsOf, takeEdits } from './divide-edits.js';
 import { decodeGroupState } from './group-state.js';
 import { DatabaseKeys } from './keys.js';
 import type { Touched, WriteView } from './write-view.js';
@@ -36,6 +37,12 @@ export interface GroupLogs {
   readonly encoded: boolean;
   /** Where ids of commands come from. */
   readonly runtime: Pick<Runtime, 'randomBytes'>;
+  readonly route: CommandRoute;
+}
+
+/** Where commands go that are applied when they come back from a stream, on every replica; nowhere in the embedded log. */
+export interface CommandRoute {
+  send?: (group: number, command: Bytes) => Promise<Appended<unknown>>;
 }
 
 /** The followers of groups of a volume. */
@@ -85,6 +92,8 @@ export class GroupLog implements Log<Command, Results> {
   }
 
   append<D extends Command>(command: D): Promise<Appended<Results[D['type']]>> {
+    const { send } = this.logs.route;
+    if (send !== undefined) return this.#sendAll(command, send) as Promise<Appended<Results[D['type']]>>;
     if (command.type === 'edit' && command.edits.length > 1)
       return this.#appendEdits(command) as Promise<Appended<Results[D['type']]>>;
     if (this.logs.encoded) return this.#appendPieces(command) as Promise<Appended<Results[D['type']]>>;
@@ -139,6 +148,45 @@ export class GroupLog implements Log<Command, Results> {
     }
   }
 
+  /** Sends a command to the stream, in parts where it is large. */
+  async #sendAll(command: Command, send: Send): Promise<Appended<unknown>> {
+    const { instance } = this.#keys;
+    if (command.instance !== instance) throw new Rejection('a command is of another group');
+    const nameUpload = (): Bytes => this.logs.runtime.randomBytes(16).latin1Slice(0, 16);
+    const isBulk = command.type === 'edit' && command.edits.length > 1;
+    const parts = isBulk ? divideEdits(command) : [command];
+    const sent = parts.map((part) =>
+      Promise.all(encodedPieces(part, nameUpload).map((bytes) => send(instance, bytes))),
+    );
+    const outcomes = await Promise.allSettled(sent);
+    if (!isBulk) return valueOf(outcomes[0]!).at(-1)!;
+    return await this.#joinEdits(command, outcomes, send);
+  }
+
+  /** What was assembled from fragments may have been too much work for one turn: what is left of it is sent again. */
+  async #joinEdits(
+    command: EditCommand,
+    outcomes: readonly PromiseSettledResult<Appended<unknown>[]>[],
+    send: Send,
+  ): Promise<Appended<EditResult[]>> {
+    const results: EditResult[] = [];
+    let position = 0;
+    try {
+      for (const outcome of outcomes) {
+        const last = valueOf(outcome).at(-1)!;
+        ({ position } = last);
+        results.push(...(last.result as EditResult[]));
+      }
+    } catch (error) {
+      if (results.length === 0 || !(error instanceof StorageError)) throw error;
+      throw new PartlyStored(error, results);
+    }
+    if (results.length === command.edits.length) return { position, result: results };
+    const rest = onlyBlobsOf(command, command.edits.slice(results.length));
+    const more = (await this.#sendAll(rest, send)) as Appended<EditResult[]>;
+    return { position: more.position, result: [...results, ...more.result] };
+  }
+
   /** Edits from a place on that go into one command: the pieces that it is sent in. */
   #nextPart(command: EditCommand, from: number): Command[] {
     const edits = takeEdits(command, from);
@@ -146,4 +194,11 @@ export class GroupLog implements Log<Command, Results> {
     const named = id === undefined ? command : { ...command, id };
     return this.logs.encoded ? asPieces(onlyBlobsOf(named, edits)) : [{ ...named, edits }];
   }
+}
+
+type Send = NonNullable<CommandRoute['send']>;
+
+function valueOf<T>(outcome: PromiseSettledResult<T>): T {
+  if (outcome.status === 'rejected') throw outcome.reason as Error;
+  return outcome.value;
 }

@@ -1,10 +1,14 @@
+import { u16, type Bytes } from '../base/bytes.js';
 import type { RecentTimes } from '../base/recent-times.js';
 import { SystemRuntime, type Runtime } from '../base/runtime.js';
 import { GroupCommit } from '../storage/group-commit.js';
 import { RangeCopy } from '../storage/range-copy.js';
 import { copiedKeys, type Store, type Write } from '../storage/store.js';
-import { GroupFollowers, GroupLog } from './group-log.js';
+import type { Command } from './commands.js';
+import { GroupFollowers, GroupLog, type CommandRoute } from './group-log.js';
 import type { DatabaseKeys } from './keys.js';
+import { PlacedSteps, type Work } from './placed-steps.js';
+import { workOf } from './stream-work.js';
 import { namesFile, releasedBlobs } from './volume-blobs.js';
 import { VolumeJournal } from './volume-journal.js';
 import { volumeBytes, WriteView, type Touched } from './write-view.js';
@@ -17,6 +21,9 @@ const waitedKeysMax = 50_000;
 /** Each part is flushed, so few large ones keep up with writers better than many small ones. */
 const carriedParts = { keys: 2_000, bytes: 8 * 1024 * 1024 };
 
+/** Where the volume is in a stream. Belongs to no database, as the instance number 0 tells. */
+const placeKey = (stream: number): Bytes => `\0\0\0\0\0p${u16(stream)}`;
+
 /**
  * A store with the shards of many databases, and the one queue by which commands reach them. The store may be
  * replaced by a compact copy of itself while requests go on using the volume.
@@ -25,6 +32,7 @@ export class Volume {
   readonly #view: WriteView;
   readonly #commits: GroupCommit;
   readonly #followers = new GroupFollowers();
+  readonly #steps = new Map<number, PlacedSteps>();
   /** What changes the volume itself. */
   readonly journal: VolumeJournal;
   #store: Store;
@@ -38,6 +46,7 @@ export class Volume {
     /** Encodes and decodes every command before it is applied: see `log/log.ts`. */
     private readonly encoded = false,
     readonly runtime: Runtime = new SystemRuntime(),
+    private readonly route: CommandRoute = {},
   ) {
     this.#store = store;
     this.#view = new WriteView(() => this.#store);
@@ -65,8 +74,25 @@ export class Volume {
       followers: this.#followers,
       encoded: this.encoded,
       runtime: this.runtime,
+      route: this.route,
     };
     return new GroupLog(logs, () => this.#store, instance);
+  }
+
+  /** Applies what a stream brings to groups of this volume. */
+  steps(stream: number): PlacedSteps {
+    let steps = this.#steps.get(stream);
+    if (steps === undefined) {
+      const key = placeKey(stream);
+      steps = new PlacedSteps(this.#commits, this.#view, key, () => this.#store.get(key));
+      this.#steps.set(stream, steps);
+    }
+    return steps;
+  }
+
+  /** How a command that a stream brings is applied. */
+  work(command: Command): Work {
+    return workOf(command, this.#view);
   }
 
   /** Tells of every batch of writes that readers see from now on. Gives the function that ends it. */

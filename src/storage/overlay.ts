@@ -62,6 +62,20 @@ export class Overlay {
     }
   }
 
+  /** Runs a part of a step: when it throws, what it has written is taken back, and the step may go on. */
+  attempt<T>(part: () => T): T {
+    const keys = this.#undoKeys.length;
+    const more = this.#undoMore.length;
+    const before = this.#bytes;
+    try {
+      return part();
+    } catch (error) {
+      this.#takeBack(keys, more);
+      this.#bytes = before;
+      throw error;
+    }
+  }
+
   /** Ends the batch and begins the next; until `committed` or `failed` its writes are read from here. */
   seal(): Write[] {
     const writes: Write[] = [];
@@ -90,12 +104,14 @@ export class Overlay {
     this.#current.set(key, value);
   }
 
-  #takeBack(): void {
-    for (let i = this.#undoKeys.length - 1; i >= 0; i--) {
+  /** Takes back what was done since so many keys and others were noted. */
+  #takeBack(keys = 0, more = 0): void {
+    for (let i = this.#undoKeys.length - 1; i >= keys; i--) {
       const old = this.#undoValues[i];
       if (old === undefined) this.#current.delete(this.#undoKeys[i]!);
       else this.#current.set(this.#undoKeys[i]!, old);
     }
-    for (const undo of this.#undoMore.reverse()) undo();
+    this.#undoKeys.length = this.#undoValues.length = keys;
+    for (const undo of this.#undoMore.splice(more).reverse()) undo();
   }
 }

@@ -4,75 +4,22 @@ import { decodeCatalogueCommand, encodeCatalogueCommand } from '../../src/node/c
 import type { CatalogueCommand, CatalogueResults } from '../../src/node/catalogue-commands.js';
 import { Catalogue } from '../../src/node/catalogue.js';
 import type { TimeMark } from '../../src/node/time-marks.js';
-import { prefixEnd } from '../../src/storage/store.js';
-import { Random, seed } from '../model/random.js';
+import { seed } from '../model/random.js';
+import { catalogueScene, commands, sharedContents } from './catalogue-commands.js';
 import { logSuite, type LogScene } from './log-suite.js';
 import { newStores } from './stores.js';
 
-const commands = life(300);
-
-/** Databases that are created, changed and deleted; the first command is never undone. */
-function life(count: number): CatalogueCommand[] {
-  const random = new Random(seed);
-  const names = ['a', 'b/ä😀', `long${'x'.repeat(200)}`, '_users'];
-  const alive = new Map<string, number>();
-  const made: CatalogueCommand[] = [{ type: 'create', name: 'first', settings: { q: 1 } }];
-  for (let instance = 2; made.length < count;) {
-    const name = random.pick(names);
-    const known = alive.get(name);
-    if (known === undefined) {
-      alive.set(name, instance++);
-      const options = random.oneIn(2) ? { partitioned: true as const, placement: 'partition' as const } : {};
-      made.push({
-        type: 'create',
-        name,
-        settings: { q: 1 + random.below(8), uuid: random.hex(8), ...options },
-      });
-    } else if (random.oneIn(3)) {
-      alive.delete(name);
-      made.push({ type: 'delete', name });
-    } else if (random.oneIn(4)) {
-      made.push({ type: 'mark', name, instance: known, marks: randomMarks(random) });
-    } else made.push({ type: 'set', name, instance: known, settings: randomSettings(random) });
-  }
-  return made;
-}
-
-function randomMarks(random: Random): TimeMark[] {
-  return Array.from({ length: random.below(3) }, (_, i) => [1e9 * (i + 1), `${i}-${random.hex(8)}`]);
-}
-
-function randomSettings(random: Random): Extract<CatalogueCommand, { type: 'set' }>['settings'] {
-  switch (random.below(4)) {
-    case 0:
-      return { revs_limit: 1 + random.below(1e9) };
-    case 1:
-      return { purged_infos_limit: random.below(10) };
-    case 2:
-      if (random.oneIn(2)) return { expiry: random.oneIn(2) ? {} : { field: 'at' } };
-      return { auto_purge: random.oneIn(2) ? {} : { deleted_document_ttl: '1_day' } };
-    default:
-      return { security: { admins: { names: ['é', random.hex(5)] }, deep: [[{ n: random.below(9) / 7 }]] } };
-  }
-}
-
-/** The part of the catalogue that nodes share: the lists of databases, their marks and the counters. */
-const shared = ['a', 'd', 'e', 'm', 't'].map((start) => ({ start, end: prefixEnd(start) }));
-
-function scene(encoded: boolean): LogScene<CatalogueCommand, CatalogueResults> {
-  return {
-    open: (store) => {
-      const catalogue = new Catalogue(store, () => {}, encoded);
-      return {
-        log: catalogue.log,
-        contents: () => shared.flatMap((range) => [...store.entries(range)]),
-        close: () => catalogue.close(),
-      };
-    },
-    commands: (count) => commands.slice(0, count),
-    rejected: { type: 'create', name: 'first', settings: { q: 2 } },
-  };
-}
+const scene = (encoded: boolean): LogScene<CatalogueCommand, CatalogueResults> => ({
+  ...catalogueScene,
+  open: (store) => {
+    const catalogue = new Catalogue(store, () => {}, encoded);
+    return {
+      log: catalogue.log,
+      contents: () => sharedContents(store),
+      close: () => catalogue.close(),
+    };
+  },
+});
 
 for (const [name, newStore] of Object.entries(newStores)) {
   logSuite(`the log of the catalogue, ${name}, seed ${seed}`, newStore, scene(false));
@@ -88,7 +35,7 @@ test('the list of databases does not depend on the volumes of the node', async (
     for (const command of commands) await catalogue.log.append(command);
     assert.equal(catalogue.get('first')!.slot, 3 * volumes);
   }
-  const [one, other] = stores.map((store) => shared.flatMap((range) => [...store.entries(range)]));
+  const [one, other] = stores.map(sharedContents);
   assert.deepEqual(one, other);
 });
 

@@ -1,0 +1,52 @@
+import { StreamLost, type Stream, type StreamInfo, type StreamMessage } from '../../src/log/stream.js';
+
+/** A stream in memory that does what a real one may do: fail after it has stored a message, and store one twice. */
+export class MemoryStream implements Stream {
+  readonly #messages: Buffer[] = [];
+  readonly #waiting = new Set<() => void>();
+  epoch = 'e1';
+  /** What happens to the next publications, in turn; they succeed when this is empty. */
+  readonly faults: ('lost' | 'unconfirmed' | 'twice')[] = [];
+  published = 0;
+
+  constructor(readonly name = 'memory') {}
+
+  info(): Promise<StreamInfo> {
+    return Promise.resolve({ epoch: this.epoch, first: 1, last: this.#messages.length });
+  }
+
+  publish(message: Buffer): Promise<void> {
+    this.published++;
+    const fault = this.faults.shift();
+    if (fault === 'lost') return Promise.reject(new Error('timeout'));
+    this.#messages.push(Buffer.from(message));
+    if (fault === 'twice') this.#messages.push(Buffer.from(message));
+    for (const wake of this.#waiting) wake();
+    return fault === 'unconfirmed' ? Promise.reject(new Error('timeout')) : Promise.resolve();
+  }
+
+  /** Loses the last messages, as a stream that was restored from a backup. */
+  truncate(count: number): void {
+    this.#messages.length -= count;
+  }
+
+  async *read(after: number, signal: AbortSignal): AsyncIterable<StreamMessage> {
+    if (after > this.#messages.length) throw new StreamLost(this.name, 'it is too short');
+    for (let seq = after + 1; !signal.aborted; seq++) {
+      while (seq > this.#messages.length && !signal.aborted) await this.#next(signal);
+      if (!signal.aborted) yield { seq, bytes: this.#messages[seq - 1]! };
+    }
+  }
+
+  #next(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        this.#waiting.delete(wake);
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.#waiting.add(wake);
+      signal.addEventListener('abort', wake);
+    });
+  }
+}
