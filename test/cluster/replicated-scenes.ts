@@ -10,7 +10,8 @@ import type { CommandRoute } from '../../src/shard/group-log.js';
 import { Volume } from '../../src/shard/volume.js';
 import type { Store } from '../../src/storage/store.js';
 
-const quiet = { warn() {}, error() {}, info() {}, notice() {}, debug() {} } as unknown as Logger;
+/** Says nothing. */
+export const quietLogger = { warn() {}, error() {}, info() {}, notice() {}, debug() {} } as unknown as Logger;
 
 /** A replica of a stream that has one target. */
 export function startReplica(stream: Stream, target: StreamTarget, node = 'a', timeoutMs = 30_000): StreamReplica {
@@ -19,7 +20,7 @@ export function startReplica(stream: Stream, target: StreamTarget, node = 'a', t
     target,
     node,
     runtime: new SystemRuntime(),
-    logger: quiet,
+    logger: quietLogger,
     timeoutMs: () => timeoutMs,
     cataloguePosition: () => 0,
     catalogueAt: () => Promise.resolve(),

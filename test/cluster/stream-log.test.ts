@@ -1,36 +1,4 @@
-import type { CatalogueCommand, CatalogueResults } from '../../src/node/catalogue-commands.js';
-import type { Command, Results } from '../../src/shard/commands.js';
-import { DatabaseKeys } from '../../src/shard/keys.js';
-import { catalogueScene, sharedContents } from '../log/catalogue-commands.js';
-import { groupScene, instance } from '../log/group-commands.js';
-import { logSuite, type LogScene } from '../log/log-suite.js';
-import { newStores } from '../log/stores.js';
-import { seed } from '../model/random.js';
 import { MemoryStream } from './memory-stream.js';
-import { openCatalogue, openVolume, StreamsOfStores } from './replicated-scenes.js';
+import { streamLogSuites } from './stream-suites.js';
 
-const keys = new DatabaseKeys(instance);
-const streams = new StreamsOfStores(() => new MemoryStream());
-
-const groups: LogScene<Command, Results> = {
-  ...groupScene,
-  isReplicated: true,
-  open: (store) => {
-    const { volume, close } = openVolume(store, streams.of(store));
-    return { log: volume.log(instance), contents: () => [...volume.store.entries(keys.range)], close };
-  },
-};
-
-const catalogue: LogScene<CatalogueCommand, CatalogueResults> = {
-  ...catalogueScene,
-  isReplicated: true,
-  open: (store) => {
-    const { catalogue: opened, close } = openCatalogue(store, streams.of(store));
-    return { log: opened.log, contents: () => sharedContents(store), close };
-  },
-};
-
-for (const [name, newStore] of Object.entries(newStores)) {
-  logSuite(`the log of a group on a stream, ${name}, seed ${seed}`, streams.tie(newStore), groups);
-  logSuite(`the log of the catalogue on a stream, ${name}, seed ${seed}`, streams.tie(newStore), catalogue);
-}
+streamLogSuites('a stream in memory', () => new MemoryStream());

@@ -1,0 +1,87 @@
+import { jetstream, jetstreamManager, type JetStreamClient, type JetStreamManager } from '@nats-io/jetstream';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import type { Logger } from '../base/logger.js';
+import { StartupError } from '../base/startup-error.js';
+import { NatsStream, type StreamSettings } from './nats-stream.js';
+
+export interface NatsOptions {
+  /** Addresses of servers, separated by commas. */
+  servers: string;
+  /** The name of the node, which the servers show in their lists of connections. */
+  name: string;
+  user?: string;
+  password?: string;
+  token?: string;
+  tls?: { caFile?: string; certFile?: string; keyFile?: string };
+}
+
+/** How long a start waits for a server. */
+const connectTimeoutMs = 10_000;
+/** How long a publication or a question may take before it counts as failed. */
+const requestTimeoutMs = 5_000;
+
+/** The connection of a node to the servers that have its streams. It is renewed by itself as long as the node runs. */
+export class NatsServers {
+  readonly #js: JetStreamClient;
+  readonly #onReconnect = new Set<() => void>();
+  #isConnected = true;
+
+  private constructor(
+    private readonly connection: NatsConnection,
+    private readonly manager: JetStreamManager,
+    private readonly logger: Logger,
+  ) {
+    this.#js = jetstream(connection, { timeout: requestTimeoutMs });
+    void this.#watch();
+  }
+
+  static async connect(options: NatsOptions, logger: Logger): Promise<NatsServers> {
+    const { servers, name, tls, ...credentials } = options;
+    try {
+      const connection = await connect({
+        servers: servers.split(',').map((each) => each.trim()),
+        name,
+        ...Object.fromEntries(Object.entries(credentials).filter(([, value]) => value)),
+        ...(tls && { tls }),
+        timeout: connectTimeoutMs,
+        maxReconnectAttempts: -1,
+        reconnectTimeWait: 500,
+        pingInterval: 5_000,
+      });
+      return new NatsServers(connection, await jetstreamManager(connection, { timeout: requestTimeoutMs }), logger);
+    } catch (error) {
+      throw new StartupError(`No NATS server with JetStream answers at ${servers}: ${(error as Error).message}.`);
+    }
+  }
+
+  /** The version of the server that the node is connected to. */
+  get version(): string {
+    return this.connection.info?.version ?? '0';
+  }
+
+  get isConnected(): boolean {
+    return this.#isConnected;
+  }
+
+  /** A stream, which is created if there is none. */
+  stream(settings: StreamSettings): NatsStream {
+    return new NatsStream(settings, { js: this.#js, manager: this.manager, onReconnect: this.#onReconnect });
+  }
+
+  async close(): Promise<void> {
+    await this.connection.close();
+  }
+
+  async #watch(): Promise<void> {
+    for await (const { type } of this.connection.status()) {
+      if (type === 'disconnect') {
+        this.#isConnected = false;
+        this.logger.warn({}, 'the connection to the NATS server is lost; it is renewed');
+      } else if (type === 'reconnect') {
+        this.#isConnected = true;
+        this.logger.notice({ server: this.connection.getServer() }, 'connected to a NATS server again');
+        for (const renew of this.#onReconnect) renew();
+      }
+    }
+  }
+}
