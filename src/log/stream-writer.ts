@@ -71,7 +71,7 @@ export class StreamWriter {
       const deadlineMs = runtime.monotonicMs() + timeoutMs();
       this.#waiting.push(settling({ bytes, deadlineMs, settled: false, resolve, reject }));
       this.#waitingBytes += bytes?.length ?? barrierBytes;
-      this.#timer ??= runtime.setIdleRepeating(() => this.#sweep(), sweepMs);
+      this.#timer ??= runtime.setRepeating(() => this.#sweep(), sweepMs);
       this.#schedule();
     });
   }
@@ -157,7 +157,7 @@ export class StreamWriter {
         return;
       } catch (error) {
         onFailure(error);
-        await Promise.race([runtime.idleSleep(waitMs), arrived]);
+        await Promise.race([runtime.sleep(waitMs), arrived]);
         waitMs = Math.min(2 * waitMs, backoffMs.max);
       }
     }
