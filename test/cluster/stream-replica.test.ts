@@ -72,7 +72,7 @@ describe(`replicas of a stream, seed ${seed}`, () => {
     const second = openVolume(stores[1]!, stream, 'b');
     await second.replica.whenCurrent();
     await second.close();
-    for (let n = 0; n < 10; n++)
+    for (let n = 0; n < 3; n++)
       await first.volume.log(instance).append(edit(...Array.from({ length: 1_500 }, (_, i) => `${n}.${i}`)));
     const others = [openVolume(stores[1]!, stream, 'b'), openVolume(stores[2]!, stream, 'c')];
     for (const other of others) {
