@@ -48,9 +48,15 @@ export class NatsServers {
         reconnectTimeWait: 500,
         pingInterval: 5_000,
       });
-      return new NatsServers(connection, await jetstreamManager(connection, { timeout: requestTimeoutMs }), logger);
+      return new NatsServers(
+        connection,
+        await jetstreamManager(connection, { timeout: requestTimeoutMs }),
+        logger,
+      );
     } catch (error) {
-      throw new StartupError(`No NATS server with JetStream answers at ${servers}: ${(error as Error).message}.`);
+      throw new StartupError(
+        `No NATS server with JetStream answers at ${servers}: ${(error as Error).message}.`,
+      );
     }
   }
 
@@ -66,6 +72,26 @@ export class NatsServers {
   /** A stream, which is created if there is none. */
   stream(settings: StreamSettings): NatsStream {
     return new NatsStream(settings, { js: this.#js, manager: this.manager, onReconnect: this.#onReconnect });
+  }
+
+  /** The last sequence of a stream. */
+  async lastOf(stream: string): Promise<number> {
+    return (await this.manager.streams.info(stream)).state.last_seq;
+  }
+
+  /** Sends a message that is not stored; nothing happens where nobody listens or the connection is lost. */
+  tell(subject: string, text: string): void {
+    if (!this.connection.isClosed()) this.connection.publish(subject, text);
+  }
+
+  /** Listens to such messages. Gives the function that ends it. */
+  listen(subject: string, hear: (text: string) => void): () => void {
+    const subscription = this.connection.subscribe(subject, {
+      callback: (error, message) => {
+        if (error === null) hear(message.string());
+      },
+    });
+    return () => subscription.unsubscribe();
   }
 
   async close(): Promise<void> {

@@ -13,6 +13,7 @@ import {
   type Option,
   type TextOption,
 } from './options.js';
+import { clusterOptions } from './cluster-options.js';
 import { compactionOptions } from './compaction-options.js';
 import { isAddress } from './text-checks.js';
 import { logOptions } from './log-options.js';
@@ -72,6 +73,7 @@ export const schema = {
     '`true` or `nolb`: `/_up` answers 404, so that a load balancer turns elsewhere.',
   ),
   ...timeSeqOptions,
+  ...clusterOptions,
   'cluster/q': integer(8, 1, 256, 'Shards of a new database.'),
   'cluster/n': integer(
     1,

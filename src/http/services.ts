@@ -4,6 +4,7 @@ import type { PasswordHasher } from '../auth/passwords.js';
 import type { Logger } from '../base/logger.js';
 import type { TimerWheel } from '../base/timer-wheel.js';
 import type { BatchWrites } from '../documents/batch-writes.js';
+import type { Cluster } from '../cluster/cluster.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Uuids } from '../node/uuids.js';
 import type { Config } from '../config/config.js';
@@ -20,6 +21,8 @@ export interface Services {
   runtime: Runtime;
   /** Changes when the node is restarted. */
   registry: DatabaseRegistry;
+  /** The cluster that the server is a node of. */
+  cluster?: Cluster;
   authenticator: Authenticator;
   hasher: PasswordHasher;
   batches: BatchWrites;

@@ -15,6 +15,8 @@ export interface CommandLine {
   logLevel?: (typeof logLevels)[number];
   logFormat?: 'text' | 'json';
   cors: boolean;
+  /** What `[cluster]` is given. */
+  cluster: Record<string, string>;
   tls?: { certFile: string; keyFile: string; port?: number };
   /** Findings as JSON. */
   json: boolean;
@@ -26,7 +28,7 @@ export function parseCommandLine(
   environment: NodeJS.ProcessEnv,
 ): CommandLine {
   const { values, positionals } = parse(args);
-  const nothing = { admins: {}, inMemory: false, cors: false, json: false };
+  const nothing = { admins: {}, inMemory: false, cors: false, cluster: {}, json: false };
   if (values.help) return { wants: 'help', ...nothing };
   if (values.version) return { wants: 'version', ...nothing };
   if (values['in-memory'] && command === 'doctor')
@@ -40,6 +42,12 @@ export function parseCommandLine(
     admins: adminsOf(values.admin ?? []),
     inMemory: values['in-memory'] ?? false,
     cors: values.cors ?? false,
+    cluster: {
+      ...(values.cluster !== undefined && { nats: values.cluster }),
+      ...(values['node-name'] !== undefined && { node_name: values['node-name'] }),
+      ...(values.advertise !== undefined && { advertise: values.advertise }),
+      ...(values['allow-unsafe-log'] && { allow_unsafe_log: 'true' }),
+    },
     json: values.json ?? false,
   };
   const port = from(values.port, 'TUFFET_PORT');
@@ -80,6 +88,10 @@ function parse(args: string[]) {
         'in-memory': { type: 'boolean' },
         config: { type: 'string' },
         cors: { type: 'boolean' },
+        cluster: { type: 'string' },
+        'node-name': { type: 'string' },
+        advertise: { type: 'string' },
+        'allow-unsafe-log': { type: 'boolean' },
         'tls-cert': { type: 'string' },
         'tls-key': { type: 'string' },
         'tls-port': { type: 'string' },

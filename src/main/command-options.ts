@@ -11,6 +11,8 @@ export function serverOptions(line: CommandLine, environment: NodeJS.ProcessEnv)
     admins: { ...environmentAdmin(environment), ...line.admins },
     config: environmentConfig(environment),
   };
+  if (Object.keys(line.cluster).length > 0)
+    options.config!['cluster'] = { ...options.config!['cluster'], ...line.cluster };
   if (line.inMemory) options.inMemory = true;
   else options.dataDir = line.data ?? defaultDataDir;
   if (line.port !== undefined) options.port = line.port;

@@ -6,7 +6,19 @@ import type { Store, Write } from '../storage/store.js';
 import type { TimeMark } from './time-marks.js';
 
 /** What changes the list of databases: the same on every node. `catalogue-codec.ts` has the stored form. */
-export type CatalogueCommand = CreateCommand | DeleteCommand | SetCommand | MarkCommand | DivideCommand;
+export type CatalogueCommand =
+  CreateCommand | DeleteCommand | SetCommand | MarkCommand | DivideCommand | LeaseCommand;
+
+/**
+ * A node asks to be the owner of what is done once per cluster, or to remain it. The first one in the log that asks for a
+ * term gets it.
+ */
+export interface LeaseCommand {
+  type: 'lease';
+  /** The name of the node. */
+  name: string;
+  term: number;
+}
 
 export interface CreateCommand {
   type: 'create';
@@ -63,6 +75,14 @@ export interface CatalogueResults {
   mark: undefined;
   /** After `begin`, the numbers of the new groups; otherwise of those that are to be erased. */
   divide: { groups: readonly number[] };
+  /** Who has it now. */
+  lease: Lease;
+}
+
+/** Which node does what is done once per cluster. */
+export interface Lease {
+  node: string;
+  term: number;
 }
 
 /** What is set for a database. Members that were never set are absent. */
@@ -142,6 +162,7 @@ interface Meta {
 }
 
 export const metaKey = 'm';
+const leaseKey = 'o';
 export const nameKey = (name: string): Bytes => 'd' + toBytes(name);
 export const marksPrefix = 't';
 export const marksKey = (name: string): Bytes => marksPrefix + toBytes(name);
@@ -177,6 +198,9 @@ export function applyCatalogue(
     case 'divide':
       result = divide(command, next_instance, overlay);
       if (command.step === 'begin') next_instance += result.groups.length;
+      break;
+    case 'lease':
+      result = lease(command, overlay);
       break;
   }
   overlay.put(metaKey, encodeJson({ ...meta, next_instance, position }));
@@ -223,6 +247,17 @@ export const listWrites = (name: string, settings: DatabaseSettings): Write[] =>
 
 const isSet = (setting: object | undefined): boolean => Object.keys(setting ?? {}).length > 0;
 
+export const readLease = (source: Pick<Store, 'get'>): Lease =>
+  decodeJson<Lease>(source.get(leaseKey)) ?? { node: '', term: 0 };
+
+function lease({ name, term }: LeaseCommand, overlay: Overlay): Lease {
+  const known = readLease(overlay);
+  if (term !== known.term + 1) return known;
+  const next = { node: name, term };
+  overlay.put(leaseKey, encodeJson(next));
+  return next;
+}
+
 function mark({ name, instance, marks }: MarkCommand, overlay: Overlay): undefined {
   existing(name, overlay, instance);
   if (marks.length === 0) overlay.remove(marksKey(name));
@@ -241,7 +276,8 @@ function divide(command: DivideCommand, next: number, overlay: Overlay): Catalog
     return { groups: targets.map((target) => target.group) };
   }
   if (division?.group !== group) {
-    if (step === 'swap' && source !== undefined) throw new Rejection('the division of the group was given up');
+    if (step === 'swap' && source !== undefined)
+      throw new Rejection('the division of the group was given up');
     return { groups: [] };
   }
   if (step === 'abort') {

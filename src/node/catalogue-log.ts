@@ -40,7 +40,7 @@ export class CatalogueLog implements Log<CatalogueCommand, CatalogueResults> {
     const placement = new Placement(command.name, overlay);
     const { position, result } = applyCatalogue(command, overlay);
     const begins = command.type === 'create' || (command.type === 'divide' && command.step === 'begin');
-    const { groups } = result ?? { groups: [] };
+    const groups = result !== undefined && 'groups' in result ? result.groups : [];
     if (begins) placement.created(groups, command.type === 'create' ? command.settings.stream : undefined);
     else placement.deleted(groups);
     this.#applied.push({ position, command });

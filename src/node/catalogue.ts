@@ -11,6 +11,7 @@ import {
   marksKey,
   marksPrefix,
   nameKey,
+  readLease,
   readMeta,
   type ChangeableSettings,
   type DatabaseSettings,
@@ -19,6 +20,7 @@ import {
   type StoredDatabase,
   type StoredGroup,
   type DivideCommand,
+  type Lease,
 } from './catalogue-commands.js';
 import {
   CatalogueJournal,
@@ -168,6 +170,11 @@ export class Catalogue {
   /** Where a group is; undefined where it does not exist any more. */
   home(group: number): GroupHome | undefined {
     return readHome(this.store, group);
+  }
+
+  /** Which node does what is done once per cluster. */
+  get lease(): Lease {
+    return readLease(this.store);
   }
 
   erasures(): Erasure[] {

@@ -13,12 +13,16 @@ import type { DatabaseIndexes } from '../indexes/database-indexes.js';
 import type { Views } from '../indexes/views.js';
 import { Activity } from './activity.js';
 import { AttachmentPins } from './attachment-pins.js';
-import { databaseExists, type ChangeableSettings } from './catalogue-commands.js';
+import type { LogEntry } from '../log/log.js';
+import type { CommandRoute } from '../shard/group-log.js';
+import type { ClusterLink } from './cluster-link.js';
+import { CatalogueTarget, GroupsTarget } from './stream-targets.js';
+import { databaseExists, type CatalogueCommand, type ChangeableSettings } from './catalogue-commands.js';
 import { Catalogue, groupsOf, type DatabaseRecord, type NamesQuery } from './catalogue.js';
 import type { DataFolder } from './data-folder.js';
 import { Database, type EndReason } from './database.js';
 import { DesignDocCache } from './design-doc-cache.js';
-import { DbEvents, eventsDatabase, type EventTarget } from './db-events.js';
+import { DbEvents, eventsDatabase, type EventTarget, type EventType } from './db-events.js';
 import { Erasures } from './erasures.js';
 import { OpenDatabases } from './open-databases.js';
 import { firstGroups, openGroups, openIndexes } from './open-groups.js';
@@ -47,7 +51,10 @@ export interface Watcher {
 /** All databases of this node. */
 export class DatabaseRegistry implements EventTarget {
   readonly tasks: TaskList;
-  readonly nodeName = 'tuffet@127.0.0.1';
+  /** The cluster that this node belongs to. */
+  #cluster: ClusterLink | undefined;
+  /** Where commands of groups go, in a cluster. */
+  readonly #route: CommandRoute = {};
   /** What documents pass before they are saved, in this order. */
   readonly saveGates: SaveGate[] = [];
   /** What stands between documents and who reads them. */
@@ -100,12 +107,69 @@ export class DatabaseRegistry implements EventTarget {
       encodedCommands,
       runtime,
       openStore,
+      this.#route,
     );
     this.#erasures = new Erasures(this, this.#catalogue, this.#volumes, () => sweepReleased(this));
     const divisions = { catalogue: this.#catalogue, volumes: this.#volumes, erasures: this.#erasures };
     this.reshardJobs = new ReshardJobs(this, divisions);
     this.timeSeq = new TimeSeq(this, this.#catalogue);
     this.#erasures.begin(this.#catalogue.erasures());
+  }
+
+  get nodeName(): string {
+    return this.#cluster?.nodeName ?? 'tuffet@127.0.0.1';
+  }
+
+  get cluster(): ClusterLink | undefined {
+    return this.#cluster;
+  }
+
+  /** Whether this node does what is done once per cluster. */
+  get isOwner(): boolean {
+    return this.#cluster?.isOwner ?? true;
+  }
+
+  /** From now on commands go to the streams of a cluster, and what comes from there is applied. */
+  async join(cluster: ClusterLink): Promise<void> {
+    this.#cluster = cluster;
+    const { log } = this.#catalogue;
+    log.send = (command) => cluster.send('catalogue', command);
+    log.onApplied = (entries) => this.#cataloguedFromStream(entries);
+    this.#route.send = (group, command) => {
+      const home = this.#catalogue.home(group);
+      if (home === undefined) return Promise.reject(notFound('Database does not exist.'));
+      return cluster.send(home.stream ?? 0, command);
+    };
+    this.#route.spreadBlobs = (blobs) => cluster.spreadBlobs(blobs);
+    await cluster.start({
+      catalogue: new CatalogueTarget(this.#catalogue, this.#volumes),
+      cataloguePosition: log.position,
+      lease: this.#catalogue.lease,
+      groups: (stream, bringBlobs) => new GroupsTarget(stream, this.#catalogue, this.#volumes, bringBlobs),
+      blobs: this.blobs,
+    });
+  }
+
+  /** Any node may have sent these. */
+  #cataloguedFromStream(entries: readonly LogEntry<CatalogueCommand>[]): void {
+    for (const { command } of entries) {
+      const { type, name } = command;
+      if (type === 'lease') {
+        this.#cluster?.leased(command, this.#catalogue.lease);
+        continue;
+      }
+      this.#changed(name);
+      if (type === 'create') this.#note('created', name);
+      if (type === 'delete') this.#note('deleted', name);
+      if (type === 'delete' || type === 'divide') this.#erasures.begin(this.#catalogue.erasures());
+    }
+    const last = entries.at(-1);
+    if (last !== undefined) this.#cluster?.catalogueApplied(last.position);
+  }
+
+  /** One node of a cluster records what happens to databases. */
+  #note(type: EventType, name: string): void {
+    if (this.isOwner) this.#events.note(type, name);
   }
 
   /** The database of that name; refuses where there is none. */
@@ -169,8 +233,14 @@ export class DatabaseRegistry implements EventTarget {
     if (this.exists(name)) throw databaseExists();
     await this.#volumes.prepareForNew();
     const uuid = this.runtime.randomHex(4);
-    await this.#catalogue.create(name, { ...settings, uuid, ...firstGroups(settings.q, this.groupsOfNew) });
-    this.#events.note('created', name);
+    const stream = this.#cluster?.streamFor(name);
+    await this.#catalogue.create(name, {
+      ...settings,
+      uuid,
+      ...(stream !== undefined && { stream }),
+      ...firstGroups(settings.q, this.groupsOfNew),
+    });
+    if (this.#cluster === undefined) this.#note('created', name);
   }
 
   async deleteDatabase(name: string): Promise<void> {
@@ -178,7 +248,7 @@ export class DatabaseRegistry implements EventTarget {
     const erasures = await this.#catalogue.remove(name);
     database.markGone();
     this.#erasures.begin(erasures);
-    this.#events.note('deleted', name);
+    if (this.#cluster === undefined) this.#note('deleted', name);
   }
 
   eventsDatabase(): Database | undefined {
@@ -226,6 +296,7 @@ export class DatabaseRegistry implements EventTarget {
     await this.reshardJobs.close();
     await this.views.close();
     await this.#erasures.ended();
+    await this.#cluster?.stop();
     await this.#volumes.close();
     await this.#catalogue.close();
     await this.blobs.close();
@@ -271,7 +342,7 @@ export class DatabaseRegistry implements EventTarget {
         const changed = database === undefined || database.groups.publish(each);
         if (changed || each.isSplit) database?.followers?.wake();
         database?.committed();
-        if (changed && name !== undefined) this.#events.note('updated', name);
+        if (changed && name !== undefined) this.#note('updated', name);
       } catch (error) {
         // The write is done; only the state in memory is uncertain, and is read again.
         this.logger.error({ err: error, database: database?.name }, 'publishing a commit to readers failed');

@@ -1,6 +1,7 @@
 import type { Runtime } from '../base/runtime.js';
 import fs from 'node:fs';
 import path from 'node:path';
+import type { CommandRoute } from '../shard/group-log.js';
 import { versionWrite } from '../shard/upgrade-volume.js';
 import { stampWrite, type VolumeStamp } from '../shard/volume-stamp.js';
 import { Volume } from '../shard/volume.js';
@@ -44,6 +45,8 @@ export class Volumes {
     private readonly runtime: Runtime,
     /** Makes the stores of volumes where there is no folder. */
     private readonly openStore: (name: string) => Store,
+    /** Where commands of groups go. */
+    private readonly route: CommandRoute,
   ) {}
 
   get(slot: number): Volume {
@@ -55,6 +58,7 @@ export class Volumes {
       this.onCommit,
       this.encodedCommands,
       this.runtime,
+      this.route,
     ));
     this.#openCount++;
     return volume;

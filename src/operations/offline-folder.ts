@@ -60,6 +60,7 @@ export class OfflineFolder {
         false,
         runtime,
         () => new LmdbStore(documents),
+        {},
       );
       return new OfflineFolder(folder, store, catalogue, volumes);
     } catch (error) {

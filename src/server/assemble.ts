@@ -12,6 +12,7 @@ import type { Runtime } from '../base/runtime.js';
 import { TimerWheel } from '../base/timer-wheel.js';
 import { packageVersion } from '../base/version.js';
 import type { BlobStore } from '../blobs/blob-store.js';
+import type { Cluster } from '../cluster/cluster.js';
 import type { Config } from '../config/config.js';
 import { designDocGate } from '../design/check-design-doc.js';
 import { validationGate } from '../design/validate-docs.js';
@@ -59,6 +60,8 @@ export interface Foundation {
   hasher: PasswordHasher;
   scripts: ScriptHost;
   stores: StoreSource;
+  /** The cluster that the server is a node of. */
+  cluster?: Cluster | undefined;
 }
 
 export interface Assembly {
@@ -83,6 +86,7 @@ export async function assemble(
   const services: Services = {
     ...servicesFor(foundation, registry, authenticator),
     registry: await openRegistry(),
+    ...(foundation.cluster && { cluster: foundation.cluster }),
     ...controls,
   };
   accounts.onChange = soon(() => services.registry.recheckFeeds(), runtime);
@@ -149,7 +153,7 @@ function servicesFor(
 }
 
 async function openStores(
-  { runtime, config, logger, folder, scripts, stores }: Foundation,
+  { runtime, config, logger, folder, scripts, stores, cluster }: Foundation,
   users: { accounts: Accounts; gate: UsersGate },
 ): Promise<DatabaseRegistry> {
   if (folder !== undefined) await checkStores(folder, logger, runtime);
@@ -181,6 +185,7 @@ async function openStores(
   new AutoDivision(registry);
   new AutoPurge(registry);
   new Expiry(registry);
+  if (cluster !== undefined) await registry.join(cluster);
   await setUp(registry, config);
   new UserDatabases(registry, config, logger);
   sweepOrphans(registry).then(

@@ -13,7 +13,9 @@ import { HttpServer } from '../http/connection/http-server.js';
 import type { Services } from '../http/services.js';
 import { DataFolder } from '../node/data-folder.js';
 import { assemble, type StoreSource } from './assemble.js';
+import type { Cluster } from '../cluster/cluster.js';
 import { once } from './calls.js';
+import { cookieSecret, openCluster } from './clustering.js';
 import { openLog, type Log } from './logging.js';
 import { Restarting } from './restarting.js';
 import { Scripting } from './scripting.js';
@@ -40,7 +42,7 @@ export async function createServer(options: ServerOptions): Promise<TuffetServer
     throw new StartupError('A server needs a data folder (dataDir) or inMemory.');
   }
   const runtime = new SystemRuntime();
-  const config = new Config(configOptions(options));
+  const config = configOf(options);
   if (!hasAdmin(config)) throw new StartupError('A server needs at least one server admin.');
   const folder = options.inMemory ? undefined : DataFolder.open(options.dataDir!, runtime);
   let log: Log | undefined;
@@ -54,6 +56,14 @@ export async function createServer(options: ServerOptions): Promise<TuffetServer
   }
 }
 
+function configOf(options: ServerOptions): Config {
+  const config = new Config(configOptions(options));
+  const secret = cookieSecret(config);
+  if (secret === undefined) return config;
+  const chttpd_auth = { ...options.config?.['chttpd_auth'], secret };
+  return new Config(configOptions({ ...options, config: { ...options.config, chttpd_auth } }));
+}
+
 async function start(
   config: Config,
   folder: DataFolder | undefined,
@@ -65,11 +75,13 @@ async function start(
   const hasher = new PasswordHasher(runtime);
   reportConfig(config, logger, runtime, await hashPlainAdmins(config, hasher));
   const scripting = new Scripting(runtime, config, logger);
+  const cluster = await openCluster(config, logger, runtime);
   const assembly = await assemble(
     {
       ...{ runtime, config, logger, folder, hasher },
       scripts: scripting.host,
       stores: storesOf(folder, scripting, runtime),
+      cluster,
     },
     {
       reload: () => reload(services, () => server.reload()),
@@ -83,6 +95,7 @@ async function start(
   const restarting = new Restarting(services, assembly.openRegistry, server.admission);
   const shutDown = async (): Promise<void> => {
     await assembly.shutDown();
+    await cluster?.close();
     await scripting.close();
     stopListening();
     folder?.release();
@@ -91,7 +104,8 @@ async function start(
     await shutDown();
     throw error;
   });
-  await replicator.start();
+  cluster?.advertise(urls.url);
+  await startReplicator(replicator, cluster, logger);
   logger.notice({ ...urls, data: folder?.folder ?? null }, 'listening');
   const started = runtime.monotonicMs();
   return {
@@ -109,6 +123,30 @@ async function start(
       log.close?.();
     }),
   };
+}
+
+/** In a cluster, one node runs the replications of documents. */
+async function startReplicator(
+  replicator: Services['replicator'],
+  cluster: Cluster | undefined,
+  logger: Logger,
+): Promise<void> {
+  if (cluster === undefined) return await replicator.start();
+  let isRunning = false;
+  let work: Promise<void> = Promise.resolve();
+  const follow = async (): Promise<void> => {
+    const { isOwner } = cluster;
+    if (isOwner === isRunning) return;
+    isRunning = isOwner;
+    await (isOwner ? replicator.start() : replicator.pause());
+  };
+  cluster.onOwnerChange = () => {
+    work = work
+      .then(follow)
+      .catch((error: unknown) => logger.error({ err: error }, 'starting or ending replications failed'));
+  };
+  cluster.onOwnerChange();
+  await work;
 }
 
 /** The stores of a data folder, or of a server that keeps everything in memory. */

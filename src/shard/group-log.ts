@@ -43,6 +43,8 @@ export interface GroupLogs {
 /** Where commands go that are applied when they come back from a stream, on every replica; nowhere in the embedded log. */
 export interface CommandRoute {
   send?: (group: number, command: Bytes) => Promise<Appended<unknown>>;
+  /** Resolves when enough replicas have the files that a command names. */
+  spreadBlobs?: (blobs: readonly string[]) => Promise<void>;
 }
 
 /** The followers of groups of a volume. */
@@ -155,6 +157,8 @@ export class GroupLog implements Log<Command, Results> {
     const nameUpload = (): Bytes => this.logs.runtime.randomBytes(16).latin1Slice(0, 16);
     const isBulk = command.type === 'edit' && command.edits.length > 1;
     const parts = isBulk ? divideEdits(command) : [command];
+    const blobs = command.type === 'edit' ? [...(command.stored_blobs ?? [])] : [];
+    if (blobs.length > 0) await this.logs.route.spreadBlobs?.(blobs);
     const sent = parts.map((part) =>
       Promise.all(encodedPieces(part, nameUpload).map((bytes) => send(instance, bytes))),
     );

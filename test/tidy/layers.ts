@@ -15,6 +15,7 @@ export const layers: readonly (readonly string[])[] = [
   ['fulltext'],
   ['design'],
   ['documents'],
+  ['cluster'],
   ['node'],
   ['indexes'],
   ['shard'],

@@ -9,6 +9,7 @@ import { callbackOf } from '../request/jsonp.js';
 import { checkLogin, login } from '../request/login.js';
 import { splitPath, targetOf } from '../request/path.js';
 import { emptyQuery, Query } from '../request/query.js';
+import { whenFresh } from '../request/freshness.js';
 import { hasBody, isBrokenOff, methodOf, pathOf } from '../request/request-facts.js';
 import { runRoute } from '../routes/run-route.js';
 import type { Services } from '../services.js';
@@ -93,11 +94,11 @@ export class RequestHandler {
       if (answerPreflight(exchange)) return;
       if (upgrade !== undefined)
         exchange.upgrade = (open) => this.options.sockets?.accept(upgrade, response, open);
-      const identity = login(exchange);
-      if (identity instanceof Promise) {
+      const current = whenFresh(exchange);
+      if (current !== undefined) {
         const pending = exchange;
-        identity.then((known) => this.#serve(pending, known)).catch((error: unknown) => fail(pending, error));
-      } else this.#serve(exchange, identity);
+        current.then(() => this.#admit(pending)).catch((error: unknown) => fail(pending, error));
+      } else this.#admit(exchange);
     } catch (error) {
       fail(exchange ?? this.#emptyExchange(request, response, arrival.id), error);
     }
@@ -134,6 +135,13 @@ export class RequestHandler {
     const exchange = new Exchange(this.services, request, response, method, parts, url, query, id);
     if (policy.jsonp) exchange.callback = callbackOf(query);
     return exchange;
+  }
+
+  #admit(exchange: Exchange): void {
+    const identity = login(exchange);
+    if (identity instanceof Promise)
+      identity.then((known) => this.#serve(exchange, known)).catch((error: unknown) => fail(exchange, error));
+    else this.#serve(exchange, identity);
   }
 
   #serve(exchange: Exchange, identity: Exchange['identity']): void {

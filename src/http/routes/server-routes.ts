@@ -122,8 +122,9 @@ function activeTasks(exchange: Exchange): void {
 }
 
 function membership(exchange: Exchange): void {
-  const { nodeName } = exchange.services.registry;
-  exchange.json(200, { all_nodes: [nodeName], cluster_nodes: [nodeName] });
+  const { nodeName, cluster } = exchange.services.registry;
+  const { all, known } = cluster?.members() ?? { all: [nodeName], known: [nodeName] };
+  exchange.json(200, { all_nodes: all, cluster_nodes: known });
 }
 
 /** Functions start afresh: nothing that one of them has left in memory is there any more. */

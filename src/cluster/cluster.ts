@@ -1,0 +1,211 @@
+import type { Bytes } from '../base/bytes.js';
+import { Unavailable } from '../base/errors.js';
+import type { Logger } from '../base/logger.js';
+import type { Runtime, Timer } from '../base/runtime.js';
+import type { Appended } from '../log/log.js';
+import { StreamReplica, type StreamTarget } from '../log/stream-replica.js';
+import { encodeCatalogueCommand } from '../node/catalogue-codec.js';
+import type { Lease, LeaseCommand } from '../node/catalogue-commands.js';
+import type { ClusterLink, ClusterTargets } from '../node/cluster-link.js';
+import { BlobExchange } from './blob-exchange.js';
+import { Members } from './members.js';
+import type { NatsServers } from './nats-connection.js';
+import { Ownership } from './ownership.js';
+
+export interface ClusterOptions {
+  /** What the names of its streams begin with. */
+  name: string;
+  node: string;
+  /** Where other nodes reach this one. */
+  advertise: string;
+  secret: string;
+  streams: number;
+  /** NATS servers that keep a copy of each stream. */
+  replicas: number;
+  timeoutMs(): number;
+}
+
+type StreamName = number | 'catalogue';
+
+/** How long this node may be behind the catalogue, or without a NATS server, before it refuses requests. */
+const staleMs = 3_000;
+const lookMs = 1_000;
+
+/** The cluster, seen from one of its nodes: applies all streams, and sends commands to them. */
+export class Cluster implements ClusterLink {
+  readonly #replicas = new Map<StreamName, StreamReplica>();
+  #position = 0;
+  readonly #waiting = new Set<{ position: number; resolve: () => void }>();
+  readonly #ownership: Ownership;
+  readonly #members: Members;
+  readonly #blobs: BlobExchange;
+  #timer: Timer | undefined;
+  #currentMs: number;
+  /** Called when another node became the owner, or this one did. */
+  onOwnerChange: () => void = () => {};
+
+  constructor(
+    private readonly nats: NatsServers,
+    private readonly options: ClusterOptions,
+    private readonly runtime: Runtime,
+    private readonly logger: Logger,
+  ) {
+    const { node } = options;
+    const ask = (command: LeaseCommand): Promise<unknown> =>
+      this.send('catalogue', encodeCatalogueCommand(command));
+    this.#ownership = new Ownership(node, runtime, ask, () => this.onOwnerChange());
+    this.#members = new Members(nats, options, runtime);
+    this.#blobs = new BlobExchange(this.#members, options, logger, runtime);
+    this.#currentMs = runtime.monotonicMs();
+  }
+
+  get nodeName(): string {
+    return this.options.node;
+  }
+
+  get isOwner(): boolean {
+    return this.#ownership.isOwner;
+  }
+
+  get secret(): string {
+    return this.options.secret;
+  }
+
+  /** Databases of the server itself are in the first stream. */
+  streamFor(name: string): number {
+    const { streams } = this.options;
+    return name.startsWith('_') || streams === 1 ? 0 : 1 + this.runtime.randomBelow(streams - 1);
+  }
+
+  send(stream: StreamName, command: Bytes): Promise<Appended<unknown>> {
+    return this.#replica(stream).send(command) as Promise<Appended<unknown>>;
+  }
+
+  async fresh(stream: StreamName): Promise<void> {
+    await this.#replica(stream).fresh();
+  }
+
+  catalogueApplied(position: number): void {
+    this.#position = position;
+    for (const each of this.#waiting) {
+      if (each.position > position) continue;
+      this.#waiting.delete(each);
+      each.resolve();
+    }
+  }
+
+  leased(asked: LeaseCommand, now: Lease): void {
+    this.#ownership.applied(asked, now);
+  }
+
+  async spreadBlobs(digests: readonly string[]): Promise<void> {
+    await this.#blobs.spread(digests);
+  }
+
+  /** Stores an attachment that another node sends. */
+  async receiveBlob(digest: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+    await this.#blobs.receive(digest, bytes);
+  }
+
+  /** Keeps an attachment for a while, if it is here. */
+  async keepBlob(digest: string): Promise<boolean> {
+    return await this.#blobs.keep(digest);
+  }
+
+  /** Where others reach this node, if that was not given. */
+  advertise(url: string): void {
+    this.options.advertise ||= url;
+  }
+
+  async start({ catalogue, cataloguePosition, lease, groups, blobs }: ClusterTargets): Promise<void> {
+    this.#position = cataloguePosition;
+    this.#blobs.store = blobs;
+    this.#members.start();
+    await this.#follow('catalogue', catalogue).whenCurrent();
+    const replicas = Array.from({ length: this.options.streams }, (_, stream) =>
+      this.#follow(
+        stream,
+        groups(stream, (digests) => this.#blobs.bring(digests)),
+      ),
+    );
+    await Promise.all(replicas.map((replica) => replica.whenCurrent()));
+    this.#ownership.start(lease);
+    this.#timer = this.runtime.setIdleRepeating(() => void this.#look(), lookMs);
+  }
+
+  async stop(): Promise<void> {
+    this.#timer?.cancel();
+    this.#ownership.stop();
+    this.#members.stop();
+    await Promise.all([...this.#replicas.values()].map((replica) => replica.stop()));
+    this.#replicas.clear();
+  }
+
+  /** Ends for good. */
+  async close(): Promise<void> {
+    await this.stop();
+    await this.nats.close();
+  }
+
+  get problem(): string | undefined {
+    for (const { lost } of this.#replicas.values()) if (lost !== undefined) return lost.message;
+    return this.isStale ? 'this node is cut off from the cluster' : undefined;
+  }
+
+  /** Whether others may have changed databases, accounts or rights without this node knowing. */
+  get isStale(): boolean {
+    return this.runtime.monotonicMs() - this.#currentMs > staleMs;
+  }
+
+  members(): { all: string[]; known: string[] } {
+    return this.#members.names();
+  }
+
+  /** The last message of each stream that was taken. */
+  positions(): Record<string, number> {
+    return Object.fromEntries([...this.#replicas].map(([name, { seq }]) => [String(name), seq]));
+  }
+
+  #replica(stream: StreamName): StreamReplica {
+    const replica = this.#replicas.get(stream);
+    if (replica === undefined) throw new Unavailable('The node is not part of the cluster now.');
+    return replica;
+  }
+
+  #follow(stream: StreamName, target: StreamTarget): StreamReplica {
+    const { name, node, replicas, timeoutMs } = this.options;
+    const isCatalogue = stream === 'catalogue';
+    const replica = new StreamReplica({
+      stream: this.nats.stream({
+        name: `${name}-${stream}`,
+        subject: `${name}.stream.${stream}`,
+        replicas,
+        newEpoch: () => this.runtime.randomHex(8),
+      }),
+      target,
+      node,
+      runtime: this.runtime,
+      logger: this.logger,
+      timeoutMs,
+      cataloguePosition: () => (isCatalogue ? 0 : this.#position),
+      catalogueAt: (position) => this.#catalogueAt(position),
+    });
+    this.#replicas.set(stream, replica);
+    replica.start();
+    return replica;
+  }
+
+  async #catalogueAt(position: number): Promise<void> {
+    if (position > this.#position)
+      await new Promise<void>((resolve) => this.#waiting.add({ position, resolve }));
+  }
+
+  /** While the servers elect a leader nothing is known, and reads go on. */
+  async #look(): Promise<void> {
+    const now = this.runtime.monotonicMs();
+    if (!this.nats.isConnected) return;
+    const seq = this.#replicas.get('catalogue')?.seq ?? 0;
+    const last = await this.nats.lastOf(`${this.options.name}-catalogue`).catch(() => seq);
+    if ((this.#replicas.get('catalogue')?.seq ?? 0) >= last) this.#currentMs = now;
+  }
+}

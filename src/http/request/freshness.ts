@@ -1,0 +1,35 @@
+import { fromBytes } from '../../base/bytes.js';
+import { Unavailable } from '../../base/errors.js';
+import type { Cluster } from '../../cluster/cluster.js';
+import type { Exchange } from '../exchange.js';
+
+/** Asks for one request what `[cluster] reads = fresh` asks for all. */
+const readsHeader = 'x-tuffet-reads';
+
+/** What a node answers even if it is cut off from the others: how it is, and what they ask each other. */
+const always: ReadonlySet<string> = new Set(['', '_up', '_membership', '_node', '_cluster_blobs', '_utils']);
+
+/**
+ * In a cluster, resolves when a request sees all that was acknowledged before it, if it is to. Undefined where there is
+ * nothing to wait for. Throws where this node has not heard of the others for too long.
+ */
+export function whenFresh(exchange: Exchange): Promise<void> | undefined {
+  const { cluster, config } = exchange.services;
+  if (cluster === undefined) return undefined;
+  const name = fromBytes(exchange.parts[0] ?? '');
+  if (always.has(name)) return undefined;
+  if (cluster.isStale) throw new Unavailable('This node is cut off from the cluster.');
+  const wanted = exchange.header(readsHeader) ?? config.choice('cluster/reads');
+  return wanted === 'fresh' ? freshen(exchange, cluster, name) : undefined;
+}
+
+/** The first stream has the accounts of users. */
+async function freshen({ services }: Exchange, cluster: Cluster, name: string): Promise<void> {
+  const known = services.registry.find(name)?.record.stream ?? 0;
+  await Promise.all([
+    cluster.fresh('catalogue'),
+    ...[...new Set([0, known])].map((each) => cluster.fresh(each)),
+  ]);
+  const found = services.registry.find(name)?.record.stream ?? 0;
+  if (found !== known && found !== 0) await cluster.fresh(found);
+}

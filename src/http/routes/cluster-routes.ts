@@ -1,0 +1,58 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { badRequest, notFound, RequestError } from '../../base/errors.js';
+import { secretHeader } from '../../cluster/blob-exchange.js';
+import type { Cluster } from '../../cluster/cluster.js';
+import type { Exchange } from '../exchange.js';
+import { openBody } from '../request/body.js';
+import type { ServerRoute } from './route.js';
+
+/** What the nodes of a cluster ask each other. The secret of the cluster takes the place of a login. */
+export const clusterRoutes: readonly ServerRoute[] = [
+  {
+    path: '/_cluster_blobs/{digest}',
+    allow: 'GET,HEAD,PUT',
+    access: 'public',
+    methods: { GET: getBlob, PUT: putBlob },
+  },
+];
+
+async function getBlob(exchange: Exchange): Promise<void> {
+  const cluster = clusterOf(exchange);
+  const digest = digestOf(exchange);
+  const { blobs } = exchange.services.registry;
+  if (exchange.method === 'HEAD') {
+    const isThere = await cluster.keepBlob(digest);
+    return exchange.empty(isThere ? 200 : 404);
+  }
+  const reader = await blobs.read(digest);
+  if (reader === undefined) throw notFound('missing');
+  exchange.head(200, { 'Content-Type': 'application/octet-stream', 'Content-Length': reader.length });
+  await pipeline(Readable.from(reader), exchange.response);
+}
+
+async function putBlob(exchange: Exchange): Promise<void> {
+  const cluster = clusterOf(exchange);
+  const bytesMax = exchange.services.config.number('couchdb/max_attachment_size');
+  await cluster.receiveBlob(digestOf(exchange), openBody(exchange.request, bytesMax));
+  exchange.json(201, { ok: true });
+}
+
+function digestOf(exchange: Exchange): string {
+  const digest = exchange.parts[1]!;
+  if (!/^[0-9a-f]{64}$/.test(digest)) throw badRequest('Not a digest.');
+  return digest;
+}
+
+/** Compared in the same time whatever is given. */
+function clusterOf(exchange: Exchange): Cluster {
+  const { cluster } = exchange.services;
+  if (cluster === undefined) throw notFound('missing');
+  const [given, own] = [exchange.header(secretHeader) ?? '', cluster.secret].map((text) =>
+    createHash('sha256').update(text).digest(),
+  );
+  if (!timingSafeEqual(given!, own!))
+    throw new RequestError('unauthorized', 'Only nodes of the cluster may ask this.');
+  return cluster;
+}

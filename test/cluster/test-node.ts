@@ -1,0 +1,97 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { LmdbStore } from '../../src/storage/lmdb-store.js';
+import type { Entry } from '../../src/storage/store.js';
+import { sharedContents } from '../log/catalogue-commands.js';
+import { HttpClient } from '../support/http-client.js';
+
+const program = path.join(import.meta.dirname, '../../src/main/cli.js');
+
+export interface NodeOptions {
+  nats: string;
+  name: string;
+  settings?: Record<string, string>;
+}
+
+/** A server process that is a node of a cluster. */
+export class TestNode {
+  #process: ChildProcess | undefined;
+  #client: HttpClient | undefined;
+  readonly folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tuffet-node-'));
+  log = '';
+
+  constructor(private readonly options: NodeOptions) {}
+
+  static async start(options: NodeOptions): Promise<TestNode> {
+    const node = new TestNode(options);
+    await node.run();
+    return node;
+  }
+
+  get client(): HttpClient {
+    return this.#client!;
+  }
+
+  get name(): string {
+    return `tuffet@${this.options.name}`;
+  }
+
+  get process(): ChildProcess {
+    return this.#process!;
+  }
+
+  async run(): Promise<void> {
+    const { nats, name, settings = {} } = this.options;
+    const args = ['serve', '--port', '0', '--data', this.folder, '--admin', 'admin:secret'];
+    args.push('--cluster', nats, '--node-name', name, '--allow-unsafe-log');
+    const cluster = { secret: 'shared', streams: '2', ...settings };
+    const env: NodeJS.ProcessEnv = { ...process.env, TUFFET__CHTTPD_AUTH__ITERATIONS: '10' };
+    for (const [key, value] of Object.entries(cluster)) env[`TUFFET__CLUSTER__${key.toUpperCase()}`] = value;
+    const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#process = child;
+    child.stderr.on('data', (chunk: Buffer) => (this.log += chunk.toString()));
+    this.#client = new HttpClient(await listening(child, () => this.log));
+  }
+
+  async end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#process;
+    this.#process = undefined;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill(signal);
+    await ended;
+  }
+
+  async close(): Promise<void> {
+    await this.end('SIGKILL');
+    fs.rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Everything that replicas must have in common, from the files of a node that is stopped. */
+  async contents(): Promise<{ catalogue: Entry[]; documents: Entry[] }> {
+    const catalogue = new LmdbStore(path.join(this.folder, 'catalogue'));
+    const [volume] = fs.readdirSync(path.join(this.folder, 'documents'));
+    const documents = new LmdbStore(path.join(this.folder, 'documents', volume!));
+    const found = {
+      catalogue: sharedContents(catalogue),
+      documents: [...documents.entries({ start: '\0\0\0\0\x01', end: '\xff' })],
+    };
+    await catalogue.close();
+    await documents.close();
+    return found;
+  }
+}
+
+function listening(child: ChildProcess, log: () => string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    child.stdout!.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      const url = /listens on (http:\/\/[^/\s]+)/.exec(text)?.[1];
+      if (url !== undefined) resolve(url);
+    });
+    child.once('exit', (code) => reject(new Error(`the node ended with ${code}: ${log()}`)));
+  });
+}
