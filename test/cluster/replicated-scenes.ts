@@ -14,7 +14,12 @@ import type { Store } from '../../src/storage/store.js';
 export const quietLogger = { warn() {}, error() {}, info() {}, notice() {}, debug() {} } as unknown as Logger;
 
 /** A replica of a stream that has one target. */
-export function startReplica(stream: Stream, target: StreamTarget, node = 'a', timeoutMs = 30_000): StreamReplica {
+export function startReplica(
+  stream: Stream,
+  target: StreamTarget,
+  node = 'a',
+  timeoutMs = 30_000,
+): StreamReplica {
   const replica = new StreamReplica({
     stream,
     target,
@@ -54,7 +59,10 @@ export function openVolume(store: Store, stream: Stream, node = 'a', timeoutMs =
 }
 
 /** A catalogue that is changed by what comes from a stream. */
-export function openCatalogue(store: Store, stream: Stream): { catalogue: Catalogue; close(): Promise<void> } {
+export function openCatalogue(
+  store: Store,
+  stream: Stream,
+): { catalogue: Catalogue; close(): Promise<void> } {
   const catalogue = new Catalogue(store, () => {});
   const target = new CatalogueTarget(catalogue, { prepareForNew: () => Promise.resolve() });
   const replica = startReplica(stream, target);

@@ -12,7 +12,11 @@ import { openCatalogue, openVolume, StreamsOfStores } from './replicated-scenes.
 const keys = new DatabaseKeys(instance);
 
 /** What every log promises, of logs on streams of a kind. */
-export function streamLogSuites(kind: string, newStream: () => Stream, stores: Partial<typeof newStores> = newStores): void {
+export function streamLogSuites(
+  kind: string,
+  newStream: () => Stream,
+  stores: Partial<typeof newStores> = newStores,
+): void {
   const streams = new StreamsOfStores(newStream);
   const groups: LogScene<Command, Results> = {
     ...groupScene,

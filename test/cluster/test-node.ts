@@ -12,7 +12,9 @@ const program = path.join(import.meta.dirname, '../../src/main/cli.js');
 export interface NodeOptions {
   nats: string;
   name: string;
+  /** What `[cluster]` has beside. */
   settings?: Record<string, string>;
+  environment?: NodeJS.ProcessEnv;
 }
 
 /** A server process that is a node of a cluster. */
@@ -43,11 +45,11 @@ export class TestNode {
   }
 
   async run(): Promise<void> {
-    const { nats, name, settings = {} } = this.options;
+    const { nats, name, settings = {}, environment = {} } = this.options;
     const args = ['serve', '--port', '0', '--data', this.folder, '--admin', 'admin:secret'];
     args.push('--cluster', nats, '--node-name', name, '--allow-unsafe-log');
     const cluster = { secret: 'shared', streams: '2', ...settings };
-    const env: NodeJS.ProcessEnv = { ...process.env, TUFFET__CHTTPD_AUTH__ITERATIONS: '10' };
+    const env: NodeJS.ProcessEnv = { ...process.env, TUFFET__CHTTPD_AUTH__ITERATIONS: '10', ...environment };
     for (const [key, value] of Object.entries(cluster)) env[`TUFFET__CLUSTER__${key.toUpperCase()}`] = value;
     const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#process = child;

@@ -14,15 +14,20 @@ export async function playFamilies(families: readonly Family[]): Promise<void> {
   // Whether a proxy is believed is to be said here, where CouchDB always believes it.
   const config = { chttpd: { x_forwarded_host: 'X-Forwarded-Host' } };
   const client = await startServer({ dataDir: temporaryFolder(), config });
+  playOn(client.url, families);
+}
+
+/** Plays them on a server that runs. */
+export function playOn(url: string, families: readonly Family[], notThere = notYet): void {
   const agent = new http.Agent({ keepAlive: true });
-  const target = { url: client.url, credentials: 'admin:secret', agent };
+  const target = { url, credentials: 'admin:secret', agent };
   after(() => agent.destroy());
   for (const { name, scenarios } of families) {
     describe(name, () => {
       for (const scenario of scenarios) {
         test(scenario.name, async (t) => {
           const fault = await replay(scenario, target);
-          const reason = notYet.get(scenario.name);
+          const reason = notThere.get(scenario.name);
           if (reason !== undefined) {
             assert.notEqual(fault, undefined, 'the scenario passes now: take it off the list in not-yet.ts');
             t.skip(reason);

@@ -1,0 +1,28 @@
+import { after, describe } from 'node:test';
+import { notYet } from '../golden/not-yet.js';
+import { playOn } from '../golden/play-families.js';
+import { readFamilies } from '../golden/scenario.js';
+import { AlternatingProxy } from './alternating-proxy.js';
+import { skipWithoutNats, TestNats } from './nats-servers.js';
+import { TestNode } from './test-node.js';
+
+/** What a real CouchDB answered, played on three nodes: each request goes to another one than the request before. */
+describe('golden scenarios on three nodes', skipWithoutNats, async () => {
+  const nats = await TestNats.start();
+  const settings = { reads: 'fresh' };
+  const environment = { TUFFET__CHTTPD__X_FORWARDED_HOST: 'X-Forwarded-Host' };
+  const nodes = await Promise.all(
+    ['a', 'b', 'c'].map((name) => TestNode.start({ nats: nats.url, name, settings, environment })),
+  );
+  const proxy = new AlternatingProxy(nodes.map(({ client }) => client.url));
+  after(async () => {
+    await proxy.close();
+    await Promise.all(nodes.map((node) => node.close()));
+    await nats.close();
+  });
+  const part = process.env['GOLDEN_FAMILY'];
+  const families = readFamilies().filter(
+    ({ name }) => !name.endsWith('-2') && (part === undefined || name === part),
+  );
+  playOn(await proxy.listen(), families, notYet);
+});
