@@ -102,6 +102,10 @@ export class Cluster implements ClusterLink {
     await this.#blobs.spread(digests);
   }
 
+  async bringBlobs(digests: readonly string[]): Promise<void> {
+    await this.#blobs.bring(digests);
+  }
+
   /** Stores an attachment that another node sends. */
   async receiveBlob(digest: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
     await this.#blobs.receive(digest, bytes);
@@ -125,7 +129,7 @@ export class Cluster implements ClusterLink {
     const replicas = Array.from({ length: this.options.streams }, (_, stream) =>
       this.#follow(
         stream,
-        groups(stream, (digests) => this.#blobs.bring(digests)),
+        groups(stream, (digests) => this.bringBlobs(digests)),
       ),
     );
     await Promise.all(replicas.map((replica) => replica.whenCurrent()));

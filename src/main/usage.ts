@@ -17,6 +17,10 @@ Options of serve:
   --bind ADDRESS           address to listen on (default 127.0.0.1)
   --config FILE            ini file with further options
   --cors                   let pages of any origin use the server; for development only
+  --cluster URLS           be a node of a cluster, on these NATS servers (docs/cluster.md)
+  --node-name NAME         name of this node
+  --advertise URL          where other nodes reach this one
+  --allow-unsafe-log       accept NATS servers that do not flush each message; for tests
   --tls-cert FILE          serve TLS too, with this certificate
   --tls-key FILE           and this private key
   --tls-port N             on this port (default 6984)

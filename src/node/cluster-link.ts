@@ -21,6 +21,8 @@ export interface ClusterLink {
   leased(asked: LeaseCommand, now: Lease): void;
   /** Resolves when a majority of nodes has these blobs. */
   spreadBlobs(digests: readonly string[]): Promise<void>;
+  /** Resolves when this node has these blobs, or no node has. */
+  bringBlobs(digests: readonly string[]): Promise<void>;
   /** Begins to apply streams; resolves when all is applied that they have by now. */
   start(targets: ClusterTargets): Promise<void>;
   /** Ends that. */

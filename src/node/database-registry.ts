@@ -1,6 +1,7 @@
 import type { Store } from '../storage/store.js';
 import { SystemRuntime, type Runtime } from '../base/runtime.js';
 import { notFound } from '../base/errors.js';
+import { StartupError } from '../base/startup-error.js';
 import type { Logger } from '../base/logger.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
@@ -131,6 +132,8 @@ export class DatabaseRegistry implements EventTarget {
 
   /** From now on commands go to the streams of a cluster, and what comes from there is applied. */
   async join(cluster: ClusterLink): Promise<void> {
+    if (!this.#catalogue.isNew && !this.isOfCluster)
+      throw new StartupError('The data folder has databases that belong to no cluster: a node begins with an empty one.');
     this.#cluster = cluster;
     const { log } = this.#catalogue;
     log.send = (command) => cluster.send('catalogue', command);
@@ -148,6 +151,11 @@ export class DatabaseRegistry implements EventTarget {
       groups: (stream, bringBlobs) => new GroupsTarget(stream, this.#catalogue, this.#volumes, bringBlobs),
       blobs: this.blobs,
     });
+  }
+
+  /** Whether the databases are those of a cluster: then they must not be changed by this node alone. */
+  get isOfCluster(): boolean {
+    return this.#catalogue.steps.place !== undefined;
   }
 
   /** Any node may have sent these. */

@@ -1,6 +1,6 @@
 import { fromBytes, type Bytes } from '../../base/bytes.js';
 import { notFound, RequestError } from '../../base/errors.js';
-import { BlobDamage } from '../../blobs/blob-store.js';
+import { BlobDamage, type BlobReader } from '../../blobs/blob-store.js';
 import { gunzipped } from '../../blobs/gzip.js';
 import { find, pathOf } from '../../revisions/tree.js';
 import { formatRev, type Rev } from '../../revisions/rev.js';
@@ -69,9 +69,15 @@ async function readStored(
     if (!registry.pins.isSound(blob, bytes)) throw damaged('its bytes do not match its digest');
     return once(bytes.subarray(start, end));
   }
-  const reader = await registry.blobs.read(blob, start, end).catch((error: unknown) => {
-    throw error instanceof BlobDamage ? damaged(error.message) : error;
-  });
+  const read = async (): Promise<BlobReader | undefined> =>
+    await registry.blobs.read(blob, start, end).catch((error: unknown) => {
+      throw error instanceof BlobDamage ? damaged(error.message) : error;
+    });
+  let reader = await read();
+  if (reader === undefined && registry.cluster !== undefined) {
+    await registry.cluster.bringBlobs([blob]).catch(() => undefined);
+    reader = await read();
+  }
   if (reader === undefined) {
     // It may have gone with its revision since that was read.
     throw isNeeded(database, id, blob)

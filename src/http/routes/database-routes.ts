@@ -129,7 +129,7 @@ function positiveLimit(limit: unknown, reason: string): number {
 }
 
 function shards(exchange: Exchange, database: Database): void {
-  const nodes = [exchange.services.registry.nodeName];
+  const nodes = nodesOf(exchange);
   const { shards: map } = database.collection;
   const names = map.shards.map((shard) => [rangeName(map.range(shard)), nodes]);
   exchange.json(200, { shards: Object.fromEntries(names) as unknown });
@@ -138,7 +138,13 @@ function shards(exchange: Exchange, database: Database): void {
 function shardOfDoc(exchange: Exchange, database: Database): void {
   database.checkId(exchange.parts[2]!);
   const range = rangeName(database.collection.shards.range(database.shardOf(exchange.parts[2]!)));
-  exchange.json(200, { range, nodes: [exchange.services.registry.nodeName] });
+  exchange.json(200, { range, nodes: nodesOf(exchange) });
+}
+
+/** Every node of a cluster has all databases. */
+function nodesOf(exchange: Exchange): string[] {
+  const { cluster, nodeName } = exchange.services.registry;
+  return cluster?.members().known ?? [nodeName];
 }
 
 /** With one copy of each shard there is nothing to bring together. */

@@ -46,8 +46,11 @@ function welcome(exchange: Exchange): void {
 }
 
 function up(exchange: Exchange): void {
-  const mode = exchange.services.config.choice('couchdb/maintenance_mode');
-  if (mode === 'false') exchange.json(200, { status: 'ok' });
+  const { config, cluster } = exchange.services;
+  const mode = config.choice('couchdb/maintenance_mode');
+  const problem = cluster?.problem;
+  if (mode === 'false' && problem !== undefined) exchange.json(404, { status: 'cluster', reason: problem });
+  else if (mode === 'false') exchange.json(200, { status: 'ok' });
   else exchange.json(404, { status: mode === 'true' ? 'maintenance_mode' : mode });
 }
 
