@@ -41,7 +41,8 @@ export class Cluster implements ClusterLink {
   readonly #blobs: BlobExchange;
   #timer: Timer | undefined;
   #currentMs: number;
-  /** Called when another node became the owner, or this one did. */
+  #wasOwner = false;
+  /** Called when this node becomes the owner, or may be it no longer. */
   onOwnerChange: () => void = () => {};
 
   constructor(
@@ -54,7 +55,7 @@ export class Cluster implements ClusterLink {
     const ask = (command: LeaseCommand): Promise<unknown> =>
       this.send('catalogue', encodeCatalogueCommand(command));
     this.#ownership = new Ownership(node, runtime, ask, () => this.onOwnerChange());
-    this.#members = new Members(nats, options, runtime);
+    this.#members = new Members(nats, options, runtime, () => this.#replicas.get('catalogue')?.origins ?? []);
     this.#blobs = new BlobExchange(this.#members, options, logger, runtime);
     this.#currentMs = runtime.monotonicMs();
   }
@@ -125,7 +126,10 @@ export class Cluster implements ClusterLink {
     this.#position = cataloguePosition;
     this.#blobs.store = blobs;
     this.#members.start();
-    await this.#follow('catalogue', catalogue).whenCurrent();
+    const first = this.#follow('catalogue', catalogue);
+    await first.whenCurrent();
+    // From now on the others count this node.
+    if (first.lost === undefined) await first.fresh();
     const replicas = Array.from({ length: this.options.streams }, (_, stream) =>
       this.#follow(
         stream,
@@ -207,6 +211,10 @@ export class Cluster implements ClusterLink {
   /** While the servers elect a leader nothing is known, and reads go on. */
   async #look(): Promise<void> {
     const now = this.runtime.monotonicMs();
+    if (this.#wasOwner !== this.isOwner) {
+      this.#wasOwner = this.isOwner;
+      this.onOwnerChange();
+    }
     if (!this.nats.isConnected) return;
     const seq = this.#replicas.get('catalogue')?.seq ?? 0;
     const last = await this.nats.lastOf(`${this.options.name}-catalogue`).catch(() => seq);

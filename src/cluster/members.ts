@@ -11,7 +11,10 @@ export interface Member {
   url: string;
 }
 
-/** The nodes that have been seen since the start of this one. They tell of themselves by messages that are not stored. */
+/**
+ * The nodes of the cluster. Which there are is known from the stream of the catalogue, to which each has sent something; which
+ * are there now, from what they tell of themselves every second, by messages that are not stored.
+ */
 export class Members {
   readonly #seen = new Map<string, Member & { atMs: number }>();
   #timer: Timer | undefined;
@@ -21,6 +24,8 @@ export class Members {
     private readonly nats: NatsServers,
     private readonly options: { name: string; node: string; advertise: string },
     private readonly runtime: Runtime,
+    /** The names of the nodes that have ever sent something to the stream of the catalogue. */
+    private readonly senders: () => readonly string[],
   ) {}
 
   start(): void {
@@ -36,10 +41,8 @@ export class Members {
   }
 
   names(): { all: string[]; known: string[] } {
-    const others = [...this.#seen.values()];
-    const names = (list: readonly Member[]): string[] =>
-      [this.options.node, ...list.map(({ name }) => name)].sort();
-    return { all: names(this.others()), known: names(others) };
+    const now = [this.options.node, ...this.others().map(({ name }) => name)];
+    return { all: now.sort(), known: [...this.#known()].sort() };
   }
 
   /** The other nodes that are there now. */
@@ -50,7 +53,11 @@ export class Members {
 
   /** How many nodes are known, with this one. */
   get count(): number {
-    return this.#seen.size + 1;
+    return this.#known().size;
+  }
+
+  #known(): Set<string> {
+    return new Set([this.options.node, ...this.senders(), ...this.#seen.keys()]);
   }
 
   #beat(): void {

@@ -101,6 +101,11 @@ export class StreamReplica {
     return this.#head.seq;
   }
 
+  /** The names of all nodes that have ever sent something. */
+  get origins(): string[] {
+    return [...this.#head.origins.keys()];
+  }
+
   /** Why the stream cannot be followed any more. */
   get lost(): Error | undefined {
     return this.#lost;

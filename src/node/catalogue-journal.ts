@@ -71,8 +71,9 @@ export const slotKey = (instance: number): Bytes => slotPrefix + numbered(instan
 /** Where a group is. */
 export interface GroupHome {
   slot: number;
-  /** The stream that its commands come from, in a cluster. */
+  /** In a cluster: the stream that its commands come from, and the name of its database. */
   stream?: number;
+  name?: string;
 }
 
 /** Undefined for a group that does not exist any more. */
@@ -139,7 +140,7 @@ export class Placement {
   readonly #record: StoredDatabase | undefined;
 
   constructor(
-    name: string,
+    private readonly name: string,
     private readonly overlay: Overlay,
   ) {
     this.#record = decodeJson<StoredDatabase>(overlay.get(nameKey(name)));
@@ -148,7 +149,7 @@ export class Placement {
   /** New groups go into the newest volume. */
   created(groups: readonly number[], stream: number | undefined): void {
     const slot = Math.max(0, readGenerations(this.overlay).length - 1);
-    const home: GroupHome = { slot, ...(stream !== undefined && { stream }) };
+    const home: GroupHome = { slot, ...(stream !== undefined && { stream, name: this.name }) };
     for (const group of groups) this.overlay.put(slotKey(group), encodeJson(home));
   }
 

@@ -194,9 +194,9 @@ export class DatabaseRegistry implements EventTarget {
     return record && this.openDatabases.open(record, () => this.#makeDatabase(name, record));
   }
 
-  /** The name of a database that is open, or was a moment ago. */
+  /** The name of a database that is open, or was a moment ago. In a cluster others change databases that are not. */
   nameOf(instance: number): string | undefined {
-    return this.openDatabases.nameOf(instance);
+    return this.openDatabases.nameOf(instance) ?? (this.#cluster && this.#catalogue.home(instance)?.name);
   }
 
   /** Tells of every change from now on. */

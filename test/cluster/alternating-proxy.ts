@@ -57,6 +57,7 @@ export class AlternatingProxy {
     const sent = http.request({ hostname, port, method, path, headers, agent: this.#agent }, (answer) => {
       if (!answers) return void answer.resume();
       response.writeHead(answer.statusCode!, answer.statusMessage, answer.rawHeaders);
+      response.flushHeaders();
       answer.pipe(response);
       answer.on('error', () => response.destroy());
     });

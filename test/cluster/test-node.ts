@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { pbkdf2Sync } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -8,6 +9,9 @@ import { sharedContents } from '../log/catalogue-commands.js';
 import { HttpClient } from '../support/http-client.js';
 
 const program = path.join(import.meta.dirname, '../../src/main/cli.js');
+
+/** Of the password `secret`. The same on all nodes, so that each accepts cookies of the others. */
+const adminHash = `-pbkdf2-${pbkdf2Sync('secret', 'salt', 10, 20, 'sha1').toString('hex')},salt,10`;
 
 export interface NodeOptions {
   nats: string;
@@ -37,7 +41,8 @@ export class TestNode {
   }
 
   get name(): string {
-    return `tuffet@${this.options.name}`;
+    const { name } = this.options;
+    return name.includes('@') ? name : `tuffet@${name}`;
   }
 
   get process(): ChildProcess {
@@ -46,7 +51,7 @@ export class TestNode {
 
   async run(): Promise<void> {
     const { nats, name, settings = {}, environment = {} } = this.options;
-    const args = ['serve', '--port', '0', '--data', this.folder, '--admin', 'admin:secret'];
+    const args = ['serve', '--port', '0', '--data', this.folder, '--admin', `admin:${adminHash}`];
     args.push('--cluster', nats, '--node-name', name, '--allow-unsafe-log');
     const cluster = { secret: 'shared', streams: '2', ...settings };
     const env: NodeJS.ProcessEnv = { ...process.env, TUFFET__CHTTPD_AUTH__ITERATIONS: '10', ...environment };
@@ -64,6 +69,13 @@ export class TestNode {
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill(signal);
     await ended;
+  }
+
+  /** Loses all that the node has on disk. */
+  async wipe(): Promise<void> {
+    await this.end('SIGKILL');
+    fs.rmSync(this.folder, { recursive: true, force: true });
+    fs.mkdirSync(this.folder);
   }
 
   async close(): Promise<void> {

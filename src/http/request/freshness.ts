@@ -6,8 +6,10 @@ import type { Exchange } from '../exchange.js';
 /** Asks for one request what `[cluster] reads = fresh` asks for all. */
 const readsHeader = 'x-tuffet-reads';
 
-/** What a node answers even if it is cut off from the others: how it is, and what they ask each other. */
-const always: ReadonlySet<string> = new Set(['', '_up', '_membership', '_node', '_cluster_blobs', '_utils']);
+/** What depends on this node alone: how it is, and what others ask it. */
+const local: ReadonlySet<string> = new Set(['', '_up', '_cluster_blobs', '_utils']);
+/** What a node answers even if it is cut off from the others. */
+const always: ReadonlySet<string> = new Set([...local, '_membership', '_node']);
 
 /**
  * In a cluster, resolves when a request sees all that was acknowledged before it, if it is to. Undefined where there is
@@ -17,8 +19,8 @@ export function whenFresh(exchange: Exchange): Promise<void> | undefined {
   const { cluster, config } = exchange.services;
   if (cluster === undefined) return undefined;
   const name = fromBytes(exchange.parts[0] ?? '');
-  if (always.has(name)) return undefined;
-  if (cluster.isStale) throw new Unavailable('This node is cut off from the cluster.');
+  if (local.has(name)) return undefined;
+  if (cluster.isStale && !always.has(name)) throw new Unavailable('This node is cut off from the cluster.');
   const wanted = exchange.header(readsHeader) ?? config.choice('cluster/reads');
   return wanted === 'fresh' ? freshen(exchange, cluster, name) : undefined;
 }
