@@ -59,7 +59,9 @@ export class NatsStream implements Stream {
 
   async info(): Promise<StreamInfo> {
     const { config, state } = await this.#found();
-    const epoch = config.description?.startsWith(epochPrefix) ? config.description.slice(epochPrefix.length) : '';
+    const epoch = config.description?.startsWith(epochPrefix)
+      ? config.description.slice(epochPrefix.length)
+      : '';
     return { epoch, first: Math.max(1, state.first_seq), last: state.last_seq };
   }
 
@@ -105,7 +107,8 @@ export class NatsStream implements Stream {
   async #found(): Promise<NatsStreamInfo> {
     const { streams } = this.client.manager;
     const info = await streams.info(this.name).catch((error: unknown) => {
-      const isMissing = error instanceof JetStreamApiError && Number(error.code) === Number(JetStreamApiCodes.StreamNotFound);
+      const isMissing =
+        error instanceof JetStreamApiError && Number(error.code) === Number(JetStreamApiCodes.StreamNotFound);
       if (!isMissing) throw error;
       return undefined;
     });

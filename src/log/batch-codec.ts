@@ -1,4 +1,13 @@
-import { ByteReader, fromBytes, lengthPrefixed, toBytes, u48, u8, varint, type Bytes } from '../base/bytes.js';
+import {
+  ByteReader,
+  fromBytes,
+  lengthPrefixed,
+  toBytes,
+  u48,
+  u8,
+  varint,
+  type Bytes,
+} from '../base/bytes.js';
 import type { OriginMark } from './stream-place.js';
 
 /**

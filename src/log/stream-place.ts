@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { ByteReader, fromBytes, lengthPrefixed, toBytes, u48, u8, varint, type Bytes } from '../base/bytes.js';
+import {
+  ByteReader,
+  fromBytes,
+  lengthPrefixed,
+  toBytes,
+  u48,
+  u8,
+  varint,
+  type Bytes,
+} from '../base/bytes.js';
 import { CorruptRecord } from '../base/corrupt-record.js';
 
 /**

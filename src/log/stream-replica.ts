@@ -88,7 +88,10 @@ export class StreamReplica {
         catalogue: options.cataloguePosition(),
       }),
       onFailure: (error) =>
-        logger.warn({ err: error, stream: stream.name }, 'a message could not be published; it is tried again'),
+        logger.warn(
+          { err: error, stream: stream.name },
+          'a message could not be published; it is tried again',
+        ),
     });
   }
 

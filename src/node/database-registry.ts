@@ -133,7 +133,9 @@ export class DatabaseRegistry implements EventTarget {
   /** From now on commands go to the streams of a cluster, and what comes from there is applied. */
   async join(cluster: ClusterLink): Promise<void> {
     if (!this.#catalogue.isNew && !this.isOfCluster)
-      throw new StartupError('The data folder has databases that belong to no cluster: a node begins with an empty one.');
+      throw new StartupError(
+        'The data folder has databases that belong to no cluster: a node begins with an empty one.',
+      );
     this.#cluster = cluster;
     const { log } = this.#catalogue;
     log.send = (command) => cluster.send('catalogue', command);

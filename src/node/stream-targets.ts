@@ -93,7 +93,8 @@ export class CatalogueTarget implements StreamTarget {
   async apply(delivery: Delivery): Promise<(Promise<Outcome> | undefined)[]> {
     const { steps, log } = this.catalogue;
     const commands = delivery.commands.map((bytes: Bytes) => decodeCatalogueCommand(bytes));
-    if (commands.some(({ type }) => type === 'create' || type === 'divide')) await this.volumes.prepareForNew();
+    if (commands.some(({ type }) => type === 'create' || type === 'divide'))
+      await this.volumes.prepareForNew();
     const last = commands.length - 1;
     return commands.map((command, index) =>
       steps.run(delivery, index, index === last, () => ({ result: log.apply(command) })),

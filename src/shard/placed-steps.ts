@@ -2,7 +2,13 @@ import type { Bytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
 import { StorageError } from '../base/storage-errors.js';
 import { Rejection } from '../log/rejection.js';
-import { decodePlace, encodeHead, encodePlace, type StreamHead, type StreamPlace } from '../log/stream-place.js';
+import {
+  decodePlace,
+  encodeHead,
+  encodePlace,
+  type StreamHead,
+  type StreamPlace,
+} from '../log/stream-place.js';
 import type { Delivery, Outcome } from '../log/stream-replica.js';
 import { unfinished, type GroupCommit } from '../storage/group-commit.js';
 import type { Overlay } from '../storage/overlay.js';

@@ -19,7 +19,8 @@ export function workOf(command: Command, view: WriteView): Work {
     const { position, result } = apply(rest, keys, view);
     for (const each of result) results.push(each);
     if (results.length < command.edits.length) return { done: results.length };
-    if (!isWhole) return { rejected: new Unavailable('The write was applied; its result is not known any more.') };
+    if (!isWhole)
+      return { rejected: new Unavailable('The write was applied; its result is not known any more.') };
     return { result: { position, result: results } };
   };
 }

@@ -3,9 +3,10 @@ import { pbkdf2Sync } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { Catalogue } from '../../src/node/catalogue.js';
+import { DatabaseKeys } from '../../src/shard/keys.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import type { Entry } from '../../src/storage/store.js';
-import { sharedContents } from '../log/catalogue-commands.js';
 import { HttpClient } from '../support/http-client.js';
 
 const program = path.join(import.meta.dirname, '../../src/main/cli.js');
@@ -83,18 +84,20 @@ export class TestNode {
     fs.rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** Everything that replicas must have in common, from the files of a node that is stopped. */
-  async contents(): Promise<{ catalogue: Entry[]; documents: Entry[] }> {
-    const catalogue = new LmdbStore(path.join(this.folder, 'catalogue'));
+  /**
+   * What replicas must have in common when nothing is written, from the files of a node that is stopped: the records of
+   * databases in the catalogue, and all keys of one of them. Its lease and `_global_changes` go on being written.
+   */
+  async contents(database: string): Promise<{ databases: Entry[]; documents: Entry[] }> {
+    const store = new LmdbStore(path.join(this.folder, 'catalogue'));
+    const databases = [...store.entries({ start: 'd', end: 'e' })];
+    const { instance } = new Catalogue(store, () => {}).get(database)!;
+    await store.close();
     const [volume] = fs.readdirSync(path.join(this.folder, 'documents'));
-    const documents = new LmdbStore(path.join(this.folder, 'documents', volume!));
-    const found = {
-      catalogue: sharedContents(catalogue),
-      documents: [...documents.entries({ start: '\0\0\0\0\x01', end: '\xff' })],
-    };
-    await catalogue.close();
-    await documents.close();
-    return found;
+    const volumeStore = new LmdbStore(path.join(this.folder, 'documents', volume!));
+    const documents = [...volumeStore.entries(new DatabaseKeys(instance).range)];
+    await volumeStore.close();
+    return { databases, documents };
   }
 }
 
