@@ -68,6 +68,12 @@ export class Cluster implements ClusterLink {
     return this.#ownership.isOwner;
   }
 
+  /** Where the owner is reached, if that is another node and it is there. */
+  get ownerUrl(): string | undefined {
+    const { owner } = this.#ownership;
+    return this.#members.others().find(({ name }) => name === owner)?.url;
+  }
+
   get secret(): string {
     return this.options.secret;
   }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 /** What each node has for itself: it is sent to all of them. */
 const ofNodes = /^\/_node\/|^\/_reload_query_servers/;
 /** What one node knows that was asked for it. */
-const ofOne = /^\/_(replicate|active_tasks|scheduler|reshard|stats|prometheus)|\/_compact|\/_view_cleanup/;
+const ofOne = /^\/_(replicate|active_tasks|reshard|stats|prometheus)|\/_compact|\/_view_cleanup/;
 
 /** Sends each request to another node than the one before. */
 export class AlternatingProxy {

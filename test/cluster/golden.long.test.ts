@@ -13,6 +13,8 @@ const notInCluster = new Map([
   ['membership-lists-nodes', 'there are three nodes'],
   ['shards-default-q', 'all nodes have the shards'],
   ['shards-of-a-document', 'all nodes have the shards'],
+  ['shards-errors', 'all nodes have the shards'],
+  ['partition-same-partition-same-shard', 'all nodes have the shards'],
 ]);
 
 /** What a real CouchDB answered, played on three nodes: each request goes to another one than the request before. */

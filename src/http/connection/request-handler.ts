@@ -15,6 +15,7 @@ import { runRoute } from '../routes/run-route.js';
 import type { Services } from '../services.js';
 import { Admission } from './admission.js';
 import { watchBodies, type BodyWatch } from './body-watch.js';
+import { forward } from './forward.js';
 import { HeadChecks } from './head-checks.js';
 import { forgetAnswer } from './pipelining.js';
 
@@ -138,6 +139,7 @@ export class RequestHandler {
   }
 
   #admit(exchange: Exchange): void {
+    if (forward(exchange)) return;
     const identity = login(exchange);
     if (identity instanceof Promise)
       identity.then((known) => this.#serve(exchange, known)).catch((error: unknown) => fail(exchange, error));

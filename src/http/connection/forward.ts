@@ -1,0 +1,35 @@
+import http from 'node:http';
+import https from 'node:https';
+import { Unavailable } from '../../base/errors.js';
+import { fail } from '../answer/error-answer.js';
+import type { Exchange } from '../exchange.js';
+
+/** What only the node knows that runs the replications of a cluster. */
+const ofOwner: ReadonlySet<string> = new Set(['_scheduler']);
+
+/** Marks a request that comes from another node: it is not forwarded again. */
+const forwardedHeader = 'x-tuffet-forwarded';
+
+/** Hands a request over to the node that can answer it. Tells whether it has. */
+export function forward(exchange: Exchange): boolean {
+  const { cluster } = exchange.services;
+  if (cluster === undefined || !ofOwner.has(exchange.parts[0] ?? '')) return false;
+  if (exchange.header(forwardedHeader) !== undefined) return false;
+  const url = cluster.ownerUrl;
+  if (url === undefined) return false;
+  const { request, response, method, rawPath } = exchange;
+  const headers = { ...request.headers, [forwardedHeader]: cluster.nodeName };
+  const target = new URL(rawPath, url);
+  const sent = (target.protocol === 'https:' ? https : http).request(target, { method, headers }, (answer) => {
+    response.writeHead(answer.statusCode!, answer.rawHeaders);
+    answer.pipe(response);
+    answer.on('error', () => response.destroy());
+  });
+  sent.on('error', () => {
+    if (response.headersSent) response.destroy();
+    else fail(exchange, new Unavailable('The node that runs the replications cannot be reached.'));
+  });
+  response.on('close', () => sent.destroy());
+  request.pipe(sent);
+  return true;
+}
