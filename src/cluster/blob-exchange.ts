@@ -9,7 +9,7 @@ const answerMs = 30_000;
 /** How long a blob is kept that no document names yet. */
 const keepMs = 600_000;
 
-export const blobsPath = '/_cluster_blobs/';
+const blobsPath = '/_cluster_blobs/';
 export const secretHeader = 'x-tuffet-cluster-secret';
 
 /** Brings the bytes of attachments to where they are needed: they are no part of the streams. */

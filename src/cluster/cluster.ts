@@ -5,7 +5,7 @@ import type { Runtime, Timer } from '../base/runtime.js';
 import type { Appended } from '../log/log.js';
 import { StreamReplica, type StreamTarget } from '../log/stream-replica.js';
 import { encodeCatalogueCommand } from '../node/catalogue-codec.js';
-import type { Lease, LeaseCommand } from '../node/catalogue-commands.js';
+import type { Lease, LeaseCommand } from '../node/lease.js';
 import type { ClusterLink, ClusterTargets } from '../node/cluster-link.js';
 import { BlobExchange } from './blob-exchange.js';
 import { Members } from './members.js';

@@ -1,5 +1,5 @@
 import type { Runtime, Timer } from '../base/runtime.js';
-import type { Lease, LeaseCommand } from '../node/catalogue-commands.js';
+import type { Lease, LeaseCommand } from '../node/lease.js';
 
 /** How often the owner renews its lease. */
 const renewMs = 2_000;

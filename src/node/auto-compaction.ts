@@ -69,7 +69,8 @@ export class AutoCompaction {
     try {
       for (const instance of this.#changed) {
         this.#changed.delete(instance);
-        const name = this.#isOn && this.registry.isOwner ? this.registry.nameOf(instance) : undefined;
+        const name =
+          this.#isOn && this.registry.membership.isOwner ? this.registry.nameOf(instance) : undefined;
         const database = name === undefined ? undefined : this.registry.find(name);
         if (database?.record.instance === instance) await this.#compactIfDue(database);
       }

@@ -3,22 +3,12 @@ import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { Rejection } from '../log/rejection.js';
 import type { Overlay } from '../storage/overlay.js';
 import type { Store, Write } from '../storage/store.js';
+import { applyLease, type Lease, type LeaseCommand } from './lease.js';
 import type { TimeMark } from './time-marks.js';
 
 /** What changes the list of databases: the same on every node. `catalogue-codec.ts` has the stored form. */
 export type CatalogueCommand =
   CreateCommand | DeleteCommand | SetCommand | MarkCommand | DivideCommand | LeaseCommand;
-
-/**
- * A node asks to be the owner of what is done once per cluster, or to remain it. The first one in the log that asks for a
- * term gets it.
- */
-export interface LeaseCommand {
-  type: 'lease';
-  /** The name of the node. */
-  name: string;
-  term: number;
-}
 
 export interface CreateCommand {
   type: 'create';
@@ -77,12 +67,6 @@ export interface CatalogueResults {
   divide: { groups: readonly number[] };
   /** Who has it now. */
   lease: Lease;
-}
-
-/** Which node does what is done once per cluster. */
-export interface Lease {
-  node: string;
-  term: number;
 }
 
 /** What is set for a database. Members that were never set are absent. */
@@ -162,7 +146,6 @@ interface Meta {
 }
 
 export const metaKey = 'm';
-const leaseKey = 'o';
 export const nameKey = (name: string): Bytes => 'd' + toBytes(name);
 export const marksPrefix = 't';
 export const marksKey = (name: string): Bytes => marksPrefix + toBytes(name);
@@ -200,7 +183,7 @@ export function applyCatalogue(
       if (command.step === 'begin') next_instance += result.groups.length;
       break;
     case 'lease':
-      result = lease(command, overlay);
+      result = applyLease(command, overlay);
       break;
   }
   overlay.put(metaKey, encodeJson({ ...meta, next_instance, position }));
@@ -246,17 +229,6 @@ export const listWrites = (name: string, settings: DatabaseSettings): Write[] =>
   }));
 
 const isSet = (setting: object | undefined): boolean => Object.keys(setting ?? {}).length > 0;
-
-export const readLease = (source: Pick<Store, 'get'>): Lease =>
-  decodeJson<Lease>(source.get(leaseKey)) ?? { node: '', term: 0 };
-
-function lease({ name, term }: LeaseCommand, overlay: Overlay): Lease {
-  const known = readLease(overlay);
-  if (term !== known.term + 1) return known;
-  const next = { node: name, term };
-  overlay.put(leaseKey, encodeJson(next));
-  return next;
-}
 
 function mark({ name, instance, marks }: MarkCommand, overlay: Overlay): undefined {
   existing(name, overlay, instance);

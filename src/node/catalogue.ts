@@ -11,7 +11,6 @@ import {
   marksKey,
   marksPrefix,
   nameKey,
-  readLease,
   readMeta,
   type ChangeableSettings,
   type DatabaseSettings,
@@ -20,7 +19,6 @@ import {
   type StoredDatabase,
   type StoredGroup,
   type DivideCommand,
-  type Lease,
 } from './catalogue-commands.js';
 import {
   CatalogueJournal,
@@ -35,6 +33,7 @@ import {
   type Erasure,
   type GroupHome,
 } from './catalogue-journal.js';
+import { readLease, type Lease } from './lease.js';
 import type { TimeMark } from './time-marks.js';
 import type { ReshardingState, ReshardJob } from './reshard-job.js';
 import { CatalogueLog } from './catalogue-log.js';
@@ -170,6 +169,11 @@ export class Catalogue {
   /** Where a group is; undefined where it does not exist any more. */
   home(group: number): GroupHome | undefined {
     return readHome(this.store, group);
+  }
+
+  /** Whether the databases are those of a cluster: then they must not be changed by this node alone. */
+  get isOfCluster(): boolean {
+    return this.steps.place !== undefined;
   }
 
   /** Which node does what is done once per cluster. */

@@ -1,7 +1,7 @@
 import type { Bytes } from '../base/bytes.js';
 import type { BlobStore } from '../blobs/blob-store.js';
 import type { Appended } from '../log/log.js';
-import type { Lease, LeaseCommand } from './catalogue-commands.js';
+import type { Lease, LeaseCommand } from './lease.js';
 import type { StreamTarget } from '../log/stream-replica.js';
 
 /** What the databases of a node need of the cluster that it belongs to. */

@@ -1,7 +1,6 @@
 import type { Store } from '../storage/store.js';
 import { SystemRuntime, type Runtime } from '../base/runtime.js';
 import { notFound } from '../base/errors.js';
-import { StartupError } from '../base/startup-error.js';
 import type { Logger } from '../base/logger.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
@@ -14,19 +13,17 @@ import type { DatabaseIndexes } from '../indexes/database-indexes.js';
 import type { Views } from '../indexes/views.js';
 import { Activity } from './activity.js';
 import { AttachmentPins } from './attachment-pins.js';
-import type { LogEntry } from '../log/log.js';
-import type { CommandRoute } from '../shard/group-log.js';
 import type { ClusterLink } from './cluster-link.js';
-import { CatalogueTarget, GroupsTarget } from './stream-targets.js';
 import { databaseExists, type CatalogueCommand, type ChangeableSettings } from './catalogue-commands.js';
-import { Catalogue, groupsOf, type DatabaseRecord, type NamesQuery } from './catalogue.js';
+import { Catalogue, type DatabaseRecord, type NamesQuery } from './catalogue.js';
 import type { DataFolder } from './data-folder.js';
 import { Database, type EndReason } from './database.js';
 import { DesignDocCache } from './design-doc-cache.js';
-import { DbEvents, eventsDatabase, type EventTarget, type EventType } from './db-events.js';
+import { DbEvents, eventsDatabase, type EventTarget } from './db-events.js';
 import { Erasures } from './erasures.js';
+import { Membership } from './membership.js';
 import { OpenDatabases } from './open-databases.js';
-import { firstGroups, openGroups, openIndexes } from './open-groups.js';
+import { firstGroups, isSwapped, openGroups, openIndexes } from './open-groups.js';
 import { showFor, type ReadGate, type Show } from './read-gate.js';
 import type { SaveGate } from './save-gate.js';
 import { ReshardJobs } from './reshard-jobs.js';
@@ -36,26 +33,15 @@ import { sweepReleased } from './sweep-blobs.js';
 import { TaskList } from './task-list.js';
 import { TimeSeq } from './time-seq.js';
 import { Volumes } from './volumes.js';
+import type { Watcher } from './watcher.js';
 
 /** Databases kept open; the rest are opened again from the catalogue when they are asked for. */
 const openDatabasesMax = 1_000;
 
-/** Who is told of changes, after they are on disk. */
-export interface Watcher {
-  /** Documents of a database, by its instance number, have changed. */
-  committed(instance: number): void;
-  /** A database was made or removed, or its settings have changed. */
-  catalogued(name: string): void;
-  closing?(): void;
-}
-
 /** All databases of this node. */
 export class DatabaseRegistry implements EventTarget {
   readonly tasks: TaskList;
-  /** The cluster that this node belongs to. */
-  #cluster: ClusterLink | undefined;
-  /** Where commands of groups go, in a cluster. */
-  readonly #route: CommandRoute = {};
+  readonly membership = new Membership();
   /** What documents pass before they are saved, in this order. */
   readonly saveGates: SaveGate[] = [];
   /** What stands between documents and who reads them. */
@@ -108,7 +94,7 @@ export class DatabaseRegistry implements EventTarget {
       encodedCommands,
       runtime,
       openStore,
-      this.#route,
+      this.membership.route,
     );
     this.#erasures = new Erasures(this, this.#catalogue, this.#volumes, () => sweepReleased(this));
     const divisions = { catalogue: this.#catalogue, volumes: this.#volumes, erasures: this.#erasures };
@@ -118,68 +104,18 @@ export class DatabaseRegistry implements EventTarget {
   }
 
   get nodeName(): string {
-    return this.#cluster?.nodeName ?? 'tuffet@127.0.0.1';
+    return this.membership.nodeName;
   }
 
-  get cluster(): ClusterLink | undefined {
-    return this.#cluster;
-  }
-
-  /** Whether this node does what is done once per cluster. */
-  get isOwner(): boolean {
-    return this.#cluster?.isOwner ?? true;
-  }
-
-  /** From now on commands go to the streams of a cluster, and what comes from there is applied. */
-  async join(cluster: ClusterLink): Promise<void> {
-    if (!this.#catalogue.isNew && !this.isOfCluster)
-      throw new StartupError(
-        'The data folder has databases that belong to no cluster: a node begins with an empty one.',
-      );
-    this.#cluster = cluster;
-    const { log } = this.#catalogue;
-    log.send = (command) => cluster.send('catalogue', command);
-    log.onApplied = (entries) => this.#cataloguedFromStream(entries);
-    this.#route.send = (group, command) => {
-      const home = this.#catalogue.home(group);
-      if (home === undefined) return Promise.reject(notFound('Database does not exist.'));
-      return cluster.send(home.stream ?? 0, command);
-    };
-    this.#route.spreadBlobs = (blobs) => cluster.spreadBlobs(blobs);
-    await cluster.start({
-      catalogue: new CatalogueTarget(this.#catalogue, this.#volumes),
-      cataloguePosition: log.position,
-      lease: this.#catalogue.lease,
-      groups: (stream, bringBlobs) => new GroupsTarget(stream, this.#catalogue, this.#volumes, bringBlobs),
-      blobs: this.blobs,
-    });
-  }
-
-  /** Whether the databases are those of a cluster: then they must not be changed by this node alone. */
-  get isOfCluster(): boolean {
-    return this.#catalogue.steps.place !== undefined;
-  }
-
-  /** Any node may have sent these. */
-  #cataloguedFromStream(entries: readonly LogEntry<CatalogueCommand>[]): void {
-    for (const { command } of entries) {
-      const { type, name } = command;
-      if (type === 'lease') {
-        this.#cluster?.leased(command, this.#catalogue.lease);
-        continue;
-      }
+  /** From now on this is a node of a cluster, or a server on its own. */
+  async join(cluster: ClusterLink | undefined): Promise<void> {
+    const onApplied = ({ type, name }: CatalogueCommand): void => {
       this.#changed(name);
-      if (type === 'create') this.#note('created', name);
-      if (type === 'delete') this.#note('deleted', name);
-      if (type === 'delete' || type === 'divide') this.#erasures.begin(this.#catalogue.erasures());
-    }
-    const last = entries.at(-1);
-    if (last !== undefined) this.#cluster?.catalogueApplied(last.position);
-  }
-
-  /** One node of a cluster records what happens to databases. */
-  #note(type: EventType, name: string): void {
-    if (this.isOwner) this.#events.note(type, name);
+      if (type === 'create' || type === 'delete') this.#events.note(`${type}d`, name);
+      if (type === 'delete') this.#erasures.begin(this.#catalogue.erasures());
+    };
+    const parts = { catalogue: this.#catalogue, volumes: this.#volumes, blobs: this.blobs, onApplied };
+    await this.membership.join(cluster, parts);
   }
 
   /** The database of that name; refuses where there is none. */
@@ -198,7 +134,7 @@ export class DatabaseRegistry implements EventTarget {
 
   /** The name of a database that is open, or was a moment ago. In a cluster others change databases that are not. */
   nameOf(instance: number): string | undefined {
-    return this.openDatabases.nameOf(instance) ?? (this.#cluster && this.#catalogue.home(instance)?.name);
+    return this.openDatabases.nameOf(instance) ?? this.membership.nameOf(instance);
   }
 
   /** Tells of every change from now on. */
@@ -242,15 +178,9 @@ export class DatabaseRegistry implements EventTarget {
   ): Promise<void> {
     if (this.exists(name)) throw databaseExists();
     await this.#volumes.prepareForNew();
-    const uuid = this.runtime.randomHex(4);
-    const stream = this.#cluster?.streamFor(name);
-    await this.#catalogue.create(name, {
-      ...settings,
-      uuid,
-      ...(stream !== undefined && { stream }),
-      ...firstGroups(settings.q, this.groupsOfNew),
-    });
-    if (this.#cluster === undefined) this.#note('created', name);
+    const groups = { ...this.membership.streamFor(name), ...firstGroups(settings.q, this.groupsOfNew) };
+    await this.#catalogue.create(name, { ...settings, uuid: this.runtime.randomHex(4), ...groups });
+    this.#events.note('created', name);
   }
 
   async deleteDatabase(name: string): Promise<void> {
@@ -258,7 +188,7 @@ export class DatabaseRegistry implements EventTarget {
     const erasures = await this.#catalogue.remove(name);
     database.markGone();
     this.#erasures.begin(erasures);
-    if (this.#cluster === undefined) this.#note('deleted', name);
+    this.#events.note('deleted', name);
   }
 
   eventsDatabase(): Database | undefined {
@@ -306,7 +236,7 @@ export class DatabaseRegistry implements EventTarget {
     await this.reshardJobs.close();
     await this.views.close();
     await this.#erasures.ended();
-    await this.#cluster?.stop();
+    await this.membership.cluster?.stop();
     await this.#volumes.close();
     await this.#catalogue.close();
     await this.blobs.close();
@@ -352,7 +282,7 @@ export class DatabaseRegistry implements EventTarget {
         const changed = database === undefined || database.groups.publish(each);
         if (changed || each.isSplit) database?.followers?.wake();
         database?.committed();
-        if (changed && name !== undefined) this.#note('updated', name);
+        if (changed && name !== undefined) this.#events.note('updated', name);
       } catch (error) {
         // The write is done; only the state in memory is uncertain, and is read again.
         this.logger.error({ err: error, database: database?.name }, 'publishing a commit to readers failed');
@@ -371,7 +301,3 @@ export class DatabaseRegistry implements EventTarget {
     }
   }
 }
-
-/** Whether the catalogue names other groups than those that are read. */
-const isSwapped = ({ record, groups }: Database): boolean =>
-  groupsOf(record).some(({ group }) => groups.collections.every((each) => each.group !== group));

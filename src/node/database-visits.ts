@@ -53,7 +53,7 @@ export class DatabaseVisits {
     try {
       for await (const name of this.#names()) {
         if (this.#closed) return;
-        if (!this.registry.isOwner) break;
+        if (!this.registry.membership.isOwner) break;
         await this.#visit(name);
       }
     } catch (error) {

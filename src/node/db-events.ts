@@ -15,6 +15,8 @@ export interface EventTarget {
   /** The database of events; undefined where there is none. */
   eventsDatabase(): Database | undefined;
   readonly eventDelayMs: number;
+  /** One node of a cluster records events. */
+  readonly membership: { readonly isOwner: boolean };
 }
 
 /** Events that wait; with more, they are written at once. */
@@ -37,7 +39,7 @@ export class DbEvents {
 
   note(type: EventType, name: string): void {
     // Its own changes would never end.
-    if (name === eventsDatabase || this.#closed) return;
+    if (name === eventsDatabase || this.#closed || !this.target.membership.isOwner) return;
     const id = toBytes(`${type}:${name}`);
     this.#waiting.delete(id);
     this.#waiting.add(id);

@@ -4,7 +4,7 @@ import type { Indexed, Views } from '../indexes/views.js';
 import { Collection } from '../shard/collection.js';
 import { MergedReader } from '../shard/merged-reader.js';
 import { groupsOf, type DatabaseRecord } from './catalogue.js';
-import { joinByShard, type Groups } from './database.js';
+import { joinByShard, type Database, type Groups } from './database.js';
 import type { Volumes } from './volumes.js';
 
 /**
@@ -59,3 +59,7 @@ export function divided({ division, ...record }: DatabaseRecord): DatabaseRecord
   );
   return { ...record, groups, slot: groups[0]!.slot };
 }
+
+/** Whether the catalogue names other groups than those that are read. */
+export const isSwapped = ({ record, groups }: Database): boolean =>
+  groupsOf(record).some(({ group }) => groups.collections.every((each) => each.group !== group));

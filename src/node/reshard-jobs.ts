@@ -98,7 +98,8 @@ export class ReshardJobs {
 
   /** Has groups of a database divided, each into so many. */
   async divide(database: Database, groups: readonly number[], parts: number): Promise<CreatedJob[]> {
-    if (this.#host.isOfCluster) throw badRequest('Databases of a cluster cannot be divided yet.');
+    if (this.#host.membership.cluster !== undefined)
+      throw badRequest('Databases of a cluster cannot be divided yet.');
     const created: CreatedJob[] = [];
     for (const group of groups) created.push(await this.#createDivision(database, group, parts));
     this.#start();

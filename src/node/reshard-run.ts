@@ -15,7 +15,7 @@ export interface ReshardHost {
   readonly logger: Logger;
   readonly tasks: TaskList;
   readonly nodeName: string;
-  readonly isOfCluster: boolean;
+  readonly membership: { readonly cluster: unknown };
   readonly runtime: Runtime;
   readonly views: Views;
   find(name: string): Database | undefined;

@@ -17,7 +17,7 @@ interface Host {
   readonly config: Config;
   readonly logger: Logger;
   readonly runtime: Runtime;
-  readonly isOwner: boolean;
+  readonly membership: { readonly isOwner: boolean };
   find(name: string): Database | undefined;
   exists(name: string): boolean;
   nameOf(instance: number): string | undefined;
@@ -105,7 +105,7 @@ export class TimeSeq {
     const changed = [...this.#changed];
     this.#changed = new Map();
     this.#timer = undefined;
-    if (!this.host.isOwner) return;
+    if (!this.host.membership.isOwner) return;
     for (let at = 0; at < changed.length && !this.#closed; at += batchSize) {
       await Promise.all(changed.slice(at, at + batchSize).map((each) => this.#markOne(...each)));
       await this.host.runtime.nextTurn();

@@ -9,7 +9,6 @@ import { UserDatabases } from '../auth/user-databases.js';
 import { UsersGate } from '../auth/users-gate.js';
 import type { Logger } from '../base/logger.js';
 import type { Runtime } from '../base/runtime.js';
-import { StartupError } from '../base/startup-error.js';
 import { TimerWheel } from '../base/timer-wheel.js';
 import { packageVersion } from '../base/version.js';
 import type { BlobStore } from '../blobs/blob-store.js';
@@ -186,9 +185,7 @@ async function openStores(
   new AutoDivision(registry);
   new AutoPurge(registry);
   new Expiry(registry);
-  if (cluster !== undefined) await registry.join(cluster);
-  else if (registry.isOfCluster)
-    throw new StartupError('The data folder belongs to a node of a cluster: start it with --cluster.');
+  await registry.join(cluster);
   await setUp(registry, config);
   new UserDatabases(registry, config, logger);
   sweepOrphans(registry).then(

@@ -15,6 +15,10 @@ const notInCluster = new Map([
   ['shards-of-a-document', 'all nodes have the shards'],
   ['shards-errors', 'all nodes have the shards'],
   ['partition-same-partition-same-shard', 'all nodes have the shards'],
+  ['reshard-create-bad-ranges', 'all nodes have the shards'],
+  ['reshard-split-whole-database', 'all nodes have the shards'],
+  ['reshard-job-made-while-stopped-waits', 'all nodes have the shards'],
+  ['reshard-by-node-and-db', 'all nodes have the shards'],
 ]);
 
 /** What a real CouchDB answered, played on three nodes: each request goes to another one than the request before. */

@@ -74,8 +74,9 @@ async function readStored(
       throw error instanceof BlobDamage ? damaged(error.message) : error;
     });
   let reader = await read();
-  if (reader === undefined && registry.cluster !== undefined) {
-    await registry.cluster.bringBlobs([blob]).catch(() => undefined);
+  const { cluster } = registry.membership;
+  if (reader === undefined && cluster !== undefined) {
+    await cluster.bringBlobs([blob]).catch(() => undefined);
     reader = await read();
   }
   if (reader === undefined) {

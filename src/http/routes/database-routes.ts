@@ -143,7 +143,7 @@ function shardOfDoc(exchange: Exchange, database: Database): void {
 
 /** Every node of a cluster has all databases. */
 function nodesOf(exchange: Exchange): string[] {
-  const { cluster, nodeName } = exchange.services.registry;
+  const { cluster, nodeName } = exchange.services.registry.membership;
   return cluster?.members().known ?? [nodeName];
 }
 

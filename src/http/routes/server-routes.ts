@@ -125,7 +125,7 @@ function activeTasks(exchange: Exchange): void {
 }
 
 function membership(exchange: Exchange): void {
-  const { nodeName, cluster } = exchange.services.registry;
+  const { nodeName, cluster } = exchange.services.registry.membership;
   const { all, known } = cluster?.members() ?? { all: [nodeName], known: [nodeName] };
   exchange.json(200, { all_nodes: all, cluster_nodes: known });
 }

@@ -1,0 +1,97 @@
+import { notFound } from '../base/errors.js';
+import { StartupError } from '../base/startup-error.js';
+import type { BlobStore } from '../blobs/blob-store.js';
+import type { LogEntry } from '../log/log.js';
+import type { CommandRoute } from '../shard/group-log.js';
+import type { CatalogueCommand } from './catalogue-commands.js';
+import type { Catalogue } from './catalogue.js';
+import type { ClusterLink } from './cluster-link.js';
+import { CatalogueTarget, GroupsTarget } from './stream-targets.js';
+import type { Volumes } from './volumes.js';
+
+/** What the databases of a node consist of, and who is told of what others have changed. */
+interface NodeParts {
+  catalogue: Catalogue;
+  volumes: Volumes;
+  blobs: BlobStore;
+  /** A command of the catalogue was applied that any node may have sent. */
+  onApplied(command: CatalogueCommand): void;
+}
+
+/** Whether the databases of a node are those of a cluster, and how its streams change them then. */
+export class Membership {
+  #cluster: ClusterLink | undefined;
+  #catalogue: Catalogue | undefined;
+  /** Where commands of groups go. */
+  readonly route: CommandRoute = {};
+
+  get cluster(): ClusterLink | undefined {
+    return this.#cluster;
+  }
+
+  get nodeName(): string {
+    return this.#cluster?.nodeName ?? 'tuffet@127.0.0.1';
+  }
+
+  /** Whether this node does what is done once per cluster. */
+  get isOwner(): boolean {
+    return this.#cluster?.isOwner ?? true;
+  }
+
+  /** The name of a database, which may be one that this node has not opened. */
+  nameOf(instance: number): string | undefined {
+    return this.#catalogue?.home(instance)?.name;
+  }
+
+  /** The stream that a new database is placed in. */
+  streamFor(name: string): { stream?: number } {
+    return this.#cluster === undefined ? {} : { stream: this.#cluster.streamFor(name) };
+  }
+
+  /**
+   * From now on commands go to the streams of a cluster, and what comes from there is applied. Without one, refuses databases
+   * of a cluster: they must not be changed by one node alone.
+   */
+  async join(cluster: ClusterLink | undefined, parts: NodeParts): Promise<void> {
+    const { catalogue, volumes, blobs } = parts;
+    if (cluster === undefined) {
+      if (!catalogue.isOfCluster) return;
+      throw new StartupError('The data folder belongs to a node of a cluster: start it with --cluster.');
+    }
+    if (!catalogue.isNew && !catalogue.isOfCluster)
+      throw new StartupError(
+        'The data folder has databases that belong to no cluster: a node begins with an empty one.',
+      );
+    this.#cluster = cluster;
+    this.#catalogue = catalogue;
+    const { log } = catalogue;
+    log.send = (command) => cluster.send('catalogue', command);
+    log.onApplied = (entries) => this.#applied(cluster, entries, parts);
+    this.route.send = (group, command) => {
+      const home = catalogue.home(group);
+      if (home === undefined) return Promise.reject(notFound('Database does not exist.'));
+      return cluster.send(home.stream ?? 0, command);
+    };
+    this.route.spreadBlobs = (digests) => cluster.spreadBlobs(digests);
+    await cluster.start({
+      catalogue: new CatalogueTarget(catalogue, volumes),
+      cataloguePosition: log.position,
+      lease: catalogue.lease,
+      groups: (stream, bringBlobs) => new GroupsTarget(stream, catalogue, volumes, bringBlobs),
+      blobs,
+    });
+  }
+
+  #applied(
+    cluster: ClusterLink,
+    entries: readonly LogEntry<CatalogueCommand>[],
+    { catalogue, onApplied }: NodeParts,
+  ): void {
+    for (const { command } of entries) {
+      if (command.type === 'lease') cluster.leased(command, catalogue.lease);
+      else onApplied(command);
+    }
+    const last = entries.at(-1);
+    if (last !== undefined) cluster.catalogueApplied(last.position);
+  }
+}
