@@ -9,7 +9,7 @@ const validMs = 5_000;
 const silentMs = 8_000;
 
 /**
- * Which node does what is done once per cluster. The lease is given by commands of the catalogue; see decision 030. The
+ * Which node does what is done once per cluster. The lease is given by commands of the catalogue; see decision 031. The
  * owner counts from when it sent a renewal, the others from when they applied it, which is later: so it has ceased to be the
  * owner before another one begins.
  */

@@ -32,7 +32,7 @@ import { copyTask } from './copy-task.js';
 import { sweepReleased } from './sweep-blobs.js';
 import { TaskList } from './task-list.js';
 import { TimeSeq } from './time-seq.js';
-import { Volumes } from './volumes.js';
+import { volumeLimits, Volumes } from './volumes.js';
 import type { Watcher } from './watcher.js';
 
 /** Databases kept open; the rest are opened again from the catalogue when they are asked for. */
@@ -84,10 +84,7 @@ export class DatabaseRegistry implements EventTarget {
       folder?.path('documents'),
       this.#catalogue,
       (touched) => this.#publish(touched),
-      {
-        cacheBytes: config.number('tuffet/record_cache_bytes'),
-        volumeBytes: () => config.number('tuffet/volume_bytes'),
-      },
+      volumeLimits(config),
       (replaced) => views.released(replaced),
       () => views.restart(),
       (slot, folders, bytes) => this.tasks.show(copyTask(this, { volume: slot }, folders, bytes)),

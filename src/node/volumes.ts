@@ -1,4 +1,5 @@
 import type { Runtime } from '../base/runtime.js';
+import type { Config } from '../config/config.js';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { CommandRoute } from '../shard/group-log.js';
@@ -15,6 +16,17 @@ import type { Catalogue } from './catalogue.js';
 
 /** How often others are asked to let go of a volume before that is seen to. */
 const releasesMax = 4;
+
+/** Bytes of records that all volumes remember together; those of a file from which on nothing new goes into a volume. */
+interface VolumeLimits {
+  cacheBytes: number;
+  volumeBytes: () => number;
+}
+
+export const volumeLimits = (config: Config): VolumeLimits => ({
+  cacheBytes: config.number('tuffet/record_cache_bytes'),
+  volumeBytes: () => config.number('tuffet/volume_bytes'),
+});
 
 /**
  * The volumes that hold documents: few stores of bounded size, each with the shards of many databases. A store of this
@@ -33,8 +45,7 @@ export class Volumes {
     private readonly folder: string | undefined,
     private readonly catalogue: Catalogue,
     private readonly onCommit: (touched: readonly Touched[]) => void,
-    /** Bytes of records that all volumes remember together; those of a file from which on nothing new goes into a volume. */
-    private readonly limits: { cacheBytes: number; volumeBytes: () => number },
+    private readonly limits: VolumeLimits,
     /** Called with the folder of a volume that is removed or opened again: others let go of it. */
     private readonly onReplaced: (folder: string) => Promise<void>,
     /** Called where a volume has to be opened again, and others went on using it. */
