@@ -6,6 +6,9 @@ import type { Member, Members } from './members.js';
 
 /** How long another node may take to answer. */
 const answerMs = 30_000;
+/** How often it is tried to send a blob to enough nodes, and after which time again. */
+const spreadTriesMax = 10;
+const spreadAgainMs = 500;
 /** How long a blob is kept that no document names yet. */
 const keepMs = 600_000;
 
@@ -25,11 +28,14 @@ export class BlobExchange {
 
   /** Resolves when a majority of the nodes has the blobs, this one among them. */
   async spread(digests: readonly string[]): Promise<void> {
-    const needed = Math.floor(this.members.count / 2);
-    if (needed === 0) return;
-    const others = this.members.others();
-    const sent = await Promise.allSettled(others.map((member) => this.#sendAll(member, digests)));
-    if (sent.filter(({ status }) => status === 'fulfilled').length >= needed) return;
+    // A node that has just started may not have been heard of.
+    for (let tries = 0; tries < spreadTriesMax; tries++) {
+      if (tries > 0) await this.runtime.sleep(spreadAgainMs);
+      const others = this.members.others();
+      const sent = await Promise.allSettled(others.map((member) => this.#sendAll(member, digests)));
+      const stored = sent.filter(({ status }) => status === 'fulfilled').length;
+      if (stored >= Math.floor(this.members.count / 2)) return;
+    }
     throw new Unavailable('Too few nodes could store the attachments; nothing was saved.');
   }
 

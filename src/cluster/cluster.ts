@@ -126,6 +126,7 @@ export class Cluster implements ClusterLink {
   /** Where others reach this node, if that was not given. */
   advertise(url: string): void {
     this.options.advertise ||= url;
+    this.#members.beat();
   }
 
   async start({ catalogue, cataloguePosition, lease, groups, blobs }: ClusterTargets): Promise<void> {

@@ -31,8 +31,8 @@ export class Members {
   start(): void {
     const { name } = this.options;
     this.#end = this.nats.listen(`${name}.nodes`, (text) => this.#hear(text));
-    this.#timer = this.runtime.setIdleRepeating(() => this.#beat(), beatMs);
-    this.#beat();
+    this.#timer = this.runtime.setIdleRepeating(() => this.beat(), beatMs);
+    this.beat();
   }
 
   stop(): void {
@@ -60,7 +60,8 @@ export class Members {
     return new Set([this.options.node, ...this.senders(), ...this.#seen.keys()]);
   }
 
-  #beat(): void {
+  /** Tells the others that this node is there. */
+  beat(): void {
     const { name, node, advertise } = this.options;
     this.nats.tell(`${name}.nodes`, JSON.stringify({ name: node, url: advertise }));
   }

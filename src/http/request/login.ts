@@ -14,6 +14,8 @@ export function checkLogin({ services: { config }, parts, method }: Exchange, us
   const exceptUp = config.boolean('chttpd/require_valid_user_except_for_up');
   if (!exceptUp && !config.boolean('chttpd/require_valid_user')) return;
   if (exceptUp && parts[0] === '_up') return;
+  // Nodes of a cluster have its secret in place of a login.
+  if (parts[0] === '_cluster_blobs') return;
   throw new RequestError('unauthorized', 'Authentication required.');
 }
 
