@@ -158,7 +158,9 @@ export class GroupLog implements Log<Command, Results> {
     const isBulk = command.type === 'edit' && command.edits.length > 1;
     const parts = isBulk ? divideEdits(command) : [command];
     const blobs = command.type === 'edit' ? [...(command.stored_blobs ?? [])] : [];
-    if (blobs.length > 0) await this.logs.route.spreadBlobs?.(blobs);
+    const { spreadBlobs } = this.logs.route;
+    // Commands with files wait for these; others, which are sent meanwhile, come before them.
+    if (blobs.length > 0 && spreadBlobs !== undefined) await spreadBlobs(blobs);
     const sent = parts.map((part) =>
       Promise.all(encodedPieces(part, nameUpload).map((bytes) => send(instance, bytes))),
     );
