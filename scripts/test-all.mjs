@@ -4,6 +4,7 @@
 //   kills      servers that are killed, three times as often as in npm test
 //   encoded    every command encoded and decoded before it is applied, as between machines
 //   groups     databases of three groups, or of as many as they have shards
+//   cluster    three nodes on a NATS server (*.cluster.test.ts), which is installed where that is possible
 //   browser    the admin page in a real browser (*.browser.test.ts)
 //   node22 …   behaviour on the other supported versions of Node.js, from npm's `node` package
 //
@@ -14,6 +15,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { ensureBuilt, root } from './ensure-built.mjs';
 import { ensureChromium } from './ensure-chromium.mjs';
+import { ensureNats } from './ensure-nats.mjs';
 
 /** What clients see, without what takes long or does not depend on the configuration. */
 const behaviour = ['test/spec', 'test/golden', 'test/http', 'test/design', 'test/views', 'test/attachments'];
@@ -24,11 +26,14 @@ const writing = ['test/auth', 'test/crash', 'test/feeds', 'test/model', 'test/qu
 /** How much of a failed run is repeated at the end: scripts/test.mjs ends with what failed. */
 const endLength = 6_000;
 
+const withoutNats = 'there is no nats-server; on Debian: apt-get install nats-server';
+
 const configurations = [
   { name: 'plain', args: [] },
   { name: 'kills', args: ['test/crash'], env: { TUFFET_ALL_KILLS: '1' } },
   { name: 'encoded', args: [...behaviour, ...writing], env: { TUFFET_ENCODED_COMMANDS: '1' } },
   { name: 'groups', args: [...behaviour, ...writing], env: { TUFFET_GROUPS: '3' } },
+  { name: 'cluster', args: ['--cluster'], isMissing: () => !ensureNats() && withoutNats },
   { name: 'browser', args: ['--browser'] },
   ...['22', '24', '26'].map((version) => ({ name: `node${version}`, args: behaviour, version })),
 ];
@@ -42,8 +47,13 @@ ensureBuilt();
 ensureChromium();
 const lines = [];
 const failures = [];
-for (const { name, args, env, version } of configurations) {
+for (const { name, args, env, version, isMissing } of configurations) {
   if (!isWanted(name)) continue;
+  const missing = isMissing?.();
+  if (missing) {
+    lines.push(`${name}: not run, ${missing}`);
+    continue;
+  }
   const folder = version === undefined ? undefined : nodeFolder(version);
   if (folder === null) {
     lines.push(`${name}: not run, npm has no such version for this machine`);

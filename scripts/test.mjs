@@ -1,9 +1,8 @@
 // npm test [-- FILTER…]: runs the tests whose path or name holds one of the filters; all of them without a filter.
 //
-//   --long, --soak, --browser   run the *.long.test.ts (…) files in place of the others
-//   --rerun                     run each file that failed once more, alone, and print both outcomes; a file that passes
-//                               then counts as passed. Files with random interruptions are never run again: what one
-//                               seed has found is a failure.
+//   --long, --soak, --browser, --cluster   run the *.long.test.ts (…) files in place of the others
+//   --rerun   run each file that failed once more, alone, and print both outcomes; a file that passes then counts as
+//             passed. Files with random interruptions are never run again: what one seed has found is a failure.
 //
 // The failed tests are repeated at the end; the last line is "N passed, N failed".
 import { randomInt } from 'node:crypto';
@@ -14,9 +13,9 @@ import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { ensureBuilt, root } from './ensure-built.mjs';
 
-const kinds = ['long', 'soak', 'browser'];
+const kinds = ['long', 'soak', 'browser', 'cluster'];
 /** These files draw what they do by lot; a second run would be another test. */
-const neverRerun = ['test/crash/', 'test/model/', 'test/simulation/', 'test/long/faults.'];
+const neverRerun = ['test/crash/', 'test/model/', 'test/simulation/', 'test/long/faults.', 'test/cluster/faults.'];
 
 const args = process.argv.slice(2);
 const kind = kinds.find((each) => args.includes(`--${each}`));
