@@ -15,7 +15,13 @@ import { ensureBuilt, root } from './ensure-built.mjs';
 
 const kinds = ['long', 'soak', 'browser', 'cluster'];
 /** These files draw what they do by lot; a second run would be another test. */
-const neverRerun = ['test/crash/', 'test/model/', 'test/simulation/', 'test/long/faults.', 'test/cluster/faults.'];
+const neverRerun = [
+  'test/crash/',
+  'test/model/',
+  'test/simulation/',
+  'test/long/faults.',
+  'test/cluster/faults.',
+];
 
 const args = process.argv.slice(2);
 const kind = kinds.find((each) => args.includes(`--${each}`));

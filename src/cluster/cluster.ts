@@ -41,6 +41,7 @@ export class Cluster implements ClusterLink {
   readonly #blobs: BlobExchange;
   #timer: Timer | undefined;
   #currentMs: number;
+  #looking: Promise<boolean> | undefined;
   #wasOwner = false;
   /** Called when this node becomes the owner, or may be it no longer. */
   onOwnerChange: () => void = () => {};
@@ -215,16 +216,28 @@ export class Cluster implements ClusterLink {
       await new Promise<void>((resolve) => this.#waiting.add({ position, resolve }));
   }
 
+  /** Resolves when this node is known to be current with the catalogue; rejects where it is cut off. */
+  async whenCurrent(): Promise<void> {
+    if (!(await this.#look())) throw new Unavailable('This node is cut off from the cluster.');
+  }
+
+  /** Tells whether this node is current with the catalogue. Of several who ask at once, all get the same answer. */
+  #look(): Promise<boolean> {
+    return (this.#looking ??= this.#isCurrent().finally(() => (this.#looking = undefined)));
+  }
+
   /** While the servers elect a leader nothing is known, and reads go on. */
-  async #look(): Promise<void> {
+  async #isCurrent(): Promise<boolean> {
     const now = this.runtime.monotonicMs();
     if (this.#wasOwner !== this.isOwner) {
       this.#wasOwner = this.isOwner;
       this.onOwnerChange();
     }
-    if (!this.nats.isConnected) return;
+    if (!this.nats.isConnected) return false;
     const seq = this.#replicas.get('catalogue')?.seq ?? 0;
     const last = await this.nats.lastOf(`${this.options.name}-catalogue`).catch(() => seq);
-    if ((this.#replicas.get('catalogue')?.seq ?? 0) >= last) this.#currentMs = now;
+    if ((this.#replicas.get('catalogue')?.seq ?? 0) < last) return false;
+    this.#currentMs = now;
+    return true;
   }
 }

@@ -1,5 +1,4 @@
 import { fromBytes } from '../../base/bytes.js';
-import { Unavailable } from '../../base/errors.js';
 import type { Cluster } from '../../cluster/cluster.js';
 import type { Exchange } from '../exchange.js';
 
@@ -13,16 +12,18 @@ const always: ReadonlySet<string> = new Set([...local, '_membership', '_node']);
 
 /**
  * In a cluster, resolves when a request sees all that was acknowledged before it, if it is to. Undefined where there is
- * nothing to wait for. Throws where this node has not heard of the others for too long.
+ * nothing to wait for. Rejects where this node is cut off from the others.
  */
 export function whenFresh(exchange: Exchange): Promise<void> | undefined {
   const { cluster, config } = exchange.services;
   if (cluster === undefined) return undefined;
   const name = fromBytes(exchange.parts[0] ?? '');
   if (local.has(name)) return undefined;
-  if (cluster.isStale && !always.has(name)) throw new Unavailable('This node is cut off from the cluster.');
-  const wanted = exchange.header(readsHeader) ?? config.choice('cluster/reads');
-  return wanted === 'fresh' ? freshen(exchange, cluster, name) : undefined;
+  const isFresh = (exchange.header(readsHeader) ?? config.choice('cluster/reads')) === 'fresh';
+  // A busy node may not have had the time to find out.
+  if (cluster.isStale && !always.has(name))
+    return cluster.whenCurrent().then(() => (isFresh ? freshen(exchange, cluster, name) : undefined));
+  return isFresh ? freshen(exchange, cluster, name) : undefined;
 }
 
 /** The first stream has the accounts of users. */
