@@ -30,6 +30,7 @@ type StreamName = number | 'catalogue';
 /** How long this node may be behind the catalogue, or without a NATS server, before it refuses requests. */
 const staleMs = 3_000;
 const lookMs = 1_000;
+const pollMs = 20;
 
 /** The cluster, seen from one of its nodes: applies all streams, and sends commands to them. */
 export class Cluster implements ClusterLink {
@@ -236,7 +237,11 @@ export class Cluster implements ClusterLink {
     if (!this.nats.isConnected) return false;
     const seq = this.#replicas.get('catalogue')?.seq ?? 0;
     const last = await this.nats.lastOf(`${this.options.name}-catalogue`).catch(() => seq);
-    if ((this.#replicas.get('catalogue')?.seq ?? 0) < last) return false;
+    // What was written just now is on its way.
+    while ((this.#replicas.get('catalogue')?.seq ?? 0) < last) {
+      if (this.runtime.monotonicMs() - now > staleMs) return false;
+      await this.runtime.sleep(pollMs);
+    }
     this.#currentMs = now;
     return true;
   }
