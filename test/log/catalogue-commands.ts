@@ -54,8 +54,7 @@ function randomSettings(random: Random): Extract<CatalogueCommand, { type: 'set'
 /** The part of the catalogue that nodes share: the lists of databases, their marks and the counters. */
 const shared = ['a', 'd', 'e', 'm', 't'].map((start) => ({ start, end: prefixEnd(start) }));
 
-export const sharedContents = (store: Store): Entry[] =>
-  shared.flatMap((range) => [...store.entries(range)]);
+export const sharedContents = (store: Store): Entry[] => shared.flatMap((range) => [...store.entries(range)]);
 
 /** What a scene of the log of the catalogue has beside the log. */
 export const catalogueScene: Omit<LogScene<CatalogueCommand, CatalogueResults>, 'open'> = {
