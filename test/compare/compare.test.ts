@@ -21,7 +21,7 @@ const leftOut = new Set([
 ]);
 /** Also what CouchDB 3.4 does not have: `_auto_purge` and `_time_seq` are of 3.5, `_expiry` is Tuffet's own. */
 const leftOutBelow =
-  /^\/_(?:node|reshard|cluster_setup|search_analyze)|\/_(?:search|nouveau)|\/_partition\/.*(?:\/\*|_info)$|_view\/\*$|\/_(?:auto_purge|time_seq|expiry)$/;
+  /^\/_(?:node|reshard|cluster|search_analyze)|\/_(?:search|nouveau)|\/_partition\/.*(?:\/\*|_info)$|_view\/\*$|\/_(?:auto_purge|time_seq|expiry)$/;
 
 let reference: { url: string; close(): Promise<void> };
 let subject: { url: string; close(): Promise<void> };
