@@ -2,19 +2,23 @@ import type { Bytes } from '../base/bytes.js';
 import { Unavailable } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { Runtime, Timer } from '../base/runtime.js';
+import { StartupError } from '../base/startup-error.js';
+import type { BlobStore } from '../blobs/blob-store.js';
 import type { Appended } from '../log/log.js';
-import { StreamReplica, type StreamTarget } from '../log/stream-replica.js';
+import { StreamReplica } from '../log/stream-replica.js';
+import type { StreamTarget } from '../log/stream-target.js';
+import { StreamTruncated } from '../log/stream.js';
 import { encodeCatalogueCommand } from '../node/catalogue-codec.js';
 import type { Lease, LeaseCommand } from '../node/lease.js';
 import type { ClusterLink, ClusterTargets } from '../node/cluster-link.js';
 import { BlobExchange } from './blob-exchange.js';
-import { Members } from './members.js';
+import { Members, type Member } from './members.js';
 import type { NatsServers } from './nats-connection.js';
 import { Ownership } from './ownership.js';
+import { bringCopy } from './peer-copy.js';
+import { Trimming, type TrimOptions } from './trimming.js';
 
-export interface ClusterOptions {
-  /** What the names of its streams begin with. */
-  name: string;
+export interface ClusterOptions extends TrimOptions {
   node: string;
   /** Where other nodes reach this one. */
   advertise: string;
@@ -31,6 +35,8 @@ type StreamName = number | 'catalogue';
 const staleMs = 3_000;
 const lookMs = 1_000;
 const pollMs = 20;
+/** How long a node that has to copy the databases of another one waits for one. */
+const othersMs = 30_000;
 
 /** The cluster, seen from one of its nodes: applies all streams, and sends commands to them. */
 export class Cluster implements ClusterLink {
@@ -43,9 +49,13 @@ export class Cluster implements ClusterLink {
   #timer: Timer | undefined;
   #currentMs: number;
   #looking: Promise<boolean> | undefined;
+  #isStarted = false;
+  readonly #trimming: Trimming;
   #wasOwner = false;
   /** Called when this node becomes the owner, or may be it no longer. */
   onOwnerChange: () => void = () => {};
+  /** Called when this node runs and has to copy the databases of another one, since streams were trimmed. */
+  onTruncated: () => void = () => {};
 
   constructor(
     private readonly nats: NatsServers,
@@ -57,8 +67,16 @@ export class Cluster implements ClusterLink {
     const ask = (command: LeaseCommand): Promise<unknown> =>
       this.send('catalogue', encodeCatalogueCommand(command));
     this.#ownership = new Ownership(node, runtime, ask, () => this.onOwnerChange());
-    this.#members = new Members(nats, options, runtime, () => this.#replicas.get('catalogue')?.origins ?? []);
+    this.#members = new Members(
+      nats,
+      options,
+      runtime,
+      () => this.positions(),
+      () => this.#replicas.get('catalogue')?.origins ?? [],
+    );
     this.#blobs = new BlobExchange(this.#members, options, logger, runtime);
+    const isOwner = (): boolean => this.isOwner;
+    this.#trimming = new Trimming(this.#replicas, this.#members, nats, options, runtime, logger, isOwner);
     this.#currentMs = runtime.monotonicMs();
   }
 
@@ -146,14 +164,18 @@ export class Cluster implements ClusterLink {
       ),
     );
     await Promise.all(replicas.map((replica) => replica.whenCurrent()));
+    for (const { lost } of [first, ...replicas]) if (lost instanceof StreamTruncated) throw lost;
+    this.#isStarted = true;
     this.#ownership.start(lease);
     this.#timer = this.runtime.setIdleRepeating(() => void this.#look(), lookMs);
+    this.#trimming.start();
   }
 
   async stop(): Promise<void> {
+    this.#isStarted = false;
     this.#timer?.cancel();
+    this.#trimming.stop();
     this.#ownership.stop();
-    this.#members.stop();
     await Promise.all([...this.#replicas.values()].map((replica) => replica.stop()));
     this.#replicas.clear();
   }
@@ -161,7 +183,21 @@ export class Cluster implements ClusterLink {
   /** Ends for good. */
   async close(): Promise<void> {
     await this.stop();
+    this.#members.stop();
     await this.nats.close();
+  }
+
+  /** Brings the stores of another node into a folder. */
+  async copyTo(folder: string): Promise<void> {
+    this.#members.start();
+    const others = await this.#whenOthers();
+    await bringCopy(others, this.options.secret, folder, this.logger);
+  }
+
+  /** Brings the attachments that stores of another node name. */
+  async bringAll(store: BlobStore, digests: Iterable<string>): Promise<void> {
+    this.#blobs.store = store;
+    for (const digest of digests) await this.#blobs.bring([digest]);
   }
 
   get problem(): string | undefined {
@@ -178,9 +214,10 @@ export class Cluster implements ClusterLink {
     return this.#members.names();
   }
 
-  /** The last message of each stream that was taken. */
+  /** The last message of each stream that this node has on disk. */
   positions(): Record<string, number> {
-    return Object.fromEntries([...this.#replicas].map(([name, { seq }]) => [String(name), seq]));
+    const stored = [...this.#replicas].map(([name, { storedSeq }]) => [String(name), storedSeq]);
+    return Object.fromEntries(stored.filter(([, seq]) => seq !== undefined)) as Record<string, number>;
   }
 
   #replica(stream: StreamName): StreamReplica {
@@ -206,6 +243,9 @@ export class Cluster implements ClusterLink {
       timeoutMs,
       cataloguePosition: () => (isCatalogue ? 0 : this.#position),
       catalogueAt: (position) => this.#catalogueAt(position),
+      onLost: (error) => {
+        if (this.#isStarted && error instanceof StreamTruncated) this.onTruncated();
+      },
     });
     this.#replicas.set(stream, replica);
     replica.start();
@@ -244,5 +284,17 @@ export class Cluster implements ClusterLink {
     }
     this.#currentMs = now;
     return true;
+  }
+
+  /** Other nodes, as soon as one is heard of. */
+  async #whenOthers(): Promise<Member[]> {
+    for (let waitedMs = 0; waitedMs < othersMs; waitedMs += lookMs) {
+      const others = this.#members.others().filter(({ positions }) => positions['catalogue'] !== undefined);
+      if (others.length > 0) return others;
+      await this.runtime.sleep(lookMs);
+    }
+    throw new StartupError(
+      'The streams of the cluster have been trimmed, so this node has to copy the databases of another one; but none is there.',
+    );
   }
 }

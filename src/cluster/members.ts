@@ -9,6 +9,8 @@ export interface Member {
   name: string;
   /** Where it is reached. */
   url: string;
+  /** The last message of each stream, by its name, that it has on disk; absent for streams that it does not follow now. */
+  positions: Readonly<Record<string, number>>;
 }
 
 /**
@@ -17,6 +19,7 @@ export interface Member {
  */
 export class Members {
   readonly #seen = new Map<string, Member & { atMs: number }>();
+  readonly #startedMs: number;
   #timer: Timer | undefined;
   #end: (() => void) | undefined;
 
@@ -24,11 +27,16 @@ export class Members {
     private readonly nats: NatsServers,
     private readonly options: { name: string; node: string; advertise: string },
     private readonly runtime: Runtime,
+    /** Of this node. */
+    private readonly positions: () => Member['positions'],
     /** The names of the nodes that have ever sent something to the stream of the catalogue. */
     private readonly senders: () => readonly string[],
-  ) {}
+  ) {
+    this.#startedMs = runtime.monotonicMs();
+  }
 
   start(): void {
+    if (this.#timer !== undefined) return;
     const { name } = this.options;
     this.#end = this.nats.listen(`${name}.nodes`, (text) => this.#hear(text));
     this.#timer = this.runtime.setIdleRepeating(() => this.beat(), beatMs);
@@ -51,6 +59,23 @@ export class Members {
     return [...this.#seen.values()].filter(({ atMs, url }) => now - atMs < goneMs && url !== '');
   }
 
+  /**
+   * Up to which message of a stream all other nodes have it; undefined where one has not told. Nodes of which nothing was heard
+   * for so long don't count.
+   */
+  storedByAll(stream: string, absentMs: number): number | undefined {
+    const since = this.runtime.monotonicMs() - absentMs;
+    let lowest = Infinity;
+    for (const name of this.#known()) {
+      const seen = this.#seen.get(name);
+      if (name === this.options.node || (seen?.atMs ?? this.#startedMs) < since) continue;
+      const position = seen?.positions[stream];
+      if (position === undefined) return undefined;
+      lowest = Math.min(lowest, position);
+    }
+    return lowest;
+  }
+
   /** How many nodes are known, with this one. */
   get count(): number {
     return this.#known().size;
@@ -63,14 +88,15 @@ export class Members {
   /** Tells the others that this node is there. */
   beat(): void {
     const { name, node, advertise } = this.options;
-    this.nats.tell(`${name}.nodes`, JSON.stringify({ name: node, url: advertise }));
+    const positions = this.positions();
+    this.nats.tell(`${name}.nodes`, JSON.stringify({ name: node, url: advertise, positions }));
   }
 
   #hear(text: string): void {
     try {
-      const { name, url } = JSON.parse(text) as Partial<Member>;
+      const { name, url, positions = {} } = JSON.parse(text) as Partial<Member>;
       if (typeof name !== 'string' || typeof url !== 'string' || name === this.options.node) return;
-      this.#seen.set(name, { name, url, atMs: this.runtime.monotonicMs() });
+      this.#seen.set(name, { name, url, positions, atMs: this.runtime.monotonicMs() });
     } catch {
       // Not one of ours.
     }

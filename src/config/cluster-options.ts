@@ -28,6 +28,18 @@ export const clusterOptions = {
     600_000,
     'Milliseconds that a write waits for the log; then the answer is 503.',
   ),
+  'cluster/absent_ms': integer(
+    86_400_000,
+    1_000,
+    Number.MAX_SAFE_INTEGER,
+    'Milliseconds after which messages are no longer kept for a node of which nothing was heard; when it is back, it copies the databases of another one.',
+  ),
+  'cluster/trim_messages': integer(
+    1_000,
+    1,
+    1_000_000_000,
+    'Messages that all nodes have applied before these are removed from a stream.',
+  ),
   'cluster/allow_unsafe_log': boolean(
     false,
     'Accept NATS servers that do not flush each message to disk: for tests. Read at start.',

@@ -4,35 +4,9 @@ import type { Logger } from '../base/logger.js';
 import type { Runtime } from '../base/runtime.js';
 import { decodeBatch, type Batch } from './batch-codec.js';
 import { StreamWriter, type Sent } from './stream-writer.js';
-import { firstHead, isNew, nextHead, type StreamHead, type StreamPlace } from './stream-place.js';
-import { StreamLost, type Stream, type StreamMessage } from './stream.js';
-
-/** What became of a command: its result, or why it was rejected, as on every replica. */
-export type Outcome = { result: unknown } | { rejected: Error };
-
-/** The commands of a message, and the heads of the stream before and behind it. */
-export interface Delivery {
-  before: StreamHead;
-  after: StreamHead;
-  commands: readonly Bytes[];
-}
-
-/** The stores that a stream is applied to. */
-export interface StreamTarget {
-  /** The earliest place that one of the stores is at; undefined where none has begun. */
-  place(): StreamPlace | undefined;
-  /** Forgets what is known of the stores, and looks at them again: something was refused. */
-  reload(): void;
-  /** Notes the beginning of the stream, on disk. */
-  begin(head: StreamHead): Promise<void>;
-  /**
-   * Applies commands, as soon as all that they need is there. Gives a promise for each, which resolves when its effects are on
-   * disk, and rejects where the command has not been applied; undefined for those that were applied before.
-   */
-  apply(delivery: Delivery): Promise<(Promise<Outcome> | undefined)[]>;
-  /** Notes a head in the stores that have not noted it with a command. */
-  advance(head: StreamHead): void;
-}
+import { firstHead, isNew, nextHead, type StreamHead } from './stream-place.js';
+import type { Outcome, StreamTarget } from './stream-target.js';
+import { StreamLost, StreamTruncated, type Stream, type StreamMessage } from './stream.js';
 
 export interface ReplicaOptions {
   stream: Stream;
@@ -46,6 +20,8 @@ export interface ReplicaOptions {
   cataloguePosition(): number;
   /** Resolves when this node has applied the catalogue up to there. */
   catalogueAt(position: number): Promise<void>;
+  /** The stream cannot be followed any more. */
+  onLost?(error: StreamLost): void;
 }
 
 /** Commands that are applied and not known to be on disk, before the next message is taken. */
@@ -69,6 +45,8 @@ export class StreamReplica {
   #failure: unknown;
   #lost: Error | undefined;
   #sinceAdvance = 0;
+  /** Whether the head is that of the stores, or will be when all that was taken is applied. */
+  #isFollowing = false;
   /** Where the stream ended when it was looked at. */
   #end = Infinity;
   #running: Promise<void> | undefined;
@@ -102,6 +80,16 @@ export class StreamReplica {
   /** The last message that was taken from the stream. */
   get seq(): number {
     return this.#head.seq;
+  }
+
+  /** Up to there messages are not needed by this node any more. */
+  get storedSeq(): number | undefined {
+    return this.#isFollowing ? this.options.target.storedSeq() : undefined;
+  }
+
+  /** Notes in the stores that have not been concerned by the last messages that these are applied. */
+  advance(): void {
+    if (this.#isFollowing && this.#failure === undefined) this.options.target.advance(this.#head);
   }
 
   /** The names of all nodes that have ever sent something. */
@@ -157,6 +145,7 @@ export class StreamReplica {
   /** Writing would build on another history than that of the other nodes. */
   #giveUp(error: StreamLost): void {
     this.#lost = error;
+    this.options.onLost?.(error);
     this.options.logger.error({ err: error }, 'this node takes no writes for the databases of a stream');
     this.#writer.stop(new Unavailable(`This node cannot write: ${error.message}.`));
     this.#resolveCurrent();
@@ -175,21 +164,26 @@ export class StreamReplica {
     else {
       if (place.head.epoch !== info.epoch) throw new StreamLost(stream.name, 'it was created anew');
       if (info.last < place.head.seq) throw new StreamLost(stream.name, 'its last messages are lost');
-      if (info.first > place.head.seq + 1) throw truncated(stream);
+      if (info.first > place.head.seq + 1) throw new StreamTruncated(stream.name);
       this.#head = place.head;
     }
     this.#note(this.#head);
     this.#end = Math.min(this.#end, info.last);
-    this.#checkCurrent();
-    for await (const message of stream.read(this.#head.seq, this.#following.signal)) {
-      await this.#take(message);
-      if (this.#failure !== undefined) break;
+    this.#isFollowing = true;
+    try {
+      this.#checkCurrent();
+      for await (const message of stream.read(this.#head.seq, this.#following.signal)) {
+        await this.#take(message);
+        if (this.#failure !== undefined) break;
+      }
+    } finally {
+      this.#isFollowing = false;
     }
     if (this.#failure !== undefined) throw this.#failure as Error;
   }
 
   async #begin(epoch: string, first: number): Promise<void> {
-    if (first > 1) throw truncated(this.options.stream);
+    if (first > 1) throw new StreamTruncated(this.options.stream.name);
     this.#head = firstHead(epoch);
     await this.options.target.begin(this.#head);
   }
@@ -197,7 +191,8 @@ export class StreamReplica {
   async #take({ seq, bytes }: StreamMessage): Promise<void> {
     const { stream, target, catalogueAt } = this.options;
     const head = this.#head;
-    if (seq !== head.seq + 1) throw new StreamLost(stream.name, `message ${head.seq + 1} is missing`);
+    if (seq > head.seq + 1) throw new StreamTruncated(stream.name);
+    if (seq < head.seq + 1) throw new StreamLost(stream.name, `it has another message ${seq}`);
     const batch = decodeBatch(bytes);
     this.#check(batch);
     const isRepeated = !isNew(head.origins.get(batch.origin.name), batch.origin);
@@ -283,8 +278,6 @@ function answer(outcome: Outcome, sent: Sent | undefined): void {
   if ('result' in outcome) sent?.resolve(outcome.result);
   else sent?.reject(outcome.rejected);
 }
-
-const truncated = ({ name }: Stream): StreamLost => new StreamLost(name, 'it no longer has what follows');
 
 const appliedBefore = (): Unavailable =>
   new Unavailable('The write was applied, but its result is not known any more.');

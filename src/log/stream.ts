@@ -37,3 +37,10 @@ export class StreamLost extends Error {
     this.name = 'StreamLost';
   }
 }
+
+/** The next messages for a replica were removed from the stream: it has to copy the databases of another one. */
+export class StreamTruncated extends StreamLost {
+  constructor(stream: string) {
+    super(stream, 'messages that this node has not applied are removed from it');
+  }
+}

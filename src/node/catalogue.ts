@@ -236,6 +236,11 @@ export class Catalogue {
     this.onChange(name);
   }
 
+  /** Writes a copy of what is stored now into an empty folder. */
+  async copyTo(folder: string): Promise<void> {
+    await this.store.copyTo(folder);
+  }
+
   async close(): Promise<void> {
     await this.#commits.whenIdle();
     await this.store.close();

@@ -2,7 +2,7 @@ import type { Bytes } from '../base/bytes.js';
 import type { BlobStore } from '../blobs/blob-store.js';
 import type { Appended } from '../log/log.js';
 import type { Lease, LeaseCommand } from './lease.js';
-import type { StreamTarget } from '../log/stream-replica.js';
+import type { StreamTarget } from '../log/stream-target.js';
 
 /** What the databases of a node need of the cluster that it belongs to. */
 export interface ClusterLink {

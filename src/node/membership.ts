@@ -6,6 +6,7 @@ import type { CommandRoute } from '../shard/group-log.js';
 import type { CatalogueCommand } from './catalogue-commands.js';
 import type { Catalogue } from './catalogue.js';
 import type { ClusterLink } from './cluster-link.js';
+import { copyStores } from './copy-stores.js';
 import { CatalogueTarget, GroupsTarget } from './stream-targets.js';
 import type { Volumes } from './volumes.js';
 
@@ -22,6 +23,7 @@ interface NodeParts {
 export class Membership {
   #cluster: ClusterLink | undefined;
   #catalogue: Catalogue | undefined;
+  #volumes: Volumes | undefined;
   /** Where commands of groups go. */
   readonly route: CommandRoute = {};
 
@@ -41,6 +43,12 @@ export class Membership {
   /** The name of a database, which may be one that this node has not opened. */
   nameOf(instance: number): string | undefined {
     return this.#catalogue?.home(instance)?.name;
+  }
+
+  /** The stores of this node, for another node of its cluster; each is copied into the folder first. */
+  copy(folder: string): AsyncIterable<Buffer> {
+    if (this.#catalogue === undefined || this.#volumes === undefined) throw notFound('missing');
+    return copyStores(this.#catalogue, this.#volumes, folder);
   }
 
   /** The stream that a new database is placed in. */
@@ -64,6 +72,7 @@ export class Membership {
       );
     this.#cluster = cluster;
     this.#catalogue = catalogue;
+    this.#volumes = volumes;
     const { log } = catalogue;
     log.send = (command) => cluster.send('catalogue', command);
     log.onApplied = (entries) => this.#applied(cluster, entries, parts);

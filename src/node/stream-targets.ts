@@ -1,7 +1,7 @@
 import { notFound } from '../base/errors.js';
 import type { Bytes } from '../base/bytes.js';
 import type { StreamHead, StreamPlace } from '../log/stream-place.js';
-import type { Delivery, Outcome, StreamTarget } from '../log/stream-replica.js';
+import type { Delivery, Outcome, StreamTarget } from '../log/stream-target.js';
 import { decodeCommand } from '../shard/command-codec.js';
 import type { Command } from '../shard/commands.js';
 import type { PlacedSteps } from '../shard/placed-steps.js';
@@ -27,6 +27,11 @@ export class GroupsTarget implements StreamTarget {
 
   reload(): void {
     for (const steps of this.#steps()) steps.reload();
+  }
+
+  storedSeq(): number | undefined {
+    const stored = this.#steps().flatMap(({ storedSeq }) => storedSeq ?? []);
+    return stored.length === 0 ? undefined : Math.min(...stored);
   }
 
   async begin(head: StreamHead): Promise<void> {
@@ -80,6 +85,10 @@ export class CatalogueTarget implements StreamTarget {
 
   reload(): void {
     this.catalogue.steps.reload();
+  }
+
+  storedSeq(): number | undefined {
+    return this.catalogue.steps.storedSeq;
   }
 
   async begin(head: StreamHead): Promise<void> {

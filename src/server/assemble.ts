@@ -19,6 +19,7 @@ import { validationGate } from '../design/validate-docs.js';
 import { AutoPurge } from '../documents/auto-purge.js';
 import { BatchWrites } from '../documents/batch-writes.js';
 import { partitionedDesignGate, partitionSizeGate } from '../documents/partition-info.js';
+import { StreamTruncated } from '../log/stream.js';
 import { Compression } from '../http/answer/compression.js';
 import { ProxyAndCorsPolicy } from '../http/answer/proxy-and-cors-policy.js';
 import { MemoryBudgets } from '../http/connection/memory-budgets.js';
@@ -30,6 +31,7 @@ import { AutoDivision } from '../node/auto-division.js';
 import { checkStores } from '../node/check-stores.js';
 import type { DataFolder } from '../node/data-folder.js';
 import { DatabaseRegistry } from '../node/database-registry.js';
+import { installCopy } from '../node/received-copy.js';
 import { sweepOrphans } from '../node/sweep-blobs.js';
 import { Uuids } from '../node/uuids.js';
 import { Expiry } from '../query/expiry.js';
@@ -37,7 +39,11 @@ import type { ScriptHost } from '../script/script-host.js';
 import type { Store } from '../storage/store.js';
 import { BackgroundIndexing, fillIndexes } from '../views/background-indexing.js';
 import { soon } from './calls.js';
+import { copyFromPeer } from './clustering.js';
 import { guardReplications, makeReplicator } from './replicating.js';
+
+/** How often a start copies the stores of another node: the streams may have been trimmed again meanwhile. */
+const copiesMax = 3;
 
 /** Where data is kept. */
 export interface StoreSource {
@@ -152,11 +158,31 @@ function servicesFor(
   };
 }
 
+/** Opens the stores of this server; where they are too old to continue from the streams of a cluster, those of another node. */
 async function openStores(
+  foundation: Foundation,
+  users: { accounts: Accounts; gate: UsersGate },
+): Promise<DatabaseRegistry> {
+  const { cluster, folder, stores } = foundation;
+  for (let copies = 0; ; copies++) {
+    try {
+      return await openOnce(foundation, users);
+    } catch (error) {
+      const mayCopy = cluster !== undefined && folder !== undefined && copies < copiesMax;
+      if (!(error instanceof StreamTruncated) || !mayCopy) throw error;
+      await copyFromPeer(cluster, folder, () => stores.openBlobs());
+    }
+  }
+}
+
+async function openOnce(
   { runtime, config, logger, folder, scripts, stores, cluster }: Foundation,
   users: { accounts: Accounts; gate: UsersGate },
 ): Promise<DatabaseRegistry> {
-  if (folder !== undefined) await checkStores(folder, logger, runtime);
+  if (folder !== undefined) {
+    await installCopy(folder);
+    await checkStores(folder, logger, runtime);
+  }
   const registry = new DatabaseRegistry(
     config,
     logger,
@@ -185,7 +211,10 @@ async function openStores(
   new AutoDivision(registry);
   new AutoPurge(registry);
   new Expiry(registry);
-  await registry.join(cluster);
+  await registry.join(cluster).catch(async (error: unknown) => {
+    await registry.close();
+    throw error;
+  });
   await setUp(registry, config);
   new UserDatabases(registry, config, logger);
   sweepOrphans(registry).then(

@@ -2,8 +2,11 @@ import { createHash } from 'node:crypto';
 import type { Logger } from '../base/logger.js';
 import type { Runtime } from '../base/runtime.js';
 import { StartupError } from '../base/startup-error.js';
+import type { BlobStore } from '../blobs/blob-store.js';
 import type { Cluster } from '../cluster/cluster.js';
 import type { Config } from '../config/config.js';
+import type { DataFolder } from '../node/data-folder.js';
+import { acceptCopy, incomingFolder, prepareCopy } from '../node/received-copy.js';
 
 /** The first version of the NATS server that can flush each message before it confirms it. */
 const safeVersion = [2, 10];
@@ -41,8 +44,26 @@ export async function openCluster(
     streams: config.number('cluster/streams'),
     replicas: config.number('cluster/replicas'),
     timeoutMs: () => config.number('cluster/write_timeout_ms'),
+    absentMs: () => config.number('cluster/absent_ms'),
+    trimMessages: () => config.number('cluster/trim_messages'),
   };
   return new Cluster(nats, options, runtime, logger);
+}
+
+/**
+ * Replaces the stores of this node by those of another one, and fetches their attachments. To be called when nothing of the
+ * folder is in use.
+ */
+export async function copyFromPeer(
+  cluster: Cluster,
+  folder: DataFolder,
+  openBlobs: () => Promise<BlobStore>,
+): Promise<void> {
+  await cluster.copyTo(incomingFolder(folder));
+  const named = await prepareCopy(folder);
+  const blobs = await openBlobs();
+  await cluster.bringAll(blobs, named).finally(() => blobs.close());
+  await acceptCopy(folder);
 }
 
 /** Nodes of a cluster accept each other's cookies. */

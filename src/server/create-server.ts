@@ -12,11 +12,11 @@ import { Config } from '../config/config.js';
 import { HttpServer } from '../http/connection/http-server.js';
 import type { Services } from '../http/services.js';
 import { DataFolder } from '../node/data-folder.js';
-import { assemble, type StoreSource } from './assemble.js';
-import type { Cluster } from '../cluster/cluster.js';
+import { assemble, type Assembly, type StoreSource } from './assemble.js';
 import { once } from './calls.js';
 import { cookieSecret, openCluster } from './clustering.js';
 import { openLog, type Log } from './logging.js';
+import { OwnedReplications } from './owned-replications.js';
 import { Restarting } from './restarting.js';
 import { Scripting } from './scripting.js';
 import { configOptions, type ServerOptions } from './server-options.js';
@@ -76,7 +76,7 @@ async function start(
   reportConfig(config, logger, runtime, await hashPlainAdmins(config, hasher));
   const scripting = new Scripting(runtime, config, logger);
   const cluster = await openCluster(config, logger, runtime);
-  const assembly = await assemble(
+  const assembly: Assembly = await assemble(
     {
       ...{ runtime, config, logger, folder, hasher },
       scripts: scripting.host,
@@ -88,11 +88,18 @@ async function start(
       // What is only in memory has nothing to be opened again from.
       restart: () => (folder === undefined ? services.batches.flush() : restarting.restart()),
     },
-  );
+  ).catch(async (error: unknown) => {
+    await cluster?.close();
+    throw error;
+  });
   const { services } = assembly;
   const { replicator } = services;
   const server = new HttpServer(services);
-  const restarting = new Restarting(services, assembly.openRegistry, server.admission);
+  const replications = new OwnedReplications(replicator, cluster, logger);
+  const restarting = new Restarting(services, assembly.openRegistry, server.admission, () =>
+    replications.start(),
+  );
+  if (cluster !== undefined) cluster.onTruncated = () => void restarting.restart().catch(() => undefined);
   const shutDown = async (): Promise<void> => {
     await assembly.shutDown();
     await cluster?.close();
@@ -105,7 +112,7 @@ async function start(
     throw error;
   });
   cluster?.advertise(urls.url);
-  await startReplicator(replicator, cluster, logger);
+  await replications.start();
   logger.notice({ ...urls, data: folder?.folder ?? null }, 'listening');
   const started = runtime.monotonicMs();
   return {
@@ -123,30 +130,6 @@ async function start(
       log.close?.();
     }),
   };
-}
-
-/** In a cluster, one node runs the replications of documents. */
-async function startReplicator(
-  replicator: Services['replicator'],
-  cluster: Cluster | undefined,
-  logger: Logger,
-): Promise<void> {
-  if (cluster === undefined) return await replicator.start();
-  let isRunning = false;
-  let work: Promise<void> = Promise.resolve();
-  const follow = async (): Promise<void> => {
-    const { isOwner } = cluster;
-    if (isOwner === isRunning) return;
-    isRunning = isOwner;
-    await (isOwner ? replicator.start() : replicator.pause());
-  };
-  cluster.onOwnerChange = () => {
-    work = work
-      .then(follow)
-      .catch((error: unknown) => logger.error({ err: error }, 'starting or ending replications failed'));
-  };
-  cluster.onOwnerChange();
-  await work;
 }
 
 /** The stores of a data folder, or of a server that keeps everything in memory. */

@@ -15,6 +15,8 @@ export class Restarting {
     private readonly services: Services,
     private readonly openRegistry: () => Promise<DatabaseRegistry>,
     private readonly admission: Admission,
+    /** Starts replications, unless another node runs them. */
+    private readonly startReplicator: () => Promise<void>,
   ) {}
 
   /** Of several who ask for it at once, all get the same one. */
@@ -49,6 +51,6 @@ export class Restarting {
     } finally {
       admission.resume();
     }
-    await services.replicator.start();
+    await this.startReplicator();
   }
 }

@@ -9,7 +9,7 @@ import {
   type StreamHead,
   type StreamPlace,
 } from '../log/stream-place.js';
-import type { Delivery, Outcome } from '../log/stream-replica.js';
+import type { Delivery, Outcome } from '../log/stream-target.js';
 import { unfinished, type GroupCommit } from '../storage/group-commit.js';
 import type { Overlay } from '../storage/overlay.js';
 
@@ -45,6 +45,12 @@ export class PlacedSteps {
 
   get place(): StreamPlace | undefined {
     return this.#place;
+  }
+
+  /** The last message that is on disk as a whole; undefined where the stream does not concern the store yet. */
+  get storedSeq(): number | undefined {
+    const bytes = this.stored();
+    return bytes === undefined ? undefined : decodePlace(bytes).head.seq;
   }
 
   /** Looks at the store again, where something was refused and nothing is under way. */

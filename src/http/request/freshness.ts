@@ -6,7 +6,7 @@ import type { Exchange } from '../exchange.js';
 const readsHeader = 'x-tuffet-reads';
 
 /** What depends on this node alone: how it is, and what others ask it. */
-const local: ReadonlySet<string> = new Set(['', '_up', '_cluster_blobs', '_utils']);
+const local: ReadonlySet<string> = new Set(['', '_up', '_cluster_blobs', '_cluster_copy', '_utils']);
 /** What a node answers even if it is cut off from the others. */
 const always: ReadonlySet<string> = new Set([...local, '_membership', '_node']);
 

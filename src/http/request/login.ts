@@ -15,7 +15,7 @@ export function checkLogin({ services: { config }, parts, method }: Exchange, us
   if (!exceptUp && !config.boolean('chttpd/require_valid_user')) return;
   if (exceptUp && parts[0] === '_up') return;
   // Nodes of a cluster have its secret in place of a login.
-  if (parts[0] === '_cluster_blobs') return;
+  if (parts[0] === '_cluster_blobs' || parts[0] === '_cluster_copy') return;
   throw new RequestError('unauthorized', 'Authentication required.');
 }
 

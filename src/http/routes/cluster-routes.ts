@@ -16,6 +16,7 @@ export const clusterRoutes: readonly ServerRoute[] = [
     access: 'public',
     methods: { GET: getBlob, PUT: putBlob },
   },
+  { path: '/_cluster_copy', allow: 'GET', access: 'public', methods: { GET: getCopy } },
 ];
 
 async function getBlob(exchange: Exchange): Promise<void> {
@@ -30,6 +31,15 @@ async function getBlob(exchange: Exchange): Promise<void> {
   if (reader === undefined) throw notFound('missing');
   exchange.head(200, { 'Content-Type': 'application/octet-stream', 'Content-Length': reader.length });
   await pipeline(Readable.from(reader), exchange.response);
+}
+
+/** The stores of this node, for one that cannot continue from the streams. */
+async function getCopy(exchange: Exchange): Promise<void> {
+  clusterOf(exchange);
+  const { registry, spoolFolder } = exchange.services;
+  const copy = registry.membership.copy(spoolFolder);
+  exchange.head(200, { 'Content-Type': 'application/octet-stream' });
+  await pipeline(Readable.from(copy), exchange.response);
 }
 
 async function putBlob(exchange: Exchange): Promise<void> {
