@@ -31,7 +31,7 @@ export const clusterOptions = {
   'cluster/absent_ms': integer(
     86_400_000,
     1_000,
-    Number.MAX_SAFE_INTEGER,
+    31_536_000_000,
     'Milliseconds after which messages are no longer kept for a node of which nothing was heard; when it is back, it copies the databases of another one.',
   ),
   'cluster/trim_messages': integer(

@@ -85,9 +85,14 @@ describe('streams are trimmed', skipWithoutNats, async () => {
     await compare(b);
   });
 
-  test('a node that was paused for so long does so by itself', async () => {
+  test('a node that was cut off for so long does so by itself', async () => {
     c.log = '';
     c.process.kill('SIGSTOP');
+    // Its connection would go on receiving.
+    await nats.kill();
+    await nats.run();
+    await until(async () => [201, 409].includes((await a.client.put(`/db/d${count}`, {})).status));
+    count++;
     await write(20);
     const { last } = await state('1');
     await until(async () => {
