@@ -191,7 +191,7 @@ export class Cluster implements ClusterLink {
   async copyTo(folder: string): Promise<void> {
     this.#members.start();
     const others = await this.#whenOthers();
-    await bringCopy(others, this.options.secret, folder, this.logger);
+    await bringCopy(others, this.options.secret, folder, this.logger, this.runtime);
   }
 
   /** Brings the attachments that stores of another node name. */

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Logger } from '../base/logger.js';
+import type { Runtime, Timer } from '../base/runtime.js';
 import { StartupError } from '../base/startup-error.js';
 import { copyEnd, type CopiedFile } from '../node/copy-stores.js';
 import { secretHeader } from './blob-exchange.js';
@@ -19,12 +20,13 @@ export async function bringCopy(
   secret: string,
   folder: string,
   logger: Logger,
+  runtime: Runtime,
 ): Promise<void> {
   for (const { name, url } of others) {
     logger.notice({ node: name }, 'copying the databases of another node');
     try {
       fs.rmSync(folder, { recursive: true, force: true });
-      await receive(new URL(copyPath, url), secret, folder);
+      await receive(new URL(copyPath, url), secret, folder, runtime);
       return;
     } catch (error) {
       logger.warn({ err: error, node: name }, 'the databases of a node could not be copied');
@@ -33,18 +35,23 @@ export async function bringCopy(
   throw new StartupError('The databases could not be copied from any other node.');
 }
 
-async function receive(url: URL, secret: string, folder: string): Promise<void> {
+async function receive(url: URL, secret: string, folder: string, runtime: Runtime): Promise<void> {
   const silence = new AbortController();
-  const timer = setTimeout(() => silence.abort(new Error('the other node sends nothing')), silenceMs);
+  const wait = (): Timer =>
+    runtime.setTimer(() => silence.abort(new Error('the other node sends nothing')), silenceMs);
+  let timer = wait();
   try {
     const answer = await fetch(url, { headers: { [secretHeader]: secret }, signal: silence.signal });
     if (answer.status !== 200 || answer.body === null)
       throw new Error(`another node answered ${answer.status}`);
-    const source = new Source(answer.body, () => timer.refresh());
+    const source = new Source(answer.body, () => {
+      timer.cancel();
+      timer = wait();
+    });
     for (let file = await source.describe(); file !== undefined; file = await source.describe())
       await save(path.join(folder, file.name), source.take(file.bytes));
   } finally {
-    clearTimeout(timer);
+    timer.cancel();
   }
 }
 

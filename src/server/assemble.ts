@@ -91,7 +91,10 @@ export async function assemble(
   authenticator.upgrade = new HashUpgrade(config, accounts, registry, logger);
   const services: Services = {
     ...servicesFor(foundation, registry, authenticator),
-    registry: await openRegistry(),
+    registry: await openRegistry().catch(async (error: unknown) => {
+      await foundation.cluster?.close();
+      throw error;
+    }),
     ...(foundation.cluster && { cluster: foundation.cluster }),
     ...controls,
   };

@@ -12,7 +12,7 @@ import { Config } from '../config/config.js';
 import { HttpServer } from '../http/connection/http-server.js';
 import type { Services } from '../http/services.js';
 import { DataFolder } from '../node/data-folder.js';
-import { assemble, type Assembly, type StoreSource } from './assemble.js';
+import { assemble, type StoreSource } from './assemble.js';
 import { once } from './calls.js';
 import { cookieSecret, openCluster } from './clustering.js';
 import { openLog, type Log } from './logging.js';
@@ -76,30 +76,23 @@ async function start(
   reportConfig(config, logger, runtime, await hashPlainAdmins(config, hasher));
   const scripting = new Scripting(runtime, config, logger);
   const cluster = await openCluster(config, logger, runtime);
-  const assembly: Assembly = await assemble(
+  const assembly = await assemble(
     {
-      ...{ runtime, config, logger, folder, hasher },
+      ...{ runtime, config, logger, folder, hasher, cluster },
       scripts: scripting.host,
       stores: storesOf(folder, scripting, runtime),
-      cluster,
     },
     {
       reload: () => reload(services, () => server.reload()),
       // What is only in memory has nothing to be opened again from.
       restart: () => (folder === undefined ? services.batches.flush() : restarting.restart()),
     },
-  ).catch(async (error: unknown) => {
-    await cluster?.close();
-    throw error;
-  });
+  );
   const { services } = assembly;
   const { replicator } = services;
   const server = new HttpServer(services);
   const replications = new OwnedReplications(replicator, cluster, logger);
-  const restarting = new Restarting(services, assembly.openRegistry, server.admission, () =>
-    replications.start(),
-  );
-  if (cluster !== undefined) cluster.onTruncated = () => void restarting.restart().catch(() => undefined);
+  const restarting = new Restarting(assembly, server.admission, replications);
   const shutDown = async (): Promise<void> => {
     await assembly.shutDown();
     await cluster?.close();

@@ -1,6 +1,6 @@
-import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Admission } from '../http/connection/admission.js';
-import type { Services } from '../http/services.js';
+import type { Assembly } from './assemble.js';
+import type { OwnedReplications } from './owned-replications.js';
 
 /** How long requests under way may go on before the stores are closed under them. */
 const settleMs = 2_000;
@@ -12,12 +12,15 @@ export class Restarting {
   #waiting = 0;
 
   constructor(
-    private readonly services: Services,
-    private readonly openRegistry: () => Promise<DatabaseRegistry>,
+    private readonly assembly: Assembly,
     private readonly admission: Admission,
-    /** Starts replications, unless another node runs them. */
-    private readonly startReplicator: () => Promise<void>,
-  ) {}
+    private readonly replications: OwnedReplications,
+  ) {
+    const { services } = assembly;
+    // Opening the stores again makes them a copy of another node's.
+    if (services.cluster !== undefined)
+      services.cluster.onTruncated = () => void services.restart().catch(() => undefined);
+  }
 
   /** Of several who ask for it at once, all get the same one. */
   async restart(): Promise<void> {
@@ -35,7 +38,8 @@ export class Restarting {
   }
 
   async #reopen(): Promise<void> {
-    const { services, admission } = this;
+    const { admission } = this;
+    const { services, openRegistry } = this.assembly;
     // Replications are clients too, perhaps of this very server.
     await services.replicator.pause();
     admission.pause();
@@ -44,13 +48,13 @@ export class Restarting {
       await admission.settled(() => this.#waiting, settleMs);
       await services.batches.flush();
       await services.registry.close();
-      services.registry = await this.openRegistry();
+      services.registry = await openRegistry();
     } catch (error) {
       services.logger.error({ err: error }, 'opening the data folder again failed');
       throw error;
     } finally {
       admission.resume();
     }
-    await this.startReplicator();
+    await this.replications.start();
   }
 }

@@ -35,8 +35,7 @@ describe('streams are trimmed', skipWithoutNats, async () => {
   const isTrimmedTo = async (stream: string, seq: number): Promise<boolean> =>
     (await state(stream)).first >= seq;
   const write = async (docs: number): Promise<void> => {
-    for (let n = 0; n < docs; n++)
-      assert.equal((await a.client.put(`/db/d${count++}`, { n })).status, 201);
+    for (let n = 0; n < docs; n++) assert.equal((await a.client.put(`/db/d${count++}`, { n })).status, 201);
   };
 
   test('up to what all nodes have on disk, and no further while one is away', async () => {
