@@ -13,11 +13,12 @@ import { SearchBatch } from './search-batch.js';
 
 /**
  * Rows gathered before they are written: half of what the trees hold, within these bounds. Each batch touches most leaves of a tree
- * whose keys come in no order, so larger trees want larger batches; so do search indexes, as texts have many words in
- * common. And the longest time that rows wait.
+ * whose keys come in no order, so larger trees want larger batches. And the longest time that rows wait.
  */
 const gatheredBytesMin = 12 * 1024 * 1024;
 const gatheredBytesMax = 48 * 1024 * 1024;
+/** The same for search indexes, which take several times as much memory while a batch is applied. */
+const gatheredBytesSearch = 24 * 1024 * 1024;
 /** Enough while other indexes are filled, too. */
 const gatheredBytesShared = 4 * 1024 * 1024;
 const gatheredMs = 10_000;
@@ -213,7 +214,7 @@ export class IndexPass {
   #enough(): number {
     // A commit holds up those of other indexes.
     if (this.options.hasOthers()) return gatheredBytesShared;
-    if (this.group.every(({ isSearch }) => isSearch)) return gatheredBytesMax;
+    if (this.group.every(({ isSearch }) => isSearch)) return gatheredBytesSearch;
     const held = this.group.reduce((sum, { state }) => sum + state.tree.bytes, 0);
     return Math.min(gatheredBytesMax, Math.max(gatheredBytesMin, held / 2));
   }

@@ -48,6 +48,7 @@ export class OpenIndex {
       this.runtime,
       this.nodes,
       join,
+      (writes) => this.store.write(writes).committed,
     );
   }
 }

@@ -20,6 +20,12 @@ const reclaimShareMin = 0.4;
 const idleMomentMs = 2_000;
 const drainMs = 1_000;
 
+/**
+ * The thread's heap stays far below this. But from 2 GB on V8 lets garbage grow to three times of what is in use before it
+ * looks for it, and below to no more than that.
+ */
+const heapMegabytesMax = 2_000;
+
 type IndexThread = RpcThread<Request, readonly FailedView[], Progress, Asked>;
 
 export interface ThreadBackendOptions extends Omit<ThreadSettings, 'folder'> {
@@ -207,6 +213,7 @@ export class ThreadBackend implements IndexBackend {
     const thread: IndexThread = new RpcThread(new URL('./index-thread.js', import.meta.url), {
       name: 'tuffet-index',
       workerData: settings,
+      resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax },
       handle: (asked) => this.#answer(thread, asked),
       onEnd: () => this.#lost(thread),
     });

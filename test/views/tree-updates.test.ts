@@ -6,6 +6,7 @@ import { encodeKey, encodeRawKey } from '../../src/json/order-key.js';
 import { MemoryStore } from '../../src/storage/memory-store.js';
 import { Inner } from '../../src/indexes/tree/inner.js';
 import { recordKey } from '../../src/indexes/tree/node-source.js';
+import { lasting } from '../../src/indexes/tree/leaf.js';
 import type { Reducer } from '../../src/indexes/tree/reducer.js';
 import type { Row } from '../../src/indexes/tree/row.js';
 import { nodeBytesMax } from '../../src/indexes/tree/tree-node.js';
@@ -206,6 +207,39 @@ describe('updates of a tree', () => {
         seen.add(key);
       }
     }
+  });
+});
+
+describe('a large update', () => {
+  const large = (from: number, to: number): Row[] =>
+    numbered(from, to).map((row) => ({ ...row, value: String(row.n).repeat(900) }));
+
+  test('commits leaves ahead, and what a failed one has left is overwritten', async () => {
+    const scene = new TreeScene(new MemoryStore(), [lengths]);
+    await scene.update([], large(0, 100));
+    const { store, prefix, state, compare } = scene;
+    let ahead = 0;
+    const writer = (reducer: Reducer): TreeWriter =>
+      new TreeWriter(store, prefix, state, compare, [reducer], runtime, undefined, undefined, (writes) => {
+        ahead += writes.length;
+        return store.write(writes).committed;
+      });
+    const failing = { ...lengths, rereduce: () => Promise.reject(new Error('a reduce function threw')) };
+    await assert.rejects(writer(failing).update([], large(100, 20_000)), /a reduce function threw/);
+    assert.ok(ahead > 1_000, `${ahead} records were committed ahead`);
+    assert.deepEqual(Array.from(scene.reader.rows(undefined, undefined), lasting), scene.rows);
+    const updated = await writer(lengths).update([], large(100, 20_000));
+    assert.ok(updated.writes.length < 4_000, `${updated.writes.length} records were held to the end`);
+    await store.write(updated.writes).committed;
+    Object.assign(scene, { state: updated.state, rows: large(0, 20_000) });
+    scene.check();
+  });
+
+  test('fails where records could not be committed ahead', async () => {
+    const { store, prefix, state, compare } = new TreeScene(new MemoryStore());
+    const full = (): Promise<void> => Promise.reject(new Error('the disk is full'));
+    const writer = new TreeWriter(store, prefix, state, compare, [], runtime, undefined, undefined, full);
+    await assert.rejects(writer.update([], large(0, 20_000)), /the disk is full/);
   });
 });
 

@@ -11,7 +11,8 @@ type Values = readonly Bytes[] | Promise<readonly Bytes[]>;
 
 /** The nodes that an update makes on one level, from entries that are rows or children. */
 export abstract class Level<Entry> {
-  readonly #made: { child: MadeChild; entries: readonly Entry[] }[] = [];
+  /** Nodes whose reductions are still to be asked for. */
+  #made: { child: MadeChild; entries: readonly Entry[] }[] = [];
 
   constructor(
     protected readonly edit: TreeEdit,
@@ -45,25 +46,32 @@ export abstract class Level<Entry> {
         this.#made.push({ child, entries: to - from === entries.length ? entries : entries.slice(from, to) });
       from = to;
       made.push(child);
+      // So that the rows of all nodes are not held until the last one is made.
+      if (this.#made.length >= reducedAtOnce) await this.reduce();
+      const writing = this.afterNode();
+      if (writing !== undefined) await writing;
       if (this.slice.isOver) await this.slice.next();
     }
     return made;
   }
 
-  /** Asks the reducers for the values of all nodes made. */
+  /** Called after each node that was made. */
+  protected afterNode(): Promise<void> | void {}
+
+  /** Asks the reducers for the values of the nodes made since it was last called. */
   async reduce(): Promise<void> {
+    const nodes = this.#made;
+    if (nodes.length === 0) return;
+    this.#made = [];
     for (let reducer = 0; reducer < this.reducers.length; reducer++) {
-      for (let at = 0; at < this.#made.length; at += reducedAtOnce) {
-        const some = this.#made.slice(at, at + reducedAtOnce);
-        const answer = this.reduceGroups(
-          some.map(({ entries }) => entries),
-          reducer,
-        );
-        const values = answer instanceof Promise ? await answer : answer;
-        if (values.length !== some.length) throw new Error('a reducer has to give one value for each group');
-        some.forEach(({ child }, i) => child.reductions.push(values[i]!));
-        if (this.slice.isOver) await this.slice.next();
-      }
+      const answer = this.reduceGroups(
+        nodes.map(({ entries }) => entries),
+        reducer,
+      );
+      const values = answer instanceof Promise ? await answer : answer;
+      if (values.length !== nodes.length) throw new Error('a reducer has to give one value for each group');
+      nodes.forEach(({ child }, i) => child.reductions.push(values[i]!));
+      if (this.slice.isOver) await this.slice.next();
     }
   }
 }
@@ -103,6 +111,11 @@ export class LeafLevel extends Level<Row> {
 
   protected onlyChild(): undefined {
     return undefined;
+  }
+
+  /** Leaves are most of a tree, and none of them is taken back. */
+  protected override afterNode(): Promise<void> | void {
+    return this.edit.isLarge ? this.edit.writeAhead() : undefined;
   }
 
   protected reduceGroups(groups: readonly (readonly Row[])[], reducer: number): Values {

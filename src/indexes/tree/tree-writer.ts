@@ -13,7 +13,7 @@ import type { NodeCache } from './node-cache.js';
 import { NodeSource } from './node-source.js';
 import type { Reducer } from './reducer.js';
 import type { Compare, Row, RowKey } from './row.js';
-import { TreeEdit } from './tree-edit.js';
+import { TreeEdit, type CommitAhead } from './tree-edit.js';
 import type { TreeNode } from './tree-node.js';
 import type { TreeState } from './tree-state.js';
 import { keepOnly, runsOf, type Visit } from './visit.js';
@@ -23,7 +23,8 @@ const lowest: RowKey = { key: '', id: '', n: 0 };
 
 /**
  * Changes a tree. Nodes never change: the changed leaves and all nodes above them are written again, under new ids, and
- * the old ones removed. `update` writes nothing by itself; the caller commits its writes and then uses the new state.
+ * the old ones removed. The caller commits the writes of `update` and then uses the new state. A large update commits leaves
+ * ahead, to which nothing refers until then.
  *
  * The changes are divided among the nodes from the root down; then each level is rebuilt from the leaves up, so that a
  * reducer is asked once for each level. Changed adjacent nodes under one parent are rebuilt together: what is in them is
@@ -42,6 +43,8 @@ export class TreeWriter {
     cache?: NodeCache,
     /** Gives one row for two neighbours of the same key, of which one is new, where they are better off together. */
     private readonly join?: JoinRows,
+    /** Makes large updates need less memory. */
+    private readonly commitAhead?: CommitAhead,
   ) {
     this.#source = new NodeSource(store, prefix, cache);
   }
@@ -59,7 +62,7 @@ export class TreeWriter {
     const slice = this.runtime.slice();
     const changes = await mergeChanges(removals, inserts, this.compare, slice);
     if (changes.rows.length === 0) return { writes: [], state: this.state };
-    const edit = new TreeEdit(this.prefix, this.state);
+    const edit = new TreeEdit(this.prefix, this.state, this.commitAhead);
     const levels = await this.#visit(changes, slice);
     if (mayRepeat) await keepOnly(levels, (visit) => !this.#isUnchanged(visit, changes), slice);
     if (levels[0]!.length === 0) return { writes: [], state: this.state };
@@ -248,7 +251,7 @@ export class TreeWriter {
     edit: TreeEdit,
     root: MadeChild | undefined,
     levels: number,
-  ): { writes: Write[]; state: TreeState } {
+  ): Promise<{ writes: Write[]; state: TreeState }> {
     if (root === undefined) return edit.finish(0, 0, 0);
     let child: Child = root;
     let height = levels;
