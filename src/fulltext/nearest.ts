@@ -1,4 +1,5 @@
 import { badRequest } from '../base/errors.js';
+import type { TimeSlice } from '../base/turns.js';
 import { VectorProbe } from '../search/vectors.js';
 import { SearchReader } from './search-reader.js';
 import type { KnnRequest } from './search-request.js';
@@ -26,10 +27,13 @@ export async function nearest(options: NearestOptions, knn: KnnRequest): Promise
     const reader = source.readers()[group];
     return reader && new SearchReader(reader, partition);
   };
+  const slice = source.database.runtime.slice();
   let isFound = false;
   for (let group = 0; group < groups; group++) {
     const numberOf = (doc: number): number => doc * groups + group;
-    if (await compareAll(options, () => readerOf(group), knn, probe, numberOf, top)) isFound = true;
+    if (await compareAll(options, () => readerOf(group), knn, probe, numberOf, top, slice)) isFound = true;
+    if (slice.isOver) await slice.next();
+    options.check();
   }
   if (!isFound) for (let group = 0; group < groups; group++) checkDimensions(readerOf(group), knn);
   return top.hits;
@@ -37,14 +41,14 @@ export async function nearest(options: NearestOptions, knn: KnnRequest): Promise
 
 /** Gives whether there is a vector of these dimensions. */
 async function compareAll(
-  { source, check }: NearestOptions,
+  { check }: NearestOptions,
   readerNow: () => SearchReader | undefined,
   { field, vector }: KnnRequest,
   probe: VectorProbe,
   numberOf: (doc: number) => number,
   top: TopHits,
+  slice: TimeSlice,
 ): Promise<boolean> {
-  const slice = source.database.runtime.slice();
   let isFound = false;
   for (let from: number | undefined = 0; from !== undefined;) {
     const reader = readerNow();

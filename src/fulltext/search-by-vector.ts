@@ -21,17 +21,19 @@ export async function searchByVector(
   timeoutMs: number,
   isWanted: () => boolean,
 ): Promise<SearchResult> {
-  const started = source.database.runtime.monotonicMs();
+  const { runtime } = source.database;
+  const started = runtime.monotonicMs();
+  const leftMs = (): number => timeoutMs - (runtime.monotonicMs() - started);
   const check = (): void => {
     if (!isWanted()) throw new RequestError('timeout', 'The client has closed the connection.');
-    if (source.database.runtime.monotonicMs() - started > timeoutMs)
+    if (leftMs() < 0)
       throw new RequestError('timeout', 'The request could not be processed in a reasonable amount of time.');
   };
   const { knn, partition, limit } = request;
   const near = await nearest({ source, partition, check }, knn);
   if (request.query === undefined) return await alone(source, request, near, check);
   const merged = { ...request, limit: Math.max(mergedMin, limit, knn.k), after: undefined };
-  const found = await new TextSearch(source, merged, timeoutMs, isWanted).run();
+  const found = await new TextSearch(source, merged, leftMs(), isWanted).run();
   const lists = [found.hits, near].map((hits) => hits.map(({ doc }) => doc));
   const ranks = reciprocalRanks(lists);
   const hits = [...ranks].map(([doc, score]) => ({ doc, order: [score, doc] }));

@@ -84,7 +84,7 @@ export class SearchFields {
       if (given === null) continue;
       const options = value === 'null' ? {} : ((JSON.parse(fromBytes(value)) ?? {}) as Options);
       const field = { prefix, name: name.toWellFormed() };
-      if (Array.isArray(given)) this.#vector(field, given);
+      if (Array.isArray(given)) this.#vector(field, given, options);
       else if (type !== undefined) await this.#typed(field, type, given as string | number, options, slice);
       else await this.#call(field, given as string | number | boolean, options, slice);
     }
@@ -114,8 +114,9 @@ export class SearchFields {
     return this.#vectors;
   }
 
-  #vector({ prefix, name }: FieldName, vector: readonly unknown[]): void {
+  #vector({ prefix, name }: FieldName, vector: readonly unknown[], { store }: Options): void {
     if (!isVector(vector)) return;
+    if (isOn(store, false)) define((this.#values.s ??= {}), name, [...vector]);
     const key = prefix + vectorKey(name, vector.length);
     if (!this.#vectors.has(key)) this.log.mention(this.log.term(key));
     this.#vectors.set(key, encodeVector(vector));

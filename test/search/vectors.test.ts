@@ -153,6 +153,15 @@ describe('Vectors', () => {
     assert.match(answer.body.reason as string, /have 8 dimensions, that of the query has 3/);
   });
 
+  test('a vector with the option store is returned in fields', async () => {
+    const db = await newDb(client);
+    const source = `function (doc) { index('v', doc.v, {vector: true, store: true}); index('w', doc.v, {vector: true}); }`;
+    await client.put(`${db}/_design/s`, { indexes: { i: { index: source } } });
+    await client.put(`${db}/a`, { v: [0.5, 2] });
+    const { body } = await client.post(`${db}/_design/s/_search/i`, { knn: { field: 'v', vector: [1, 2] } });
+    assert.deepEqual((body.rows as { fields: object }[])[0]!.fields, { v: [0.5, 2] });
+  });
+
   test('an index without vectors finds none', async () => {
     const db = await newIndex();
     await client.put(`${db}/a`, { text: 'word' });
