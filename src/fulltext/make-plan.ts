@@ -7,6 +7,7 @@ import { bm25 } from '../search/bm25.js';
 import { editDistance, wildcardPattern } from '../search/patterns.js';
 import { lengthKey, numberKey, termKey, termsKey } from '../search/postings.js';
 import type { QueryNode, RangeNode } from '../search/query/query-node.js';
+import { plainNumber, type NumberReader } from '../search/query/query-numbers.js';
 import type { Bytes } from '../base/bytes.js';
 import { BlockWalk } from './block-walk.js';
 import type { IndexStatistics } from './index-statistics.js';
@@ -31,6 +32,7 @@ export class Planner {
     private readonly analyzer: Analyzer,
     check: () => void,
     runtime: Runtime,
+    private readonly readNumber: NumberReader = plainNumber,
   ) {
     this.walk = new BlockWalk(reader, check, runtime.slice());
   }
@@ -77,8 +79,9 @@ export class Planner {
   async #text(node: Extract<QueryNode, { kind: 'text' }>, boost: number): Promise<Plan> {
     const { field, text, isQuoted, slop } = node;
     const words = this.#words(field, text, slop, boost);
-    if (isQuoted || !isNumber(text)) return words;
-    const key = numberKey(field, Number(text));
+    const value = isQuoted ? undefined : this.readNumber(text);
+    if (value === undefined) return words;
+    const key = numberKey(field, value);
     const number: Plan = { kind: 'bits', bits: await this.walk.bits(key, `${key}\0`), boost };
     return words.kind === 'none'
       ? number
@@ -183,9 +186,11 @@ export class Planner {
   async #range(node: RangeNode, boost: number): Promise<Plan> {
     const { field, low, high, includesLow, includesHigh } = node;
     if (low === undefined && high === undefined) return await this.#exists(field, boost);
-    if ((low === undefined || isNumber(low)) && (high === undefined || isNumber(high))) {
-      const from = numberKey(field, low === undefined ? -Infinity : Number(low));
-      const to = numberKey(field, high === undefined ? Infinity : Number(high));
+    const least = low === undefined ? -Infinity : this.readNumber(low);
+    const most = high === undefined ? Infinity : this.readNumber(high);
+    if (least !== undefined && most !== undefined) {
+      const from = numberKey(field, least);
+      const to = numberKey(field, most);
       const bits = await this.walk.bits(includesLow ? from : `${from}\0`, includesHigh ? `${to}\0` : to);
       return { kind: 'bits', bits, boost };
     }
@@ -204,7 +209,3 @@ function keepClosest(found: { distance: number }[]): void {
   found.sort((a, b) => a.distance - b.distance);
   found.length = Math.min(found.length, fuzzyTermsMax);
 }
-
-/** What counts as a number in a query, as in CouchDB. */
-const isNumber = (text: string): boolean =>
-  /^[+-]?(?:Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)$/.test(text);

@@ -94,6 +94,7 @@ export class TextSearch {
       analyzer,
       () => this.#check(),
       this.source.database.runtime,
+      this.request.readNumber,
     );
     await this.#collect(group, await planner.plan(this.#node));
   }

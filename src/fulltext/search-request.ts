@@ -1,4 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
+import type { NumberReader } from '../search/query/query-numbers.js';
 import type { Similarity } from '../search/vectors.js';
 import type { Sorting } from './sorting.js';
 
@@ -25,6 +26,8 @@ export interface SearchRequest {
   /** Whether the index may lack what was changed lately. */
   isStale: boolean;
   partition: Bytes | undefined;
+  /** How numbers of the query are written; undefined for a decimal point. */
+  readNumber?: NumberReader | undefined;
   /** A vector whose nearest neighbours are looked for. */
   knn: KnnRequest | undefined;
 }

@@ -44,6 +44,17 @@ describe('_nouveau', () => {
     path = `${await newIndex()}/_design/n/_nouveau/i`;
   });
 
+  test('reads numbers of queries as the given locale writes them', async () => {
+    const found = async (q: string, locale: string): Promise<string[]> =>
+      ids(await client.post(path, { q, locale, sort: 'price' }));
+    assert.deepEqual(await found('price:[11,5 TO 42,0]', 'de'), ['doc3', 'doc4']);
+    assert.deepEqual(await found('price:42,00', 'de_DE'), ['doc4']);
+    assert.deepEqual(await found('price:[11.5 TO 1,000.5]', 'en'), ['doc3', 'doc4', 'doc2']);
+    for (const locale of ['', 'no locale', '\0', 'x'.repeat(5_000)])
+      assertRefused(await client.post(path, { q: '*:*', locale }), 400, 'query_parse_error');
+    assertRefused(await client.post(path, { q: '*:*', locale: 5 }), 400, 'query_parse_error');
+  });
+
   test('finds all documents, those of equal relevance by id, by GET and POST', async () => {
     for (const answer of [
       await client.get(`${path}?q=*:*&include_docs=true`),

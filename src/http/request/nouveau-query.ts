@@ -4,6 +4,7 @@ import { readBookmark } from '../../fulltext/bookmark.js';
 import { readNouveauSort } from '../../fulltext/nouveau-sorting.js';
 import type { NumberRange, SearchRequest } from '../../fulltext/search-request.js';
 import type { NamedSearch } from '../../fulltext/search-source.js';
+import { numbersOf } from '../../search/query/query-numbers.js';
 import { boolean, json, parseError, partitionName, type Parameter } from './parameters.js';
 
 const limitDefault = 25;
@@ -40,9 +41,17 @@ export function nouveauRequest(
     highlight: undefined,
     isStale: given.has('update') && !boolean(given.get('update')!),
     partition: partitionOf(given, index.partitioned),
+    readNumber: localeNumbers(text(given, 'locale')),
     knn: undefined,
   };
   return { request, topFacets: integer(given, 'top_n', topFacetsDefault, topFacetsMax) };
+}
+
+function localeNumbers(locale: string | undefined): SearchRequest['readNumber'] {
+  if (locale === undefined) return undefined;
+  const readNumber = numbersOf(locale);
+  if (readNumber === undefined) throw parseError(`Invalid value for locale: ${shown(locale)}`);
+  return readNumber;
 }
 
 function partitionOf(given: Given, isPartitioned: boolean): Bytes | undefined {
