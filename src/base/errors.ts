@@ -25,6 +25,7 @@ export type ErrorName =
   | 'database_name_too_long'
   | 'illegal_docid'
   | 'illegal_partition'
+  | 'index_all_disabled'
   | 'insufficient_storage'
   | 'internal_server_error'
   | 'invalid_aggregate'

@@ -124,6 +124,11 @@ export const schema = {
     1000 * millions,
     'Documents in an answer of `_find` that names no `limit`.',
   ),
+  'mango/index_all_disabled': choice(
+    'false',
+    ['true', 'false', 'warn'],
+    'Whether new text indexes of all fields are refused; `warn` makes them a line in the log.',
+  ),
   'mango/index_scan_warning_threshold': integer(
     10,
     0,

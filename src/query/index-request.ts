@@ -46,6 +46,10 @@ export function readIndexRequest(body: JsonObject): IndexRequest {
   };
 }
 
+/** Whether it asks for a text index of whatever documents have. */
+export const hasAllFields = ({ type, definition }: IndexRequest): boolean =>
+  type === 'text' && (definition['index'] as JsonObject)['fields'] === 'all_fields';
+
 function readType(type: unknown): IndexType {
   if (type === 'json' || type === 'text') return type;
   if (type === 'nouveau')

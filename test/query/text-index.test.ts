@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { assertOk, assertRefused } from '../support/expect.js';
+import type { Answer } from '../support/http-client.js';
 import { newDb, startServer } from '../support/server.js';
 
 const client = await startServer();
@@ -118,6 +119,23 @@ describe('$text', () => {
 });
 
 describe('The definition of a text index', () => {
+  test('may not ask for all fields where [mango] index_all_disabled is true', async () => {
+    const own = await newDb(client);
+    const option = '/_node/_local/_config/mango/index_all_disabled';
+    const index = (fields?: unknown): Promise<Answer> =>
+      client.post(`${own}/_index`, { type: 'text', index: fields === undefined ? {} : { fields } });
+    assert.equal((await client.put(option, 'true')).status, 200);
+    try {
+      for (const all of [undefined, 'all_fields', []])
+        assertRefused(await index(all), 403, 'index_all_disabled');
+      assert.equal((await index([{ name: 'a', type: 'string' }])).status, 200);
+      assert.equal((await client.post(`${own}/_index`, { index: { fields: ['a'] } })).status, 200);
+    } finally {
+      await client.delete(option);
+    }
+    assert.equal((await index()).status, 200);
+  });
+
   test('tells which fields there are, and whether $text has any', async () => {
     const fields = [{ name: 'name', type: 'string' }];
     const db = await peopleDb({ fields, index_array_lengths: false });

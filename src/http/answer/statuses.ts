@@ -24,6 +24,7 @@ export const statuses: Readonly<Record<ErrorName, number>> = {
   database_name_too_long: 400,
   illegal_docid: 400,
   illegal_partition: 400,
+  index_all_disabled: 403,
   insufficient_storage: 507,
   internal_server_error: 500,
   invalid_aggregate: 400,

@@ -5,7 +5,7 @@ import { designPrefix } from '../../shard/doc-id.js';
 import { queryIndexes } from '../../query/query-indexes.js';
 import { checkVisible } from '../../node/read-gate.js';
 import { createIndex, deleteIndex, deleteIndexes, type IndexContext } from '../../query/save-index.js';
-import { readBulkDelete, readIndexRequest } from '../../query/index-request.js';
+import { hasAllFields, readBulkDelete, readIndexRequest } from '../../query/index-request.js';
 import { indexJson } from '../../query/query-index.js';
 import type { Exchange } from '../exchange.js';
 import { checkWritableId } from './document-routes.js';
@@ -62,8 +62,18 @@ function listNumber(exchange: Exchange, name: string, least: number): number | u
 async function create(exchange: Exchange, database: Database): Promise<void> {
   const request = readIndexRequest(await exchange.jsonObject());
   checkWritableId(exchange, toBytes(request.ddoc));
+  if (hasAllFields(request)) checkAllFields(exchange, database);
   const result = await createIndex(contextOf(exchange, database), request);
   exchange.json(200, { result, id: request.ddoc, name: request.name });
+}
+
+/** Text indexes of all fields may become large: an administrator may forbid new ones. */
+function checkAllFields({ services, user }: Exchange, { name }: Database): void {
+  const isDisabled = services.config.choice('mango/index_all_disabled');
+  if (isDisabled === 'true')
+    throw new RequestError('index_all_disabled', 'New text indexes are forbidden to index all fields.');
+  if (isDisabled === 'warn')
+    services.logger.warn({ db: name, user: user.name }, 'a text index of all fields is created');
 }
 
 async function remove(exchange: Exchange, database: Database): Promise<void> {
