@@ -72,11 +72,7 @@ export class TreeEdit {
     this.#puts.delete(id);
   }
 
-  async finish(
-    root: number,
-    height: number,
-    count: number,
-  ): Promise<{ writes: Write[]; state: TreeState }> {
+  async finish(root: number, height: number, count: number): Promise<{ writes: Write[]; state: TreeState }> {
     await this.#writing;
     const writes: Write[] = this.#removed.map((id) => ({
       key: recordKey(this.prefix, id),

@@ -24,8 +24,9 @@ export function makeIndexField(
     if (name[0] === '_') throw { name: 'ReservedName', message: 'name must not start with an underscore' };
     const type = typeof value;
     if (options && typeof options === 'object' && (options as { vector?: unknown }).vector) {
-      checkVector(value, (options as { vector: unknown }).vector);
-      emit([name, value], null);
+      const { vector, store } = options as { vector: unknown; store?: unknown };
+      checkVector(value, vector);
+      emit([name, value], store ? { store } : null);
       return;
     }
     if (type !== 'string' && type !== 'number' && type !== 'boolean')
