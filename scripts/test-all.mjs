@@ -4,6 +4,7 @@
 //   kills      servers that are killed, three times as often as in npm test
 //   encoded    every command encoded and decoded before it is applied, as between machines
 //   groups     databases of three groups, or of as many as they have shards
+//   workers    two processes for each server, and another connection for each request of the golden scenarios
 //   cluster    three nodes on a NATS server (*.cluster.test.ts), which is installed where that is possible
 //   browser    the admin page in a real browser (*.browser.test.ts)
 //   node22 …   behaviour on the other supported versions of Node.js, from npm's `node` package
@@ -33,6 +34,7 @@ const configurations = [
   { name: 'kills', args: ['test/crash'], env: { TUFFET_ALL_KILLS: '1' } },
   { name: 'encoded', args: [...behaviour, ...writing], env: { TUFFET_ENCODED_COMMANDS: '1' } },
   { name: 'groups', args: [...behaviour, ...writing], env: { TUFFET_GROUPS: '3' } },
+  { name: 'workers', args: ['test/golden', 'test/auth', 'test/feeds/web-socket'], env: { TUFFET_WORKERS: '2' } },
   { name: 'cluster', args: ['--cluster'], isMissing: () => !ensureNats() && withoutNats },
   { name: 'browser', args: ['--browser'] },
   ...['22', '24', '26'].map((version) => ({ name: `node${version}`, args: behaviour, version })),

@@ -24,7 +24,7 @@ export class Accounts {
   /** Raised by everything that may change an account: what was found before has to be looked up again. */
   generation = 0;
   /** Called when that happens. */
-  onChange: () => void = () => undefined;
+  readonly listeners: (() => void)[] = [];
   #instance: number | undefined;
   readonly #stopListening: (() => void)[];
 
@@ -103,7 +103,7 @@ export class Accounts {
 
   #raise(): void {
     this.generation++;
-    this.onChange();
+    for (const listener of this.listeners) listener();
   }
 }
 

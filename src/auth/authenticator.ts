@@ -22,6 +22,8 @@ export interface Identity {
   readonly handler: HandlerName | undefined;
   /** With a session cookie: from when on it is to be renewed, in milliseconds. */
   readonly renewFrom?: number;
+  /** With a token: beyond this moment it has to be verified again, in milliseconds. */
+  readonly until?: number;
 }
 
 export const anonymousIdentity: Identity = Object.freeze({ user: anonymous, handler: undefined });
@@ -197,8 +199,8 @@ export class Authenticator {
     if (known !== undefined) return known;
     return this.#once(digest, async (isCurrent) => {
       const { user, until } = await this.#tokens.user(header.slice('Bearer '.length).trim());
-      const identity: Identity = { user, handler: 'jwt' };
       const kept = Math.min(until, this.runtime.now() + tokenMs);
+      const identity: Identity = { user, handler: 'jwt', until: kept };
       if (isCurrent()) this.#signed.set(digest, { identity, until: kept, account: undefined });
       return identity;
     });

@@ -152,6 +152,12 @@ export class Config {
     this.merge();
   }
 
+  /** Takes other values in place of what the command line and the environment said, and tells who listens what has changed. */
+  override(values: NonNullable<ConfigOptions['overrides']>): void {
+    this.overrides = sourceOf(values);
+    this.merge();
+  }
+
   /** Calls back after each change of an option, or of any option of a section. Gives the function that ends it. */
   onChange(section: string, key: string | undefined, listener: ChangeListener): () => void {
     const name = key === undefined ? section : `${section}/${key}`;

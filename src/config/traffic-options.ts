@@ -1,4 +1,4 @@
-import { integer, limit } from './options.js';
+import { formed, integer, limit } from './options.js';
 
 /** Options that bound what requests may take together, or for how long. */
 export const trafficOptions = {
@@ -22,6 +22,13 @@ export const trafficOptions = {
     60_000,
     100,
     'Milliseconds without a byte of a request body after which the request is answered with 408.',
+  ),
+  'tuffet/workers': formed(
+    '1',
+    /^(?:auto|[1-9]|[1-5]\d|6[0-4])$/,
+    'a number from 1 to 64, or auto',
+    'Processes that serve connections: the one that owns the data folder, and others that read it and forward what they do ' +
+      'not answer themselves. `auto`: one for each processor, at most 4, and 1 with less than 2 GB of memory. Read at start.',
   ),
   'tuffet/close_timeout_ms': integer(
     5_000,

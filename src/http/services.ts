@@ -37,6 +37,8 @@ export interface Services {
   policy: ProxyAndCorsPolicy;
   compression: Compression;
   budgets: MemoryBudgets;
+  /** Brings the figures up to date with what other processes of the server have answered. */
+  gather: () => Promise<void>;
   /** Closes the data folder's stores and opens them again. */
   restart: () => Promise<void>;
   /** Reads the configuration again, with the certificates it names. Gives nothing; refuses where something can't be used. */

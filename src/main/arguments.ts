@@ -12,6 +12,8 @@ export interface CommandLine {
   admins: Record<string, string>;
   inMemory: boolean;
   config?: string;
+  /** A number, or `auto`. */
+  workers?: string;
   logLevel?: (typeof logLevels)[number];
   logFormat?: 'text' | 'json';
   cors: boolean;
@@ -54,6 +56,7 @@ export function parseCommandLine(
   const bind = from(values.bind, 'TUFFET_BIND');
   const data = from(values.data, 'TUFFET_DATA');
   const config = from(values.config, 'TUFFET_CONFIG');
+  const workers = from(values.workers, 'TUFFET_WORKERS');
   const logLevel = from(values['log-level'], 'TUFFET_LOG_LEVEL');
   const logFormat = from(values['log-format'], 'TUFFET_LOG_FORMAT');
   if (line.inMemory && values.data !== undefined)
@@ -64,6 +67,7 @@ export function parseCommandLine(
   if (bind !== undefined) line.bind = bind;
   if (data !== undefined) line.data = data;
   if (config !== undefined) line.config = config;
+  if (workers !== undefined) line.workers = workersOf(workers);
   if (logLevel !== undefined) line.logLevel = oneOf('log level', logLevel, logLevels);
   if (logFormat !== undefined) line.logFormat = oneOf('log format', logFormat, ['text', 'json'] as const);
   return line;
@@ -87,6 +91,7 @@ function parse(args: string[]) {
         admin: { type: 'string', multiple: true },
         'in-memory': { type: 'boolean' },
         config: { type: 'string' },
+        workers: { type: 'string' },
         cors: { type: 'boolean' },
         cluster: { type: 'string' },
         'node-name': { type: 'string' },
@@ -132,6 +137,12 @@ function tlsOf(
 function portOf(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw wrongUse(`"${text}" is not a port.`);
   return Number(text);
+}
+
+function workersOf(text: string): string {
+  if (text !== 'auto' && !(/^\d{1,2}$/.test(text) && Number(text) >= 1 && Number(text) <= 64))
+    throw wrongUse(`"${text}" is not a number of workers: use 1 to 64, or auto.`);
+  return text;
 }
 
 function oneOf<Choice extends string>(what: string, text: string, choices: readonly Choice[]): Choice {

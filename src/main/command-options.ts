@@ -21,6 +21,7 @@ export function serverOptions(line: CommandLine, environment: NodeJS.ProcessEnv)
   if (line.logLevel !== undefined) options.logLevel = line.logLevel;
   if (line.logFormat !== undefined) options.logFormat = line.logFormat;
   if (line.cors) options.cors = true;
+  if (line.workers !== undefined) options.workers = line.workers;
   if (line.tls !== undefined) options.tls = line.tls;
   return options;
 }

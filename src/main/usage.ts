@@ -16,6 +16,7 @@ Options of serve:
   --port N                 port to listen on (default 5984; 0 takes a free one)
   --bind ADDRESS           address to listen on (default 127.0.0.1)
   --config FILE            ini file with further options
+  --workers N|auto         processes that serve connections (default 1)
   --cors                   let pages of any origin use the server; for development only
   --cluster URLS           be a node of a cluster, on these NATS servers (docs/cluster.md)
   --node-name NAME         name of this node
@@ -35,7 +36,7 @@ doctor looks at the configuration and the data folder, changes nothing, and name
 what to do about it. It may be asked while a server runs. Exit code: 0 when there is no problem, 1 when there is one.
 
 Environment: TUFFET_USER and TUFFET_PASSWORD (or COUCHDB_USER and COUCHDB_PASSWORD) name a server admin; with _FILE
-appended they name files that hold the values. TUFFET_DATA, TUFFET_PORT, TUFFET_BIND, TUFFET_CONFIG, TUFFET_LOG_LEVEL
-and TUFFET_LOG_FORMAT stand for the options of the same name, TUFFET_SECRET (or COUCHDB_SECRET, or either with _FILE) for
+appended they name files that hold the values. TUFFET_DATA, TUFFET_PORT, TUFFET_BIND, TUFFET_CONFIG, TUFFET_WORKERS,
+TUFFET_LOG_LEVEL and TUFFET_LOG_FORMAT stand for the options of the same name, TUFFET_SECRET (or COUCHDB_SECRET, or either with _FILE) for
 [chttpd_auth] secret, and TUFFET__SECTION__KEY for any option of the configuration. An option wins over the environment.
 `;

@@ -32,7 +32,7 @@ import { copyTask } from './copy-task.js';
 import { sweepReleased } from './sweep-blobs.js';
 import { TaskList } from './task-list.js';
 import { TimeSeq } from './time-seq.js';
-import { volumeLimits, Volumes } from './volumes.js';
+import { volumeLimits, Volumes, type OtherReaders, type SharedVolumes } from './volumes.js';
 import type { Watcher } from './watcher.js';
 
 /** Databases kept open; the rest are opened again from the catalogue when they are asked for. */
@@ -123,10 +123,12 @@ export class DatabaseRegistry implements EventTarget {
   }
 
   find(name: string): Database | undefined {
-    const open = this.openDatabases.get(name);
-    if (open !== undefined) return open;
+    const known = this.openDatabases.get(name);
+    if (known !== undefined) return known;
     const record = this.#catalogue.get(name);
-    return record && this.openDatabases.open(record, () => this.#makeDatabase(name, record));
+    const open = (of: DatabaseRecord): Database =>
+      new Database(name, of, openGroups(this.#volumes, of), this.designDocs);
+    return record && this.openDatabases.open(record, () => open(record));
   }
 
   /** The name of a database that is open, or was a moment ago. In a cluster others change databases that are not. */
@@ -147,6 +149,8 @@ export class DatabaseRegistry implements EventTarget {
   volumes(): Volume[] {
     return this.#volumes.all();
   }
+
+  readonly shareVolumes = (readers: OtherReaders): SharedVolumes => this.#volumes.share(readers);
 
   /** Whether some kept revision names the blob, which is kept as a file. */
   needsBlob(blob: string): boolean {
@@ -237,10 +241,6 @@ export class DatabaseRegistry implements EventTarget {
     await this.#volumes.close();
     await this.#catalogue.close();
     await this.blobs.close();
-  }
-
-  #makeDatabase(name: string, record: DatabaseRecord): Database {
-    return new Database(name, record, openGroups(this.#volumes, record), this.designDocs);
   }
 
   /** The catalogue has something new on a name. */

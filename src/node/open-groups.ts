@@ -12,7 +12,7 @@ import type { Volumes } from './volumes.js';
  * is used: commits are told to one object of each group only.
  */
 export function openGroups(
-  volumes: Volumes,
+  volumes: Pick<Volumes, 'get'>,
   record: DatabaseRecord,
   open: readonly Collection[] = [],
 ): Groups {

@@ -14,6 +14,19 @@ import type { Store } from '../storage/store.js';
 import { syncFolder } from '../storage/sync-folder.js';
 import type { Catalogue } from './catalogue.js';
 
+/** Other processes that read the volumes of this node. */
+export interface OtherReaders {
+  /** Resolves when none of them uses the folder of a volume any more. */
+  release(folder: string): Promise<void>;
+  /** They may use it again. */
+  reopened(folder: string): void;
+  /** A volume is in another folder from now on, to which nothing was written yet. */
+  moved(): void;
+}
+
+/** What those who look after such processes need. */
+export type SharedVolumes = Pick<Volumes, 'folderOf' | 'forgetReaders'>;
+
 /** How often others are asked to let go of a volume before that is seen to. */
 const releasesMax = 4;
 
@@ -39,6 +52,7 @@ export class Volumes {
   #openCount = 0;
   readonly #reclaiming = new Map<number, Promise<boolean>>();
   #beginning: Promise<void> | undefined;
+  #otherReaders: OtherReaders | undefined;
 
   constructor(
     /** Undefined for an in-memory server. */
@@ -135,7 +149,10 @@ export class Volumes {
         await syncFolder(fresh);
         return this.#cached(fresh);
       },
-      () => this.catalogue.journal.record({ type: 'set_generation', slot, generation }),
+      async () => {
+        await this.catalogue.journal.record({ type: 'set_generation', slot, generation });
+        this.#otherReaders?.moved();
+      },
     );
     await replaced.finally(endTask).catch(async (error: unknown) => {
       // A full disk is the likeliest reason: what was copied must not go on taking room.
@@ -146,14 +163,29 @@ export class Volumes {
     // Should this fail, the next start does it.
     const stamp = this.#stampOf(slot, generation);
     if (stamp !== undefined) await volume.journal.record({ type: 'stamp', stamp }).catch(() => undefined);
-    await this.onReplaced(old);
+    await this.#release(old);
     await fs.promises.rm(old, { recursive: true, force: true });
     return true;
+  }
+
+  /** Shares the volumes with other processes. */
+  share(readers: OtherReaders): SharedVolumes {
+    this.#otherReaders = readers;
+    return this;
+  }
+
+  /** Gives up what processes hold that have ended in the middle of reading. */
+  forgetReaders(): void {
+    for (const volume of this.#volumes) volume?.store.forgetReaders?.();
   }
 
   async close(): Promise<void> {
     await Promise.allSettled(this.#reclaiming.values());
     for (const volume of this.#volumes) await volume?.close();
+  }
+
+  async #release(folder: string): Promise<void> {
+    await Promise.all([this.onReplaced(folder), this.#otherReaders?.release(folder)]);
   }
 
   /** The volume is there before the catalogue names it: one that is named and not there has been lost. */
@@ -179,8 +211,8 @@ export class Volumes {
 
   #cached(folder: string): Store {
     const store = new LmdbStore(folder, {
-      release: (attempt) => (attempt > releasesMax ? this.onStuck() : this.onReplaced(folder)),
-      reopened: () => Promise.resolve(),
+      release: (attempt) => (attempt > releasesMax ? this.onStuck() : this.#release(folder)),
+      reopened: () => Promise.resolve(this.#otherReaders?.reopened(folder)),
     });
     return new CachedStore(store, () => this.limits.cacheBytes / Math.max(1, this.#openCount));
   }

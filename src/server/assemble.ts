@@ -72,6 +72,7 @@ export interface Foundation {
 
 export interface Assembly {
   services: Services;
+  accounts: Accounts;
   /** Opens the stores once more, after the registry was closed. */
   openRegistry(): Promise<DatabaseRegistry>;
   shutDown(): Promise<void>;
@@ -98,9 +99,10 @@ export async function assemble(
     ...(foundation.cluster && { cluster: foundation.cluster }),
     ...controls,
   };
-  accounts.onChange = soon(() => services.registry.recheckFeeds(), runtime);
+  accounts.listeners.push(soon(() => services.registry.recheckFeeds(), runtime));
   return {
     services,
+    accounts,
     openRegistry,
     shutDown: async () => {
       await services.replicator.close();
@@ -156,6 +158,7 @@ function servicesFor(
     budgets,
     uuid,
     version,
+    gather: () => Promise.resolve(),
     spoolFolder: folder?.folder ?? os.tmpdir(),
     serverName,
   };

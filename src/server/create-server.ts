@@ -11,6 +11,7 @@ import { MemoryBlobStore } from '../blobs/memory-blob-store.js';
 import { Config } from '../config/config.js';
 import { HttpServer } from '../http/connection/http-server.js';
 import type { Services } from '../http/services.js';
+import { WorkerPool } from '../workers/worker-pool.js';
 import { DataFolder } from '../node/data-folder.js';
 import { assemble, type StoreSource } from './assemble.js';
 import { once } from './calls.js';
@@ -89,10 +90,10 @@ async function start(
     },
   );
   const { services } = assembly;
-  const { replicator } = services;
   const server = new HttpServer(services);
-  const replications = new OwnedReplications(replicator, cluster, logger);
-  const restarting = new Restarting(assembly, server.admission, replications);
+  const replications = new OwnedReplications(services.replicator, cluster, logger);
+  const pool = WorkerPool.for(services, server, assembly.accounts, folder);
+  const restarting = new Restarting(assembly, server.admission, replications, pool);
   const shutDown = async (): Promise<void> => {
     await assembly.shutDown();
     await cluster?.close();
@@ -100,12 +101,12 @@ async function start(
     stopListening();
     folder?.release();
   };
-  const urls = await server.listen().catch(async (error: unknown) => {
+  const urls = await server.listen(pool?.share).catch(async (error: unknown) => {
     await shutDown();
     throw error;
   });
   cluster?.advertise(urls.url);
-  await replications.start();
+  await Promise.all([replications.start(), pool?.start()]);
   logger.notice({ ...urls, data: folder?.folder ?? null }, 'listening');
   const started = runtime.monotonicMs();
   return {
@@ -115,9 +116,9 @@ async function start(
     close: once(async () => {
       await restarting.settled();
       // Replications are clients too, perhaps of this very server.
-      await replicator.close();
+      await services.replicator.close();
       services.registry.endFeeds('server_closing');
-      await server.close();
+      await Promise.all([server.close(), pool?.close()]);
       await shutDown();
       logger.notice({ uptime_s: Math.round((runtime.monotonicMs() - started) / 1000) }, 'stopped');
       log.close?.();

@@ -1,6 +1,7 @@
 import type { Admission } from '../http/connection/admission.js';
 import type { Assembly } from './assemble.js';
 import type { OwnedReplications } from './owned-replications.js';
+import type { WorkerPool } from '../workers/worker-pool.js';
 
 /** How long requests under way may go on before the stores are closed under them. */
 const settleMs = 2_000;
@@ -15,6 +16,7 @@ export class Restarting {
     private readonly assembly: Assembly,
     private readonly admission: Admission,
     private readonly replications: OwnedReplications,
+    private readonly pool: Pick<WorkerPool, 'watch'> | undefined,
   ) {
     const { services } = assembly;
     // Opening the stores again makes them a copy of another node's.
@@ -49,6 +51,7 @@ export class Restarting {
       await services.batches.flush();
       await services.registry.close();
       services.registry = await openRegistry();
+      this.pool?.watch(services.registry);
     } catch (error) {
       services.logger.error({ err: error }, 'opening the data folder again failed');
       throw error;

@@ -15,6 +15,8 @@ export interface ServerOptions {
   cors?: boolean | string | readonly string[];
   /** Serves TLS too, with these PEM files, on port 6984 unless another is named; 0 takes a free one. */
   tls?: { certFile: string; keyFile: string; port?: number };
+  /** Processes that serve connections, or `auto`; 1 unless told otherwise. */
+  workers?: number | string;
   /** Options by section and key, over whatever files say. */
   config?: Record<string, Record<string, string>>;
   /** An ini file to read. */
@@ -34,6 +36,7 @@ export function configOptions({
   bind,
   cors,
   tls,
+  workers,
   config = {},
   logLevel,
   logFormat,
@@ -58,6 +61,7 @@ export function configOptions({
       }),
       cors: section('cors', corsOptions(cors)),
       ssl: section('ssl', tlsOptions(tls)),
+      tuffet: section('tuffet', { workers: workers?.toString() }),
       log: section('log', { level: logLevel, format: logFormat }),
     },
   };

@@ -65,6 +65,10 @@ export class CachedStore implements Store {
     this.store.refresh();
   }
 
+  forgetReaders(): void {
+    this.store.forgetReaders?.();
+  }
+
   size(): StoreSize {
     return this.store.size();
   }

@@ -4,6 +4,7 @@ import * as lmdb from 'lmdb';
 import type { RootDatabase } from 'lmdb';
 import type { Bytes } from '../base/bytes.js';
 import { failedCommit } from '../base/storage-errors.js';
+import type { DamageError } from './lmdb-records.js';
 import { keyBytesMax, type StoreSize } from './store.js';
 
 export type Lmdb = RootDatabase<Bytes, Bytes>;
@@ -20,6 +21,15 @@ export const notShared: StoreSharing = {
   release: () => Promise.resolve(),
   reopened: () => Promise.resolve(),
 };
+
+export interface LmdbStoreOptions {
+  /** What is thrown for a record whose checksum is wrong, in place of `CorruptRecord`. */
+  damage?: DamageError;
+  /** Read and write what LMDB holds as it is, for an upgrade. */
+  asStored?: boolean;
+  /** Another process writes to it. */
+  readOnly?: boolean;
+}
 
 /** Opens the environment in a folder, which is made if need be. */
 export function openLmdb(folder: string, codecs: object): Lmdb {

@@ -12,6 +12,7 @@ import {
   openLmdb,
   suspendedDatabase,
   type Lmdb,
+  type LmdbStoreOptions,
   type StoreSharing,
 } from './lmdb-environment.js';
 import { DiskRoom } from './disk-room.js';
@@ -26,7 +27,7 @@ import {
   valueBytesUsualMax,
   type RangeSource,
 } from './lmdb-reading.js';
-import { LmdbRecords, wantedOf, type DamageError, type Wanted } from './lmdb-records.js';
+import { LmdbRecords, wantedOf, type Wanted } from './lmdb-records.js';
 import { LmdbWriter, probeKey } from './lmdb-writer.js';
 import type {
   Bytes,
@@ -40,13 +41,6 @@ import type {
   Write,
 } from './store.js';
 import { syncNewFolder } from './sync-folder.js';
-
-export interface LmdbStoreOptions {
-  /** What is thrown for a record whose checksum is wrong, in place of `CorruptRecord`. */
-  damage?: DamageError;
-  /** Read and write what LMDB holds as it is, for an upgrade. */
-  asStored?: boolean;
-}
 
 const resumeMs = 250;
 
@@ -80,6 +74,7 @@ export class LmdbStore implements Store {
   ) {
     this.#records = new LmdbRecords(options.damage);
     const isNew = !fs.existsSync(folder);
+    if (isNew && options.readOnly) throw new Error(`${folder} does not exist`);
     try {
       this.#db = this.#open();
       if (isNew) syncNewFolder(path.resolve(folder));
@@ -106,7 +101,8 @@ export class LmdbStore implements Store {
 
   #open(): Lmdb {
     const { keyEncoder, encoder } = this.#records;
-    const db = openLmdb(this.folder, { keyEncoder, encoder });
+    const readOnly = this.options.readOnly ?? false;
+    const db = openLmdb(this.folder, { keyEncoder, encoder, readOnly });
     makeRoom(db, valueBytesUsualMax);
     try {
       const format = this.options.asStored ? 'plain' : formatOf(db);
@@ -248,6 +244,10 @@ export class LmdbStore implements Store {
     } catch {
       // The library has already let go of a read transaction that it finds invalid.
     }
+  }
+
+  forgetReaders(): void {
+    (this.#db as { readerCheck?: () => void }).readerCheck?.();
   }
 
   size(): StoreSize {

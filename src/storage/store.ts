@@ -77,6 +77,8 @@ export interface Store {
   write(batch: readonly Write[]): Commit;
   /** Lets readers of this thread see what another thread has committed to the same store. */
   refresh(): void;
+  /** Gives up what readers in other processes hold that have ended without letting go, so that its room can be used again. */
+  forgetReaders?(): void;
   size(): StoreSize;
   /** How many keys a copy has to have. */
   keyCount(): number;

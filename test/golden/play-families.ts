@@ -19,7 +19,8 @@ export async function playFamilies(families: readonly Family[]): Promise<void> {
 
 /** Plays them on a server that runs. */
 export function playOn(url: string, families: readonly Family[], notThere = notYet): void {
-  const agent = new http.Agent({ keepAlive: true });
+  // With workers, each request comes over another connection, and so to another process.
+  const agent = new http.Agent({ keepAlive: process.env['TUFFET_WORKERS'] === undefined });
   const target = { url, credentials: 'admin:secret', agent };
   after(() => agent.destroy());
   for (const { name, scenarios } of families) {

@@ -7,7 +7,8 @@ import type { ServerOptions } from '../../src/server/server-options.js';
 import { HttpClient } from './http-client.js';
 
 /** A client of a server of the calling file's own, in memory, which closes with the file's last test. */
-export async function startServer(options: ServerOptions = {}): Promise<HttpClient> {
+export async function startServer(given: ServerOptions = {}): Promise<HttpClient> {
+  const options = withWorkers(given);
   const server = await createServer({
     ...(options.dataDir === undefined ? { inMemory: true } : {}),
     admins: { admin: 'secret' },
@@ -19,6 +20,17 @@ export async function startServer(options: ServerOptions = {}): Promise<HttpClie
   });
   after(() => server.close());
   return new HttpClient(server.url);
+}
+
+/** The tests run with several processes for each server, too; what is in memory only would have one. */
+function withWorkers(options: ServerOptions): ServerOptions {
+  const workers = process.env['TUFFET_WORKERS'];
+  if (workers === undefined || options.inMemory) return options;
+  return {
+    dataDir: options.dataDir ?? temporaryFolder(),
+    ...options,
+    config: { ...options.config, tuffet: { workers, ...options.config?.['tuffet'] } },
+  };
 }
 
 const folders: string[] = [];

@@ -47,6 +47,8 @@ export const moduleStates: Readonly<Record<string, string>> = {
   'src/indexes/index-thread.ts: store': 'The entry point of a thread.',
   'src/script/script-worker.ts: rpc': 'The entry point of a thread.',
   'src/script/script-worker.ts: runner': 'The entry point of a thread.',
+  'src/workers/worker-process.ts: rpc': 'The entry point of a process.',
+  'src/workers/worker-process.ts: server': 'The entry point of a process.',
   'src/node/data-folder.ts: lockedHere': 'Two servers of one process must not use the same folder.',
   'src/storage/lmdb-environment.ts: opening':
     'The native object that the library is opening; it has no way to ask for it.',

@@ -8,6 +8,7 @@ export const layers: readonly (readonly string[])[] = [
   ['main'],
   ['operations', 'compare'],
   ['server'],
+  ['workers'],
   ['http'],
   ['replication', 'auth'],
   ['query'],

@@ -1,4 +1,5 @@
 import http, { ServerResponse, type IncomingMessage, type Server } from 'node:http';
+import net, { type Socket } from 'node:net';
 import type { Admission } from './admission.js';
 import { answerConnect } from './answer-connect.js';
 import { answerClientError, answerRaw, type ClientError } from './client-error.js';
@@ -7,31 +8,40 @@ import { expectationFailed } from './head-checks.js';
 import { limitConnections, listenOn } from './listen.js';
 import { isUnused, lastAnswer, mustWait, takeOver, watchQueued, type Pipelined } from './pipelining.js';
 import { hasBody } from '../request/request-facts.js';
-import { RequestHandler } from './request-handler.js';
+import { RequestHandler, type HandlerOptions } from './request-handler.js';
 import type { Services } from '../services.js';
 import { StalledReaders } from './stalled-readers.js';
 import { TlsServer } from './tls-server.js';
 
+/** What answers requests, or has them answered. */
+export type RequestTaker = Pick<RequestHandler, 'arrive' | 'handle' | 'refuse' | 'admission'>;
+
 /** Takes requests from the network, in their order on each connection. */
 export class HttpServer {
   readonly #server: Server;
+  /** Accepts connections in its place, where they are shared out among processes. */
+  #front: net.Server | undefined;
   readonly #tls: TlsServer | undefined;
   readonly #sockets: SocketServer;
-  readonly #handler: RequestHandler;
+  readonly #handler: RequestTaker;
   /** Of HTTP/1, plain and over TLS. */
   readonly #connections = new Set<Pipelined>();
   #closing = false;
+  #isWatching = false;
 
-  constructor(private readonly services: Services) {
+  constructor(
+    private readonly services: Services,
+    handlerFor = (options: HandlerOptions): RequestTaker => new RequestHandler(services, options),
+  ) {
     const { config, runtime } = services;
     this.#sockets = new SocketServer(services.policy, services.wheel);
-    this.#handler = new RequestHandler(services, {
+    this.#handler = handlerFor({
       sockets: this.#sockets,
       // A connection is idle only after its last answer has left, which may be after the server was told to close.
       onEnd: () => this.#closing && runtime.defer(() => this.#server.closeIdleConnections()),
     });
     const headersTimeout = config.number('tuffet/headers_timeout_ms');
-    const take = (request: IncomingMessage, response: ServerResponse): void => this.#take(request, response);
+    const take = (request: IncomingMessage, response: ServerResponse): void => this.take(request, response);
     const options = {
       maxHeaderSize: config.number('tuffet/header_bytes_max'),
       keepAliveTimeout: config.number('tuffet/idle_timeout_ms'),
@@ -68,7 +78,7 @@ export class HttpServer {
       takeOver(socket, () => answerConnect(request, socket, take, runtime)),
     );
     this.#server.on('upgrade', (request: IncomingMessage, socket, head) =>
-      takeOver(socket, () => this.#upgrade({ request, socket, head })),
+      takeOver(socket, () => this.upgrade({ request, socket, head })),
     );
     if (config.boolean('ssl/enable')) this.#tls = new TlsServer(config, this.#server, take, readers);
   }
@@ -77,12 +87,23 @@ export class HttpServer {
     return this.#handler.admission;
   }
 
-  /** The addresses of plain HTTP and, where it is configured, of TLS. */
-  async listen(): Promise<{ url: string; tlsUrl?: string }> {
+  /** Connections of HTTP/1. */
+  get connections(): number {
+    return this.#connections.size;
+  }
+
+  /**
+   * The addresses of plain HTTP and, where it is configured, of TLS. Plain connections go to `share` where that is given,
+   * which may `give` them back.
+   */
+  async listen(share?: (socket: Socket) => void): Promise<{ url: string; tlsUrl?: string }> {
     const { config } = this.services;
     const [port, bind] = [config.number('chttpd/port'), config.text('chttpd/bind_address')];
     const backlog = config.number('chttpd/backlog');
-    const url = `http://${await listenOn(this.#server, { port, host: bind, backlog }, '--port')}`;
+    this.#front =
+      share && net.createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, share);
+    const front = this.#front ?? this.#server;
+    const url = `http://${await listenOn(front, { port, host: bind, backlog }, '--port')}`;
     if (this.#tls === undefined) return { url };
     const tlsBind = config.text('ssl/bind_address') || bind;
     try {
@@ -93,6 +114,18 @@ export class HttpServer {
     }
   }
 
+  /** Takes over a connection that was accepted elsewhere. */
+  give(socket: Socket): void {
+    if (this.#closing) return void socket.destroy();
+    if (!this.#isWatching && !this.#server.listening) {
+      this.#isWatching = true;
+      // From this on, Node looks for clients that don't send their headers in time.
+      this.#server.emit('listening');
+    }
+    this.#server.emit('connection', socket);
+    socket.resume();
+  }
+
   /** Reads the certificates again. */
   reload(): void {
     this.#tls?.reload();
@@ -101,7 +134,11 @@ export class HttpServer {
   /** Takes no new requests, and waits for those under way; what takes longer than its time is cut off. */
   async close(): Promise<void> {
     this.#closing = true;
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    const closed = Promise.all(
+      [this.#server, this.#front].map(
+        (each) => new Promise<void>((end) => (each ? each.close(() => end()) : end())),
+      ),
+    );
     this.#server.closeIdleConnections();
     // Browsers open connections ahead of their requests; Node doesn't take those for idle.
     for (const socket of this.#connections) if (isUnused(socket)) socket.destroy();
@@ -110,11 +147,18 @@ export class HttpServer {
       for (const socket of this.#connections) socket.destroy();
       this.#tls?.cut();
     }, this.services.config.number('tuffet/close_timeout_ms'));
-    await Promise.all([closed, this.#tls?.close()]);
+    await Promise.all([closed, this.#tls?.close(), this.#emptied()]);
     timer.cancel();
   }
 
-  #take(request: IncomingMessage, response: ServerResponse): void {
+  /** Node does not count connections that were accepted elsewhere. */
+  async #emptied(): Promise<void> {
+    const all = [...this.#connections].filter(({ closed }) => !closed);
+    await Promise.all(all.map((socket) => new Promise<void>((end) => socket.once('close', () => end()))));
+  }
+
+  /** Has a request answered after those that came before it on its connection. */
+  take(request: IncomingMessage, response: ServerResponse): void {
     const arrival = this.#handler.arrive(request);
     // Over HTTP/2 requests don't wait for each other: each has a stream of its own.
     if (request.httpVersionMajor === 2) return this.#handler.handle(request, response, arrival);
@@ -133,7 +177,7 @@ export class HttpServer {
    * A client that wants to go on in another protocol. WebSockets are the only one that is spoken here; all else is
    * answered as if it had not been asked for.
    */
-  #upgrade(upgrade: UpgradeRequest): void {
+  upgrade(upgrade: UpgradeRequest): void {
     const { request, socket } = upgrade;
     const arrival = this.#handler.arrive(request);
     if (hasBody(request))

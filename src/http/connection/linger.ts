@@ -9,7 +9,11 @@ const silenceMs = 5_000;
  * Ends an answer that was given before the body had come whole. A connection that is closed while its client still sends is
  * reset, and the client may lose the answer with it: so what comes is read and dropped for a while first.
  */
-export function endAfterBody({ request, response, runtime }: Exchange): void {
+export function endAfterBody({
+  request,
+  response,
+  runtime,
+}: Pick<Exchange, 'request' | 'response' | 'runtime'>): void {
   let left = drainBytesMax;
   const end = (): void => {
     silence.cancel();

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Unavailable, type RequestError } from '../../base/errors.js';
+import type { Runtime } from '../../base/runtime.js';
 import { fail } from '../answer/error-answer.js';
 import { answerPreflight } from '../answer/preflight.js';
 import { Exchange } from '../exchange.js';
@@ -22,6 +23,17 @@ import { forgetAnswer } from './pipelining.js';
 /** Ids that others may give to requests: short, and harmless in a log. */
 const requestId = /^[\w.:-]{1,64}$/;
 
+/** Gives names to requests. A proxy or client that has named one finds it in the log by that name. */
+export function requestIds(runtime: Runtime): (request: IncomingMessage) => string {
+  const prefix = runtime.randomHex(4);
+  let requests = 0;
+  return (request) => {
+    const given = headerOf(request, 'x-couch-request-id') ?? headerOf(request, 'x-request-id');
+    if (given !== undefined && requestId.test(given)) return given;
+    return `${prefix}${(++requests).toString(36)}`;
+  };
+}
+
 /** What is noted of a request when it comes. */
 export interface Arrival {
   id: string;
@@ -38,7 +50,7 @@ export interface HandlerOptions {
 /** Answers each request once, whatever goes wrong. It needs no connection: any pair of request and response will do. */
 export class RequestHandler {
   readonly #heads: HeadChecks;
-  readonly #idPrefix: string;
+  readonly #nextId: (request: IncomingMessage) => string;
   readonly #bodies: BodyWatch;
   /** An answer that cannot be written is closed by itself; without a listener Node would end the process. */
   readonly #onResponseError = (error: unknown): void => {
@@ -46,14 +58,13 @@ export class RequestHandler {
   };
   /** Lets requests in. */
   readonly admission: Admission;
-  #requests = 0;
 
   constructor(
     private readonly services: Services,
     private readonly options: HandlerOptions = {},
   ) {
     const { config, runtime } = services;
-    this.#idPrefix = runtime.randomHex(4);
+    this.#nextId = requestIds(runtime);
     this.admission = new Admission(runtime);
     this.#heads = new HeadChecks(config.number('tuffet/headers_max'));
     this.#bodies = watchBodies(() => config.number('tuffet/body_idle_timeout_ms'), runtime);
@@ -112,13 +123,6 @@ export class RequestHandler {
     response.on('error', this.#onResponseError);
     response.on('close', () => this.#log(request, response, exchange, arrival));
     fail(exchange, refusal);
-  }
-
-  /** A proxy or client that has named the request finds it in the log by that name. */
-  #nextId(request: IncomingMessage): string {
-    const given = headerOf(request, 'x-couch-request-id') ?? headerOf(request, 'x-request-id');
-    if (given !== undefined && requestId.test(given)) return given;
-    return `${this.#idPrefix}${(++this.#requests).toString(36)}`;
   }
 
   #emptyExchange(request: IncomingMessage, response: ServerResponse, id: string): Exchange {

@@ -9,7 +9,10 @@ export function login(exchange: Exchange): Identity | Promise<Identity> {
 }
 
 /** Refuses anonymous users where the configuration wants none; they may log in. */
-export function checkLogin({ services: { config }, parts, method }: Exchange, user: UserContext): void {
+export function checkLogin(
+  { services: { config }, parts, method }: Pick<Exchange, 'services' | 'parts' | 'method'>,
+  user: UserContext,
+): void {
   if (user.name !== null || (parts[0] === '_session' && method === 'POST')) return;
   const exceptUp = config.boolean('chttpd/require_valid_user_except_for_up');
   if (!exceptUp && !config.boolean('chttpd/require_valid_user')) return;

@@ -131,7 +131,8 @@ function versions(exchange: Exchange): void {
   });
 }
 
-function stats(exchange: Exchange): void {
+async function stats(exchange: Exchange): Promise<void> {
+  await exchange.services.gather();
   let found: unknown = exchange.services.metrics.stats();
   for (const part of exchange.parts.slice(3)) {
     const key = fromBytes(part);
@@ -143,7 +144,8 @@ function stats(exchange: Exchange): void {
   exchange.json(200, found);
 }
 
-function prometheus(exchange: Exchange): void {
+async function prometheus(exchange: Exchange): Promise<void> {
+  await exchange.services.gather();
   exchange.send(200, 'text/plain; version=2.0', exchange.services.metrics.prometheus());
 }
 

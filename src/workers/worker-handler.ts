@@ -1,0 +1,87 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RequestError } from '../base/errors.js';
+import { fail } from '../http/answer/error-answer.js';
+import { Admission } from '../http/connection/admission.js';
+import type { RequestTaker } from '../http/connection/http-server.js';
+import { forgetAnswer } from '../http/connection/pipelining.js';
+import { requestIds, type Arrival, type HandlerOptions } from '../http/connection/request-handler.js';
+import { Exchange } from '../http/exchange.js';
+import type { UpgradeRequest } from '../http/feeds/socket-server.js';
+import { emptyQuery } from '../http/request/query.js';
+import { pathOf } from '../http/request/request-facts.js';
+import type { Services } from '../http/services.js';
+import type { Forwarder } from './forwarder.js';
+import type { LocalReads } from './local-reads.js';
+import type { Permits } from './permits.js';
+import type { ReportBuffer } from './report-buffer.js';
+
+/** Answers in a worker what it can answer by itself, and passes everything else on. */
+export class WorkerHandler implements RequestTaker {
+  readonly admission: Admission;
+  readonly #nextId: (request: IncomingMessage) => string;
+
+  constructor(
+    private readonly services: Services,
+    private readonly parts: {
+      reads: LocalReads;
+      permits: Permits;
+      forwarder: Forwarder;
+      reports: ReportBuffer;
+    },
+    private readonly options: HandlerOptions,
+  ) {
+    this.admission = new Admission(services.runtime);
+    this.#nextId = requestIds(services.runtime);
+  }
+
+  arrive(request: IncomingMessage): Arrival {
+    return { id: this.#nextId(request), started: this.services.runtime.monotonicMs() };
+  }
+
+  handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    arrival = this.arrive(request),
+    upgrade?: UpgradeRequest,
+  ): void {
+    const { reads, permits, forwarder } = this.parts;
+    // What cannot be written to is closed by itself.
+    response.on('error', () => undefined);
+    const read = upgrade === undefined ? reads.readOf(request) : undefined;
+    const exchange = read && reads.answer(request, response, arrival, read);
+    response.once('close', () => {
+      forgetAnswer(request, response);
+      exchange?.finished();
+      if (exchange !== undefined) this.#note(exchange, arrival);
+      this.options.onEnd?.();
+    });
+    if (exchange !== undefined) return exchange.finished();
+    forwarder.forward(request, response, upgrade, (status) => {
+      if (read !== undefined && (status === 200 || status === 304)) permits.request(request, read.database);
+    });
+  }
+
+  /** Answers a request by an error, without a look at it. */
+  refuse(request: IncomingMessage, response: ServerResponse, refusal: RequestError): void {
+    const { services } = this;
+    const arrival = this.arrive(request);
+    const method = request.method ?? 'GET';
+    const exchange = new Exchange(services, request, response, method, [], '/', emptyQuery, arrival.id);
+    response.on('error', () => undefined);
+    response.once('close', () => this.#note(exchange, arrival));
+    fail(exchange, refusal);
+  }
+
+  #note({ request, response, user, id, method }: Exchange, { started }: Arrival): void {
+    const ms = this.services.runtime.monotonicMs() - started;
+    this.parts.reports.note({
+      id,
+      method,
+      path: pathOf(request),
+      status: response.statusCode,
+      user: user.name,
+      ms: Math.round(ms * 1000) / 1000,
+      complete: response.writableEnded && response.writableFinished,
+    });
+  }
+}

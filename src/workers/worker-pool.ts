@@ -1,0 +1,256 @@
+import type { Socket } from 'node:net';
+import type { Accounts } from '../auth/accounts.js';
+import { backoffMs } from '../base/backoff.js';
+import { schema } from '../config/schema.js';
+import type { HttpServer } from '../http/connection/http-server.js';
+import { documentRoute } from '../http/routes/document-routes.js';
+import type { Services } from '../http/services.js';
+import type { DataFolder } from '../node/data-folder.js';
+import type { DatabaseRegistry } from '../node/database-registry.js';
+import type { OtherReaders } from '../node/volumes.js';
+import { EpochWriter } from './epochs.js';
+import { listenForWorkers } from './inner-listener.js';
+import type { ConfigValues, Report, WorkerMessage } from './messages.js';
+import { PermitIssuer } from './permit-issuer.js';
+import { workersOf } from './worker-count.js';
+import { WorkerFolder } from './worker-folder.js';
+import { WorkerHandle } from './worker-handle.js';
+
+/** How long to wait before a worker that has ended is replaced: at once, unless it never got to work. */
+const replacing = { firstMs: 100, longestMs: 30_000 };
+const startMs = 30_000;
+const reportMs = 2_000;
+
+/**
+ * The workers of a server. This process, which owns the data folder, accepts all connections, and shares them out among the
+ * workers and itself.
+ */
+export class WorkerPool implements OtherReaders {
+  readonly #workers = new Set<WorkerHandle>();
+  readonly #folder: WorkerFolder;
+  readonly #epochs: EpochWriter;
+  readonly #issuer: PermitIssuer;
+  readonly #stopListening: (() => void)[];
+  #endListening: () => void = () => undefined;
+  #configChanged = false;
+  #failures = 0;
+  #turn = 0;
+  #closing = false;
+  #closed: Promise<void> | undefined;
+
+  /** The pool of a server; undefined where one process serves it. */
+  static for(
+    services: Services,
+    server: HttpServer,
+    accounts: Accounts,
+    folder: DataFolder | undefined,
+  ): WorkerPool | undefined {
+    const count = workersOf(services.config, folder);
+    if (folder === undefined || count === 1) return undefined;
+    const pool = new WorkerPool(services, server, accounts, folder, count - 1);
+    services.gather = () => pool.gather();
+    return pool;
+  }
+
+  private constructor(
+    private readonly services: Services,
+    private readonly server: HttpServer,
+    accounts: Accounts,
+    folder: DataFolder,
+    /** Processes beside this one. */
+    private readonly count: number,
+  ) {
+    const { config, logger } = services;
+    this.#folder = new WorkerFolder(folder.path('workers'));
+    this.#epochs = new EpochWriter((error) => {
+      logger.error({ err: error }, 'workers cannot be told of changes, and are ended');
+      this.#closing = true;
+      for (const worker of this.#workers) worker.kill();
+    });
+    this.#issuer = new PermitIssuer(services, this.#epochs);
+    accounts.listeners.push(() => this.#epochs.raise());
+    const sections = new Set(Object.keys(schema).map((name) => name.split('/')[0]!));
+    this.#stopListening = [...sections].map((section) =>
+      config.onChange(section, undefined, () => this.#configure()),
+    );
+  }
+
+  /** Starts the workers. Resolves when they are ready, or have failed to start. */
+  async start(): Promise<void> {
+    const { config, logger, registry } = this.services;
+    this.watch(registry);
+    try {
+      this.#folder.create();
+      this.#epochs.open(this.#folder.epochsPath);
+      this.#endListening = await listenForWorkers(this.#folder.socketPath(), this.server, config);
+    } catch (error) {
+      logger.error({ err: error }, 'workers cannot be started: one process serves all connections');
+      return;
+    }
+    await Promise.all(Array.from({ length: this.count }, () => this.#begin()));
+  }
+
+  /** To be called for each registry that is opened. */
+  watch(registry: DatabaseRegistry): void {
+    this.#epochs.raise();
+    this.#issuer.volumes = registry.shareVolumes(this);
+    registry.watch({
+      committed: () => undefined,
+      catalogued: (name) => this.#epochs.raiseFor(name),
+      closing: () => this.#epochs.raise(),
+    });
+  }
+
+  /** Gives a new connection to who has the fewest. */
+  readonly share = (socket: Socket): void => {
+    const { metrics, config } = this.services;
+    const all = [this.server, ...[...this.#workers].filter(({ isReady }) => isReady)];
+    const total = all.reduce((sum, { connections }) => sum + connections, 0);
+    if (total >= config.number('tuffet/connections_max')) return void socket.destroy();
+    // Of several with equally many, each gets its turn.
+    this.#turn++;
+    let chosen = all[this.#turn % all.length]!;
+    for (const each of all) if (each.connections < chosen.connections) chosen = each;
+    if (chosen !== this.server) metrics.connections++;
+    chosen.give(socket);
+  };
+
+  moved(): void {
+    this.#epochs.raise();
+  }
+
+  async release(folder: string): Promise<void> {
+    this.#issuer.closedFolders.add(folder);
+    this.#epochs.raise();
+    await Promise.all([...this.#workers].map((worker) => worker.ask({ type: 'release', folder })));
+  }
+
+  reopened(folder: string): void {
+    this.#issuer.closedFolders.delete(folder);
+  }
+
+  /** Brings the figures of requests that workers have answered up to date. */
+  async gather(): Promise<void> {
+    await Promise.all(
+      [...this.#workers].map(async (worker) => {
+        if (!worker.isReady) return;
+        const report = await Promise.race([
+          worker.ask<Report>({ type: 'report' }),
+          this.services.runtime.idleSleep(reportMs),
+        ]);
+        if (report) this.#note(report);
+      }),
+    );
+  }
+
+  /** Has the workers finish what they are at, and end. No connection may come any more. */
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    this.#closing = true;
+    const waitMs = this.services.config.number('tuffet/close_timeout_ms') + startMs;
+    await Promise.all(
+      [...this.#workers].map(async (worker) => {
+        if (worker.isReady) {
+          const report = await worker.ask<Report>({ type: 'close' }, waitMs);
+          if (report) this.#note(report);
+        }
+        worker.kill();
+        await worker.exited();
+      }),
+    );
+    this.#endListening();
+    for (const stop of this.#stopListening) stop();
+    this.#epochs.close();
+    this.#folder.remove();
+  }
+
+  async #begin(): Promise<void> {
+    const { config, logger, runtime, serverName } = this.services;
+    const worker = new WorkerHandle(runtime, {
+      asked: (from, message) => this.#answer(from, message),
+      ended: (ended, left) => this.#replace(ended, left),
+    });
+    this.#workers.add(worker);
+    const timer = runtime.setIdleTimer(() => worker.kill(), startMs);
+    try {
+      await worker.start({
+        config: valuesOf(config.all()),
+        logsRequests: logger.logsRequests,
+        folder: this.#folder.folder,
+        serverName,
+      });
+      this.#failures = 0;
+      logger.info({ worker: worker.pid }, 'a worker is ready');
+    } catch {
+      // Its end is seen to where it is told.
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  #replace(worker: WorkerHandle, left: readonly Socket[]): void {
+    const { logger, runtime, metrics } = this.services;
+    this.#workers.delete(worker);
+    metrics.connections -= worker.connections;
+    this.#issuer.volumes?.forgetReaders();
+    for (const socket of left) this.server.give(socket);
+    if (this.#closing) return;
+    logger.warn({ worker: worker.pid }, 'a worker has ended, and is replaced');
+    runtime.setIdleTimer(() => this.#closing || void this.#begin(), backoffMs(++this.#failures, replacing));
+  }
+
+  #answer(worker: WorkerHandle, message: WorkerMessage): unknown {
+    switch (message.type) {
+      case 'permit':
+        return this.#issuer.grant(message.request).then((granted) => {
+          // It goes by the configuration that the worker has when it comes.
+          this.#sendConfig();
+          return granted;
+        });
+      case 'report':
+        return this.#note(message.report);
+      case 'closed':
+        worker.connections -= message.connections;
+        this.services.metrics.connections -= message.connections;
+        return undefined;
+    }
+  }
+
+  #note({ figures, lines }: Report): void {
+    const { metrics, logger } = this.services;
+    for (let i = 0; i < figures.length; i += 4) {
+      const [isHead, status, ms, isComplete] = figures.slice(i, i + 4) as [number, number, number, number];
+      metrics.request(isHead === 1 ? 'HEAD' : 'GET', status, ms, documentRoute, isComplete === 1);
+      metrics.documentReads++;
+    }
+    for (const line of lines) logger.request(line);
+  }
+
+  #configure(): void {
+    this.#epochs.raise();
+    if (this.#configChanged) return;
+    this.#configChanged = true;
+    this.services.runtime.defer(() => this.#sendConfig());
+  }
+
+  #sendConfig(): void {
+    if (!this.#configChanged) return;
+    this.#configChanged = false;
+    const { config, logger } = this.services;
+    const message = {
+      type: 'config',
+      config: valuesOf(config.all()),
+      logsRequests: logger.logsRequests,
+    } as const;
+    for (const worker of this.#workers) worker.tell(message);
+  }
+}
+
+/** Workers verify no credentials: secrets stay here. */
+const secretSections = new Set(['admins', 'jwt_keys', 'chttpd_auth', 'cluster']);
+
+const valuesOf = (values: ConfigValues): ConfigValues =>
+  Object.fromEntries(Object.entries(values).filter(([section]) => !secretSections.has(section)));
