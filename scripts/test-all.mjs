@@ -34,7 +34,11 @@ const configurations = [
   { name: 'kills', args: ['test/crash'], env: { TUFFET_ALL_KILLS: '1' } },
   { name: 'encoded', args: [...behaviour, ...writing], env: { TUFFET_ENCODED_COMMANDS: '1' } },
   { name: 'groups', args: [...behaviour, ...writing], env: { TUFFET_GROUPS: '3' } },
-  { name: 'workers', args: ['test/golden', 'test/auth', 'test/feeds/web-socket'], env: { TUFFET_WORKERS: '2' } },
+  {
+    name: 'workers',
+    args: ['test/golden', 'test/auth', 'test/feeds/web-socket'],
+    env: { TUFFET_WORKERS: '2' },
+  },
   { name: 'cluster', args: ['--cluster'], isMissing: () => !ensureNats() && withoutNats },
   { name: 'browser', args: ['--browser'] },
   ...['22', '24', '26'].map((version) => ({ name: `node${version}`, args: behaviour, version })),

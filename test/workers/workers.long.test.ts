@@ -100,42 +100,38 @@ test('a worker that is stopped is killed and replaced, and keeps no pages', opti
   assert.equal((await next.get('/db/doc')).body._rev, _rev);
 });
 
-test(
-  '64 connections that read and write through two processes see every write',
-  options,
-  async (t) => {
-    const scene = await Scene.start(t);
-    const documents = 20;
-    const written = Array.from({ length: documents }, () => 0);
-    const revs: (string | undefined)[] = Array.from({ length: documents });
-    const writing = new Set<number>();
-    const endsAt = Date.now() + 8_000;
-    let [reads, writes] = [0, 0];
-    const work = async (client: HttpClient, k: number): Promise<void> => {
-      for (let n = k; Date.now() < endsAt; n++) {
-        const d = (n * 7) % documents;
-        if (n % 5 !== 0 || writing.has(d)) {
-          const least = written[d]!;
-          const { status, body, text } = await client.get(`/db/d${d}`);
-          assert.ok(status === 200 || (status === 404 && least === 0), text);
-          if (status === 200) assert.ok(body.n >= least, `${body.n} was read after ${least} was written`);
-          reads++;
-        } else {
-          writing.add(d);
-          const next = written[d]! + 1;
-          const { status, body, text } = await client.put(`/db/d${d}`, {
-            n: next,
-            ...(revs[d] && { _rev: revs[d] }),
-          });
-          assert.equal(status, 201, text);
-          revs[d] = body.rev as string;
-          written[d] = next;
-          writing.delete(d);
-          writes++;
-        }
+test('64 connections that read and write through two processes see every write', options, async (t) => {
+  const scene = await Scene.start(t);
+  const documents = 20;
+  const written = Array.from({ length: documents }, () => 0);
+  const revs: (string | undefined)[] = Array.from({ length: documents });
+  const writing = new Set<number>();
+  const endsAt = Date.now() + 8_000;
+  let [reads, writes] = [0, 0];
+  const work = async (client: HttpClient, k: number): Promise<void> => {
+    for (let n = k; Date.now() < endsAt; n++) {
+      const d = (n * 7) % documents;
+      if (n % 5 !== 0 || writing.has(d)) {
+        const least = written[d]!;
+        const { status, body, text } = await client.get(`/db/d${d}`);
+        assert.ok(status === 200 || (status === 404 && least === 0), text);
+        if (status === 200) assert.ok(body.n >= least, `${body.n} was read after ${least} was written`);
+        reads++;
+      } else {
+        writing.add(d);
+        const next = written[d]! + 1;
+        const { status, body, text } = await client.put(`/db/d${d}`, {
+          n: next,
+          ...(revs[d] && { _rev: revs[d] }),
+        });
+        assert.equal(status, 201, text);
+        revs[d] = body.rev as string;
+        written[d] = next;
+        writing.delete(d);
+        writes++;
       }
-    };
-    await Promise.all(Array.from({ length: 64 }, (_, k) => work(scene.client(), k)));
-    assert.ok(reads > 100 && writes > 20, `${reads} reads, ${writes} writes`);
-  },
-);
+    }
+  };
+  await Promise.all(Array.from({ length: 64 }, (_, k) => work(scene.client(), k)));
+  assert.ok(reads > 100 && writes > 20, `${reads} reads, ${writes} writes`);
+});
