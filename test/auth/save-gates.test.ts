@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Bytes } from '../../src/base/bytes.js';
 import { RequestError } from '../../src/base/errors.js';
+import { StorageError } from '../../src/base/storage-errors.js';
 import { createLogger } from '../../src/base/logger.js';
 import { anonymous } from '../../src/base/user-context.js';
 import { MemoryBlobStore } from '../../src/blobs/memory-blob-store.js';
 import { DatabaseRegistry } from '../../src/node/database-registry.js';
+import type { Command } from '../../src/shard/commands.js';
 import type { NamedInput } from '../../src/shard/document-input.js';
 import { openDoc } from '../../src/documents/open-doc.js';
 import { saveDoc, saveDocs } from '../../src/documents/save-docs.js';
@@ -126,4 +128,25 @@ test('of a replicated history the newest known ancestor is shown; what is there 
   assert.equal(bodyOf('f'), '{"n":3}');
   const inner = input('f', '{"x":"bad"}', history('b', 'a'));
   await assert.rejects(saveDoc(registry, database, inner, replicated), { error: 'forbidden' });
+});
+
+test('a disk that fails while documents are validated again refuses those, not what is stored', async (t) => {
+  const changed = database.shardOf('g');
+  const other = [...'hijklmnop'].find((id) => database.shardOf(id) !== changed)!;
+  const submit = database.submit.bind(database);
+  t.mock.method(database, 'submit', (command: Command) =>
+    command.shard === changed && command.type === 'edit'
+      ? Promise.resolve(command.edits.map(() => 'retry'))
+      : submit(command),
+  );
+  t.mock.method(database, 'alignValidators', () =>
+    Promise.reject(new StorageError('insufficient_storage', 'The disk is full.', undefined)),
+  );
+  const saved = await saveDocs(registry, database, [input('g', '{}'), input(other, '{"n":1}')], local);
+  assert.equal((saved[0] as RequestError).error, 'insufficient_storage');
+  assert.ok(!(saved[1] instanceof RequestError));
+  assert.equal(bodyOf(other), '{"n":1}');
+  await assert.rejects(saveDoc(registry, database, input('g', '{}'), local), {
+    error: 'insufficient_storage',
+  });
 });

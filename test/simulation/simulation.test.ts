@@ -5,11 +5,9 @@ import { Simulation } from './simulation.js';
 /** Always the same ones, so that a failure is of the change at hand; `npm run simulate` tries others. */
 const seed = Number(process.env['TUFFET_SEED'] ?? 1);
 const seeds = 50;
-/** Those that found a bug when it was there. */
-const found = [51];
 
 test(`${seeds} simulated machines lose nothing, from seed ${seed} on`, async () => {
-  for (const at of [...Array.from({ length: seeds }, (_, i) => seed + i), ...found]) {
+  for (const at of Array.from({ length: seeds }, (_, i) => seed + i)) {
     await new Simulation(at).run().catch((error: unknown) => {
       throw new Error(`seed ${at}: npm run simulate -- --seed ${at}`, { cause: error });
     });
