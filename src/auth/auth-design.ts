@@ -4,6 +4,8 @@ import type { Config } from '../config/config.js';
 import { saveDoc } from '../documents/save-docs.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import { usersDatabase } from './users-database.js';
+import { knownId } from '../shard/doc-id.js';
+import { plainInput } from '../shard/document-input.js';
 
 const body = {
   language: 'javascript',
@@ -14,14 +16,7 @@ const body = {
 /** Gives a new database of users the design document that clients know from CouchDB, and wait for. */
 export async function addAuthDesign(registry: DatabaseRegistry, config: Config, name: string): Promise<void> {
   if (name !== usersDatabase(config)) return;
-  const input = {
-    id: '_design/_auth',
-    rev: undefined,
-    revisions: undefined,
-    deleted: false,
-    attachments: undefined,
-    body: toBytes(JSON.stringify(body)),
-  };
+  const input = plainInput(knownId('_design/_auth'), undefined, toBytes(JSON.stringify(body)));
   const user = { name: null, roles: [serverAdminRole] };
   await saveDoc(registry, registry.database(name), input, { user, newEdits: true });
 }

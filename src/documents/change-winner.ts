@@ -6,6 +6,8 @@ import type { Rev } from '../revisions/rev.js';
 import { encodeContent, splitContent } from '../shard/content.js';
 import type { WinnerView } from '../shard/doc-record.js';
 import { saveDoc } from './save-docs.js';
+import { knownId } from '../shard/doc-id.js';
+import { plainInput } from '../shard/document-input.js';
 
 /**
  * Saves a changed body of a winner that the caller has read in the same turn, and keeps its attachments. Rejects with a
@@ -21,13 +23,7 @@ export function changeWinner(
 ): Promise<Rev> {
   const content = database.collection.winnerBody(database.shardOf(id), winner);
   const { attachments, body } = splitContent(content);
-  const input = {
-    id,
-    rev: { pos: winner.pos, hash: winner.hash },
-    revisions: undefined,
-    deleted: false,
-    attachments: undefined,
-    body: encodeContent(attachments, change(body)),
-  };
+  const rev = { pos: winner.pos, hash: winner.hash };
+  const input = plainInput(knownId(id), rev, encodeContent(attachments, change(body)));
   return saveDoc(registry, database, input, { user, newEdits: true });
 }

@@ -6,7 +6,7 @@ import { scanInSteps } from '../json/scan-steps.js';
 import { settleInSteps } from '../json/settle.js';
 import { unsettled } from '../json/walker.js';
 import { parseValue, type Member, type ScannedObject, type ScannedValue } from '../json/scan.js';
-import { checkId } from '../shard/doc-id.js';
+import { legalId } from '../shard/doc-id.js';
 import type { DocumentInput } from '../shard/document-input.js';
 import { readAttachments } from './attachments/attachment-input.js';
 import { parseHash, parseRev } from '../revisions/rev.js';
@@ -96,8 +96,7 @@ function readSpecial(
     case '_id':
       if (plain === undefined && typeof value !== 'string')
         throw new RequestError('illegal_docid', 'Document id must be a string');
-      input.id = plain ?? toBytes((value as string).toWellFormed());
-      checkId(input.id, limits.id_bytes_max);
+      input.id = legalId(plain ?? toBytes((value as string).toWellFormed()), limits.id_bytes_max);
       return;
     case '_rev':
       if (plain === undefined && typeof value !== 'string') throw badRequest('Invalid rev format');

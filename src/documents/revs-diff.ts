@@ -18,7 +18,7 @@ const none: readonly Rev[] = [];
  * hides is as if it were not there.
  */
 export function revsDiff(database: Database, id: Bytes, revs: readonly Rev[], show?: Show): RevsDiff {
-  database.checkId(id);
+  database.checkPlace(id);
   if (show !== undefined && isHidden(database, id, show)) return { missing: revs, possibleAncestors: none };
   // Of a document that is deleted at this very moment, revisions may be asked for in vain; they do no harm.
   const tree = database.collection.treeOnce(id);

@@ -46,7 +46,6 @@ export function saveDocs(
   inputs: readonly NamedInput[],
   options: SaveOptions,
 ): Promise<Saved[]> {
-  for (const { id } of inputs) database.checkId(id);
   const isPlain = inputs.every(({ attachments }) => attachments === undefined);
   return (isPlain ? saveAttached : saveWithAttachments)(registry, database, inputs, options);
 }

@@ -9,8 +9,8 @@ import type { ShardState } from '../shard/shard-state.js';
 import type { DesignIndexes } from '../indexes/definition.js';
 import { groupsOf, type DatabaseRecord } from './catalogue.js';
 import { DesignDocCache, type Validators } from './design-doc-cache.js';
-import { isLocalId } from '../shard/doc-id.js';
-import { checkPartitionedId } from '../shard/partitions.js';
+import { isLocalId, type DocId, type LegalId } from '../shard/doc-id.js';
+import { checkHasPartition, checkPartitionedId } from '../shard/partitions.js';
 import type { ShardMap } from '../shard/shard-map.js';
 import { GroupClosed, ShardMoved } from '../shard/apply.js';
 import { placedBy } from '../shard/split.js';
@@ -131,8 +131,14 @@ export class Database {
   }
 
   /** Refuses an id that no document of this database can have. */
-  checkId(id: Bytes): void {
+  docId(id: LegalId): DocId {
     if (this.isPartitioned) checkPartitionedId(id);
+    return id as DocId;
+  }
+
+  /** Refuses an id by which no document can be looked for. Others that no document can have are just not found. */
+  checkPlace(id: Bytes): void {
+    if (this.isPartitioned) checkHasPartition(id);
   }
 
   /** One of the shards' counters, added up. */

@@ -13,6 +13,8 @@ import { DocSearch, readQuery } from './find-docs.js';
 import { readIndexRequest, type IndexRequest } from './index-request.js';
 import { queryIndexes } from './query-indexes.js';
 import { createIndex, deleteIndex } from './save-index.js';
+import { knownId } from '../shard/doc-id.js';
+import { plainInput } from '../shard/document-input.js';
 
 /** The design document and the name of the index that finds expired documents. */
 const ddoc = '_design/tuffet-expiry';
@@ -92,14 +94,7 @@ export class Expiry {
   /** One that was changed meanwhile, or that a validation function keeps, stays. */
   async #delete(database: Database, docs: readonly Found[]): Promise<void> {
     if (docs.length === 0) return;
-    const inputs = docs.map(({ _id, _rev }) => ({
-      id: toBytes(_id),
-      rev: parseRev(_rev),
-      revisions: undefined,
-      deleted: true,
-      attachments: undefined,
-      body: '{}',
-    }));
+    const inputs = docs.map(({ _id, _rev }) => plainInput(knownId(toBytes(_id)), parseRev(_rev), '{}', true));
     const saved = await saveDocs(this.registry, database, inputs, { user: server, newEdits: true });
     const refused = saved.filter((each) => each instanceof RequestError && each.error !== 'conflict');
     this.registry.logger.info(

@@ -11,6 +11,8 @@ import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
 import { queryIndexes } from './query-indexes.js';
 import { saveDoc } from '../documents/save-docs.js';
+import { knownId } from '../shard/doc-id.js';
+import { plainInput } from '../shard/document-input.js';
 
 export interface IndexContext {
   registry: DatabaseRegistry;
@@ -162,14 +164,7 @@ async function save(
   doc: JsonObject | undefined,
 ): Promise<void> {
   const body = doc === undefined ? '{}' : encodeContent(design.attachments, toBytes(JSON.stringify(doc)));
-  const input = {
-    id: design.id,
-    rev: design.rev,
-    revisions: undefined,
-    deleted: doc === undefined,
-    attachments: undefined,
-    body,
-  };
+  const input = plainInput(knownId(design.id), design.rev, body, doc === undefined);
   await saveDoc(registry, database, input, { user, newEdits: true });
 }
 

@@ -1,5 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
-import type { NamedInput } from '../shard/document-input.js';
+import type { SentInput } from '../shard/document-input.js';
 import type { Rev } from '../revisions/rev.js';
 
 /**
@@ -110,7 +110,7 @@ export interface DocRevision {
   /** As JSON. Carried attachments are announced as following. */
   text(): Bytes;
   /** For a database of this server; refuses what it cannot hold. */
-  input(): NamedInput;
+  input(): SentInput;
   /** The same with all its attachments, for a side that lacks what the stubs stand for. */
   carryingAll(): DocRevision;
 }

@@ -1,6 +1,7 @@
 import type { Bytes } from '../base/bytes.js';
 import type { Rev } from '../revisions/rev.js';
 import type { RevPath } from '../revisions/tree.js';
+import type { DocId, LegalId } from './doc-id.js';
 
 /** An attachment as a document names it: with its bytes, as one the document has already, or as one that follows. */
 export type AttachmentInput = { name: string; revpos: number | undefined } & (
@@ -18,7 +19,7 @@ export type AttachmentInput = { name: string; revpos: number | undefined } & (
 
 /** A document as a client sent it: its own members as canonical text, the service's as values. */
 export interface DocumentInput {
-  id: Bytes | undefined;
+  id: LegalId | undefined;
   rev: Rev | undefined;
   revisions: RevPath | undefined;
   deleted: boolean;
@@ -27,5 +28,16 @@ export interface DocumentInput {
   body: Bytes;
 }
 
+/** A document with an id that is still to be checked. */
+export type SentInput = Omit<DocumentInput, 'id'> & { id: Bytes };
+
 /** A document with an id, ready to be saved. */
-export type NamedInput = DocumentInput & { id: Bytes };
+export type NamedInput = DocumentInput & { id: DocId };
+
+/** A revision that the server makes, without attachments to be read. */
+export const plainInput = (
+  id: DocId,
+  rev: Rev | undefined,
+  body: Bytes,
+  deleted: boolean = false,
+): NamedInput => ({ id, rev, revisions: undefined, deleted, attachments: undefined, body });

@@ -5,8 +5,7 @@
 import type { Bytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
 import { prefixEnd } from '../storage/store.js';
-import { partitionOf } from './doc-id.js';
-import { checkId, designPrefix, localPrefix } from './doc-id.js';
+import { designPrefix, legalId, localPrefix, partitionOf, type LegalId } from './doc-id.js';
 
 /** With a colon behind it, it must fit into the key of a document whose id is longer than that. */
 const partitionBytesMax = 1_024;
@@ -22,14 +21,21 @@ export function checkPartition(partition: Bytes): void {
 }
 
 /** Refuses ids that no document of a partitioned database may have. Design and local documents are exempt. */
-export function checkPartitionedId(id: Bytes): void {
+export function checkPartitionedId(id: LegalId): void {
   if (id.startsWith(designPrefix) || id.startsWith(localPrefix)) return;
-  checkId(id, Infinity);
   const partition = partitionOf(id);
-  if (partition === undefined) throw new RequestError('illegal_docid', 'Doc id must be of form partition:id');
+  if (partition === undefined) throw withoutPartition();
   checkPartition(partition);
-  checkId(id.slice(partition.length + 1), Infinity);
+  legalId(id.slice(partition.length + 1), Infinity);
 }
+
+/** Refuses ids by which no document can be looked for, because nothing says in which partition it would be. */
+export function checkHasPartition(id: Bytes): void {
+  if (!id.startsWith('_') && !id.includes(':')) throw withoutPartition();
+}
+
+const withoutPartition = (): RequestError =>
+  new RequestError('illegal_docid', 'Doc id must be of form partition:id');
 
 /** The ids of a partition: from the first, and up to what is no longer one. */
 export function partitionRange(partition: Bytes): { start: Bytes; end: Bytes } {

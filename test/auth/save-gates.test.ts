@@ -8,7 +8,8 @@ import { anonymous } from '../../src/base/user-context.js';
 import { MemoryBlobStore } from '../../src/blobs/memory-blob-store.js';
 import { DatabaseRegistry } from '../../src/node/database-registry.js';
 import type { Command } from '../../src/shard/commands.js';
-import type { NamedInput } from '../../src/shard/document-input.js';
+import { knownId } from '../../src/shard/doc-id.js';
+import { plainInput, type NamedInput } from '../../src/shard/document-input.js';
 import { openDoc } from '../../src/documents/open-doc.js';
 import { saveDoc, saveDocs } from '../../src/documents/save-docs.js';
 import type { GateContext } from '../../src/node/save-gate.js';
@@ -40,12 +41,7 @@ registry.saveGates.push({
 });
 
 const input = (id: Bytes, body: Bytes, rest: Partial<NamedInput> = {}): NamedInput => ({
-  id,
-  rev: undefined,
-  revisions: undefined,
-  deleted: false,
-  attachments: undefined,
-  body,
+  ...plainInput(knownId(id), undefined, body),
   ...rest,
 });
 const local = { user: anonymous, newEdits: true };

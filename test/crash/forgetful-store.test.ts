@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Database } from '../../src/node/database.js';
 import { purgeDocs } from '../../src/documents/purge-docs.js';
-import type { NamedInput } from '../../src/shard/document-input.js';
+import { knownId } from '../../src/shard/doc-id.js';
+import { plainInput, type NamedInput } from '../../src/shard/document-input.js';
 import { updateDocs } from '../../src/documents/update-docs.js';
 import type { Rev } from '../../src/revisions/rev.js';
 import { Collection } from '../../src/shard/collection.js';
@@ -122,14 +123,7 @@ class Writer {
     const again = known === undefined || known.deleted;
     const body = `{"n":${++this.#count},"pad":"${'y'.repeat(this.random.pick([0, 500, 2_000]))}"}`;
     const deleted = !again && this.random.oneIn(4);
-    return {
-      id,
-      rev: again ? undefined : known.rev,
-      revisions: undefined,
-      deleted,
-      attachments: undefined,
-      body,
-    };
+    return plainInput(knownId(id), again ? undefined : known.rev, body, deleted);
   }
 }
 

@@ -9,6 +9,8 @@ import { ScriptFilter } from '../../src/design/script-filter.js';
 import { Config } from '../../src/config/config.js';
 import { newHost } from '../script/scene.js';
 import { memoryViews } from '../support/views.js';
+import { knownId } from '../../src/shard/doc-id.js';
+import { plainInput } from '../../src/shard/document-input.js';
 
 const logger = createLogger({ level: 'none', format: 'text' });
 const registry = new DatabaseRegistry(
@@ -24,14 +26,8 @@ const database = registry.database('filtered');
 const { host } = newHost({ timeoutMs: () => 1_000 });
 
 async function saveDesign(name: string, ddoc: object): Promise<void> {
-  const input = {
-    id: `_design/${toBytes(name)}`,
-    rev: undefined,
-    revisions: undefined,
-    deleted: false,
-    attachments: undefined,
-    body: toBytes(JSON.stringify(ddoc)),
-  };
+  const id = knownId(`_design/${toBytes(name)}`);
+  const input = plainInput(id, undefined, toBytes(JSON.stringify(ddoc)));
   await saveDoc(registry, database, input, {
     user: { name: 'admin', roles: ['_admin'] },
     newEdits: true,

@@ -17,6 +17,8 @@ import {
   type GroupReader,
 } from '../../src/shard/group-reader.js';
 import { Random, seed } from '../model/random.js';
+import { knownId } from '../../src/shard/doc-id.js';
+import { plainInput } from '../../src/shard/document-input.js';
 
 /** Makes a database whose documents are read, with so many shards. */
 export type OpenDatabase = (
@@ -46,14 +48,7 @@ interface Input {
 async function save(database: Database, ...inputs: Input[]): Promise<Rev[]> {
   const results = await updateDocs(
     database,
-    inputs.map((input) => ({
-      rev: undefined,
-      revisions: undefined,
-      deleted: false,
-      attachments: undefined,
-      body: '{}',
-      ...input,
-    })),
+    inputs.map(({ id, rev, body = '{}', deleted }) => plainInput(knownId(id), rev, body, deleted)),
     true,
   );
   return results.map((result) => {
@@ -64,8 +59,7 @@ async function save(database: Database, ...inputs: Input[]): Promise<Rev[]> {
 
 /** Saves a conflict: a revision that was made elsewhere. */
 async function saveElsewhere(database: Database, id: Bytes, rev: Rev, body: Bytes): Promise<void> {
-  const input = { id, rev, revisions: undefined, deleted: false, attachments: undefined, body };
-  await updateDocs(database, [input], false);
+  await updateDocs(database, [plainInput(knownId(id), rev, body)], false);
 }
 
 function holdsForDocuments(open: OpenDatabase): void {
@@ -325,10 +319,9 @@ function holdsForTheRest(open: OpenDatabase): void {
     const blob = createHash('sha256').update(bytes, 'latin1').digest('hex');
     const [name, type, md5] = ['a.txt', 'text/plain', 'AAAAAAAAAAAAAAAAAAAAAA=='];
     const attachment = { name, type, revpos: 1, md5, length: 10, storedLength: 10, gzip: false, blob };
-    const input = { id: 'a', rev: undefined, revisions: undefined, deleted: false, attachments: undefined };
-    const body = encodeContent([attachment], '{}');
+    const input = plainInput(knownId('a'), undefined, encodeContent([attachment], '{}'));
     const small = new Map([[blob, bytes]]);
-    await updateDocs(database, [{ ...input, body }], true, { blobs: { small, stored: new Set() } });
+    await updateDocs(database, [input], true, { blobs: { small, stored: new Set() } });
     const shard = database.shardOf('a');
     assert.equal(await reader.hasBlob(blob), true);
     assert.equal(await reader.smallBlob(blob), bytes);

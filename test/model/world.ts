@@ -5,7 +5,8 @@ import { compact } from '../../src/node/compact.js';
 import type { Database } from '../../src/node/database.js';
 import { Listing } from '../../src/documents/list-docs.js';
 import { purgeDocs } from '../../src/documents/purge-docs.js';
-import type { NamedInput } from '../../src/shard/document-input.js';
+import { knownId } from '../../src/shard/doc-id.js';
+import { plainInput, type NamedInput } from '../../src/shard/document-input.js';
 import { updateDocs } from '../../src/documents/update-docs.js';
 import { allIds } from '../../src/shard/group-reader.js';
 import { checkDatabase } from './check-database.js';
@@ -48,15 +49,7 @@ export class World {
   }
 
   input(id: Bytes, rest: Partial<NamedInput>): NamedInput {
-    return {
-      id,
-      rev: undefined,
-      revisions: undefined,
-      deleted: false,
-      attachments: undefined,
-      body: '{}',
-      ...rest,
-    };
+    return { ...plainInput(knownId(id), undefined, '{}'), ...rest };
   }
 
   async edit(): Promise<void> {

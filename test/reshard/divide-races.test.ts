@@ -15,6 +15,8 @@ import { Overlay } from '../../src/storage/overlay.js';
 import type { Write } from '../../src/storage/store.js';
 import { memoryViews } from '../support/views.js';
 import { HeldStore } from './held-store.js';
+import { knownId } from '../../src/shard/doc-id.js';
+import { plainInput } from '../../src/shard/document-input.js';
 
 const q = 4;
 
@@ -49,14 +51,7 @@ async function setUp(t: TestContext): Promise<Scene> {
 }
 
 async function save(database: Database, id: string): Promise<void> {
-  const input = {
-    id,
-    rev: undefined,
-    revisions: undefined,
-    deleted: false,
-    attachments: undefined,
-    body: '{}',
-  };
+  const input = plainInput(knownId(id), undefined, '{}');
   const [saved] = await updateDocs(database, [input], true);
   assert.ok(saved !== undefined && typeof saved === 'object' && 'pos' in saved, `${id} is saved`);
 }

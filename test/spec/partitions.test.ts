@@ -75,4 +75,24 @@ describe('Partitioned databases', () => {
       assertRefused(await client.put(`${db}/${encodeURIComponent(id)}`, {}), 400);
     assertRefused(await client.post(db, {}), 400, 'illegal_docid');
   });
+
+  test('ids without a partition cannot be looked for; others that no document can have are not found', async () => {
+    const ask = (id: string): Promise<Answer[]> => {
+      const path = `${db}/${encodeURIComponent(id)}`;
+      return Promise.all([
+        client.get(path),
+        client.send('DELETE', `${path}?rev=1-a`),
+        client.get(`${path}/file`),
+        client.send('PUT', `${path}/file?rev=1-a`, { raw: Buffer.from('x') }),
+        client.post(`${db}/_revs_diff`, { [id]: ['1-a'] }),
+        client.post(`${db}/_purge`, { [id]: ['1-a'] }),
+        client.post(`${db}/_all_docs`, { keys: ['eu:a', id] }),
+      ]);
+    };
+    for (const answer of await ask('plain')) assertRefused(answer, 400, 'illegal_docid');
+    for (const id of [':x', 'eu:', 'eu:_x', '_x', '_eu:x']) {
+      const statuses = (await ask(id)).map(({ status }) => status);
+      assert.deepEqual(statuses, [404, 404, 404, 409, 200, 201, 200], id);
+    }
+  });
 });

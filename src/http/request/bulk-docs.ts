@@ -7,7 +7,7 @@ import { largeDocumentBytes, readDocument, readLargeDocument } from '../../docum
 import { quoteId, quoteRev } from '../../shard/doc-text.js';
 import { saveDocs, type Saved } from '../../documents/save-docs.js';
 import { parseValue, scanDocument, type Member, type ScannedValue } from '../../json/scan.js';
-import { inputLimits } from './edit-request.js';
+import { inputLimits, newId } from './edit-request.js';
 import type { Exchange } from '../exchange.js';
 import { asksForMoreCopies } from './quorum.js';
 import { refusalText } from '../answer/statuses.js';
@@ -70,8 +70,7 @@ export class BulkSaver {
   }
 
   #named(input: DocumentInput): NamedInput {
-    input.id ??= toBytes(this.exchange.services.uuids.next());
-    this.database.checkId(input.id);
+    input.id = this.database.docId(input.id ?? newId(this.exchange));
     return input as NamedInput;
   }
 

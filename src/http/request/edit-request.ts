@@ -1,7 +1,11 @@
-import { badRequest } from '../../base/errors.js';
+import { toBytes, type Bytes } from '../../base/bytes.js';
+import { badRequest, RequestError } from '../../base/errors.js';
 import type { InputLimits } from '../../documents/read-document.js';
+import type { Database } from '../../node/database.js';
 import { parseRev, type Rev } from '../../revisions/rev.js';
+import { legalId, type DocId, type LegalId } from '../../shard/doc-id.js';
 import type { Exchange } from '../exchange.js';
+import { isText } from './path.js';
 
 export function inputLimits({ services: { config } }: Exchange): InputLimits {
   return {
@@ -9,6 +13,15 @@ export function inputLimits({ services: { config } }: Exchange): InputLimits {
     id_bytes_max: config.number('couchdb/max_document_id_length'),
   };
 }
+
+/** The id in a path or a header by which a document is to be saved. */
+export function writableId(exchange: Exchange, database: Database, id: Bytes): DocId {
+  if (!isText(id)) throw new RequestError('illegal_docid', 'Document id must be valid UTF-8');
+  return database.docId(legalId(id, inputLimits(exchange).id_bytes_max));
+}
+
+/** The id of a document that was sent without one. */
+export const newId = ({ services }: Exchange): LegalId => legalId(toBytes(services.uuids.next()), Infinity);
 
 /** The revision that a write names, in its body, its query or its `If-Match`; all that speak must agree. */
 export function namedRev(exchange: Exchange, inBody: Rev | undefined): Rev | undefined {

@@ -3,7 +3,8 @@ import { badRequest, conflict, notFound, RequestError } from '../../base/errors.
 import { checkAttachmentName } from '../../documents/attachments/attachment-input.js';
 import { NewBlobs } from '../../documents/attachments/new-blobs.js';
 import type { Database } from '../../node/database.js';
-import type { NamedInput } from '../../shard/document-input.js';
+import { knownId } from '../../shard/doc-id.js';
+import { plainInput } from '../../shard/document-input.js';
 import { quoteId, quoteRev } from '../../shard/doc-text.js';
 import { contentOf, findAttachment } from '../../documents/attachments/read-attachment.js';
 import { saveDoc } from '../../documents/save-docs.js';
@@ -18,12 +19,11 @@ import { encodeContent, splitContent, type Attachment } from '../../shard/conten
 import { answerAttachment } from '../answer/attachment-answer.js';
 import { bodyProblem } from '../request/body.js';
 import { etagOf } from '../answer/document-answer.js';
-import { ifMatchRev, namedRev } from '../request/edit-request.js';
+import { ifMatchRev, namedRev, writableId } from '../request/edit-request.js';
 import type { Exchange } from '../exchange.js';
 import { savedStatus } from '../request/quorum.js';
 import { encodePart, isText } from '../request/path.js';
 import type { Route } from './route.js';
-import { checkWritableId } from './document-routes.js';
 
 type AttachmentHandler = (
   exchange: Exchange,
@@ -64,18 +64,18 @@ async function getAttachment(exchange: Exchange, database: Database, id: Bytes, 
 }
 
 async function putAttachment(exchange: Exchange, database: Database, id: Bytes, name: string): Promise<void> {
-  checkWritableId(exchange, id);
   checkAttachmentName(name);
   const rev = namedRev(exchange, undefined);
   const parent = parentOf(database, id, rev);
   if (parent === 'missing_rev') return answerMissingRev(exchange);
+  const docid = writableId(exchange, database, id);
   const stored = await upload(exchange, name, parent.pos + 1);
   const blobs = new NewBlobs();
   blobs.add(stored);
   try {
     checkMd5(exchange, stored);
     const others = parent.attachments.filter((each) => each.name !== name);
-    const input = edited(id, rev, [stored.attachment, ...others], parent.body);
+    const input = plainInput(docid, rev, encodeContent([stored.attachment, ...others], parent.body));
     const { services, user } = exchange;
     const saved = await saveDoc(services.registry, database, input, { user, newEdits: true, blobs });
     const location = `/${encodePart(toBytes(database.name))}/${encodePart(id)}/${encodePart(toBytes(name))}`;
@@ -110,23 +110,6 @@ function parentOf(database: Database, id: Bytes, rev: Rev | undefined): Parent |
     if (error instanceof RequestError && error.error === 'not_found') return 'missing_rev';
     throw error;
   }
-}
-
-/** The document with other attachments. */
-function edited(
-  id: Bytes,
-  rev: Rev | undefined,
-  attachments: readonly Attachment[],
-  body: Bytes,
-): NamedInput {
-  return {
-    id,
-    rev,
-    revisions: undefined,
-    deleted: false,
-    attachments: undefined,
-    body: encodeContent(attachments, body),
-  };
 }
 
 function answerSaved(
@@ -182,7 +165,7 @@ async function deleteAttachment(
   const { attachments, body, deleted } = parent;
   const others = attachments.filter((each) => each.name !== name);
   if (others.length === attachments.length) throw notFound('Document is missing attachment');
-  const input = edited(id, rev, others, body);
+  const input = plainInput(knownId(id), rev, encodeContent(others, body));
   const { services, user } = exchange;
   if (exchange.query.first('batch') === 'ok') {
     services.batches.add(database, user, { ...input, deleted });

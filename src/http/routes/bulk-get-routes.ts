@@ -2,7 +2,7 @@ import { toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, RequestError } from '../../base/errors.js';
 import type { DatabaseRegistry } from '../../node/database-registry.js';
 import type { Database } from '../../node/database.js';
-import { checkId } from '../../shard/doc-id.js';
+import { legalId } from '../../shard/doc-id.js';
 import { quoteRev } from '../../shard/doc-text.js';
 import { openRevs, type DocOptions, type OpenedRev } from '../../documents/open-doc.js';
 import { formatRev, parseRev, type Rev } from '../../revisions/rev.js';
@@ -97,9 +97,7 @@ function openEntry(database: Database, entry: unknown, options: DocOptions): Res
   try {
     const known = since === undefined ? undefined : readSince(since);
     const wanted = rev === undefined ? 'all' : [parseRev(String(rev))];
-    const docid = toBytes(id.toWellFormed());
-    checkId(docid, Infinity);
-    database.checkId(docid);
+    const docid = database.docId(legalId(toBytes(id.toWellFormed()), Infinity));
     const opened = openRevs(database, docid, wanted, options);
     return opened === undefined ? fail('undefined', 'not_found', 'missing') : { id, since: known, opened };
   } catch (error) {

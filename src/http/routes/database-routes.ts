@@ -136,7 +136,7 @@ function shards(exchange: Exchange, database: Database): void {
 }
 
 function shardOfDoc(exchange: Exchange, database: Database): void {
-  database.checkId(exchange.parts[2]!);
+  database.checkPlace(exchange.parts[2]!);
   const range = rangeName(database.collection.shards.range(database.shardOf(exchange.parts[2]!)));
   exchange.json(200, { range, nodes: nodesOf(exchange) });
 }

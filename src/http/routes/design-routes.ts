@@ -118,8 +118,8 @@ async function saveChanged(
   const input = readDocument(scanDocument(Buffer.from(text, 'latin1')), inputLimits(exchange));
   const { id } = input;
   if (id === undefined) throw new RequestError('illegal_docid', 'Document id must not be empty');
-  database.checkId(id);
-  const saved = await saveDoc(registry, database, { ...input, id }, { user: exchange.user, newEdits: true });
+  const named = { ...input, id: database.docId(id) };
+  const saved = await saveDoc(registry, database, named, { user: exchange.user, newEdits: true });
   const [shownId, rev] = [encodePart(id), toBytes(formatRev(saved))];
   return {
     'X-Svc-Id': shownId,

@@ -1,9 +1,9 @@
 import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
-import { badRequest, conflict, notFound, RequestError } from '../../base/errors.js';
+import { badRequest, conflict, notFound } from '../../base/errors.js';
 import { checkDbAdmin } from '../../auth/rights.js';
 import type { Database } from '../../node/database.js';
-import { checkId, isDesignId, isLocalId } from '../../shard/doc-id.js';
-import type { DocumentInput, NamedInput } from '../../shard/document-input.js';
+import { isDesignId, isLocalId, knownId, type DocId } from '../../shard/doc-id.js';
+import { plainInput, type DocumentInput, type NamedInput } from '../../shard/document-input.js';
 import { largeDocumentBytes, readDocument, readLargeDocument } from '../../documents/read-document.js';
 import { docText, quoteId, quoteRev } from '../../shard/doc-text.js';
 import { openDoc, openRevs, type OpenedDoc } from '../../documents/open-doc.js';
@@ -16,13 +16,13 @@ import { parseRev, type Rev } from '../../revisions/rev.js';
 import { splitContent } from '../../shard/content.js';
 import { requireJson } from '../request/body.js';
 import { answerWithData, etagOf } from '../answer/document-answer.js';
-import { inputLimits, ifMatchRev, namedRev } from '../request/edit-request.js';
+import { inputLimits, ifMatchRev, namedRev, newId, writableId } from '../request/edit-request.js';
 import type { Exchange } from '../exchange.js';
 import { savedStatus } from '../request/quorum.js';
 import { withMultipart } from '../request/multipart-document.js';
 import { namesTag } from '../request/negotiate.js';
 import { answerOpenRevs, parseOpenRevs, parseRevs } from '../answer/open-revs-answer.js';
-import { decodeComponent, encodePart, isText } from '../request/path.js';
+import { decodeComponent, encodePart } from '../request/path.js';
 import { parseJsonText, type Query } from '../request/query.js';
 import { postForm } from './form-upload.js';
 import type { DatabaseHandler, Route } from './route.js';
@@ -137,12 +137,12 @@ function answerDocument(exchange: Exchange, { id, rev, content, extra }: OpenedD
 export const postDocument: DatabaseHandler = async (exchange, database) => {
   requireJson(exchange.request);
   const input = await readInput(exchange);
-  const named: NamedInput = { ...input, id: input.id ?? toBytes(exchange.services.uuids.next()) };
+  const named: NamedInput = { ...input, id: database.docId(input.id ?? newId(exchange)) };
   await save(exchange, database, named, { newEdits: true, created: 201 });
 };
 
-async function putDocument(exchange: Exchange, database: Database, id: Bytes): Promise<void> {
-  checkWritableId(exchange, id);
+async function putDocument(exchange: Exchange, database: Database, given: Bytes): Promise<void> {
+  const id = writableId(exchange, database, given);
   if (exchange.header('content-type')?.startsWith('multipart/related')) {
     await withMultipart(exchange, async (bytes, follower) =>
       putInput(exchange, database, id, await readBytes(exchange, bytes), follower),
@@ -155,7 +155,7 @@ async function putDocument(exchange: Exchange, database: Database, id: Bytes): P
 async function putInput(
   exchange: Exchange,
   database: Database,
-  id: Bytes,
+  id: DocId,
   input: DocumentInput,
   follower?: Follower,
 ): Promise<void> {
@@ -166,11 +166,6 @@ async function putInput(
   }
   const created = input.deleted ? 200 : 201;
   await save(exchange, database, { ...input, id, rev }, { newEdits, created, etag: true, follower });
-}
-
-export function checkWritableId(exchange: Exchange, id: Bytes): void {
-  if (!isText(id)) throw new RequestError('illegal_docid', 'Document id must be valid UTF-8');
-  checkId(id, inputLimits(exchange).id_bytes_max);
 }
 
 function readBytes(exchange: Exchange, bytes: Buffer): DocumentInput | Promise<DocumentInput> {
@@ -197,7 +192,6 @@ async function save(
   input: NamedInput,
   options: SaveOptions,
 ): Promise<void> {
-  database.checkId(input.id);
   if (isDesignId(input.id)) checkDbAdmin(exchange.user, database.security);
   const { batches, registry } = exchange.services;
   const { newEdits, follower } = options;
@@ -229,14 +223,7 @@ function answerSaved(
 async function deleteDocument(exchange: Exchange, database: Database, id: Bytes): Promise<void> {
   checkDeletable(database, id, exchange.services.registry.showFor(database, exchange.user));
   const rev = namedRev(exchange, undefined);
-  const input: NamedInput = {
-    id,
-    rev,
-    revisions: undefined,
-    deleted: true,
-    attachments: undefined,
-    body: '{}',
-  };
+  const input = plainInput(knownId(id), rev, '{}', true);
   const { batches, registry } = exchange.services;
   if (rev === undefined && !isLocalId(id)) throw conflict();
   if (exchange.query.first('batch') === 'ok') {
@@ -264,28 +251,21 @@ function checkDeletable(database: Database, id: Bytes, show: Show | undefined): 
 async function copyDocument(exchange: Exchange, database: Database, id: Bytes): Promise<void> {
   const destination = exchange.header('destination');
   if (destination === undefined) throw badRequest('Destination header is mandatory for COPY.');
-  const target = parseDestination(destination, exchange);
+  const target = parseDestination(destination);
   const revText = exchange.query.first('rev');
   const rev = revText === undefined ? ifMatchRev(exchange) : parseRev(revText);
   const source = isLocalId(id)
     ? { ...openLocal(database, id, false), deleted: false }
     : contentOf(database, id, rev, exchange.services.registry.showFor(database, exchange.user));
   const body = isLocalId(target.id) ? splitContent(source.content).body : source.content;
-  const input: NamedInput = {
-    ...target,
-    revisions: undefined,
-    deleted: source.deleted,
-    attachments: undefined,
-    body,
-  };
+  const input = plainInput(writableId(exchange, database, target.id), target.rev, body, source.deleted);
   await save(exchange, database, input, { newEdits: true, created: 201, etag: true });
 }
 
-function parseDestination(header: string, exchange: Exchange): { id: Bytes; rev: Rev | undefined } {
+function parseDestination(header: string): { id: Bytes; rev: Rev | undefined } {
   const [path = '', query] = header.split('?');
   if (/^https?:\/\//i.test(path)) throw badRequest('Destination URL must be relative.');
   const id = decodeComponent(path);
-  checkWritableId(exchange, id);
   if (query === undefined) return { id, rev: undefined };
   // Nothing but a revision can be said of the target.
   const rev = /^rev=([^&]*)$/.exec(query)?.[1];

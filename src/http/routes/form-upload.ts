@@ -8,12 +8,12 @@ import { scanDocument } from '../../json/scan.js';
 import type { Database } from '../../node/database.js';
 import { parseRev } from '../../revisions/rev.js';
 import { splitContent } from '../../shard/content.js';
-import { isDesignId } from '../../shard/doc-id.js';
-import type { DocumentInput, NamedInput } from '../../shard/document-input.js';
+import { isDesignId, knownId } from '../../shard/doc-id.js';
+import { plainInput, type DocumentInput, type NamedInput } from '../../shard/document-input.js';
 import { quoteId, quoteRev } from '../../shard/doc-text.js';
 import { etagOf } from '../answer/document-answer.js';
 import type { Exchange } from '../exchange.js';
-import { inputLimits } from '../request/edit-request.js';
+import { inputLimits, writableId } from '../request/edit-request.js';
 import { readForm, type DocumentForm } from '../request/form-document.js';
 
 /**
@@ -22,13 +22,13 @@ import { readForm, type DocumentForm } from '../request/form-document.js';
  */
 export async function postForm(exchange: Exchange, database: Database, id: Bytes): Promise<void> {
   checkReferer(exchange);
-  database.checkId(id);
+  const docid = writableId(exchange, database, id);
   if (isDesignId(id)) checkDbAdmin(exchange.user, database.security);
   const form = await readForm(exchange);
   const input =
     form.doc === undefined ? storedInput(exchange, database, id, form) : sentInput(exchange, form.doc);
   const { registry } = exchange.services;
-  const named: NamedInput = { ...input, id, attachments: withFiles(input, form) };
+  const named: NamedInput = { ...input, id: docid, attachments: withFiles(input, form) };
   const rev = await saveDoc(registry, database, named, { user: exchange.user, newEdits: true });
   exchange.text(201, `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(rev)}}`, { ETag: etagOf(rev) });
 }
@@ -49,14 +49,8 @@ function storedInput(exchange: Exchange, database: Database, id: Bytes, form: Do
   const rev = parseRev(form.rev);
   const show = exchange.services.registry.showFor(database, exchange.user);
   const { attachments, body } = splitContent(openDoc(database, id, { rev, show }).content);
-  return {
-    id,
-    rev,
-    revisions: undefined,
-    deleted: false,
-    attachments: attachments.map(({ name }) => ({ name, revpos: undefined, kind: 'stub' })),
-    body,
-  };
+  const stubs = attachments.map(({ name }) => ({ name, revpos: undefined, kind: 'stub' }) as const);
+  return { ...plainInput(knownId(id), rev, body), attachments: stubs };
 }
 
 /** A file takes the place of an attachment of the same name. */

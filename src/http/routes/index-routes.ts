@@ -8,7 +8,7 @@ import { createIndex, deleteIndex, deleteIndexes, type IndexContext } from '../.
 import { hasAllFields, readBulkDelete, readIndexRequest } from '../../query/index-request.js';
 import { indexJson } from '../../query/query-index.js';
 import type { Exchange } from '../exchange.js';
-import { checkWritableId } from './document-routes.js';
+import { writableId } from '../request/edit-request.js';
 import type { DatabaseRoute } from './route.js';
 
 const deletion = { allow: 'DELETE', access: 'db_admin', methods: { DELETE: remove } } as const;
@@ -61,7 +61,7 @@ function listNumber(exchange: Exchange, name: string, least: number): number | u
 
 async function create(exchange: Exchange, database: Database): Promise<void> {
   const request = readIndexRequest(await exchange.jsonObject());
-  checkWritableId(exchange, toBytes(request.ddoc));
+  writableId(exchange, database, toBytes(request.ddoc));
   if (hasAllFields(request)) checkAllFields(exchange, database);
   const result = await createIndex(contextOf(exchange, database), request);
   exchange.json(200, { result, id: request.ddoc, name: request.name });

@@ -228,7 +228,7 @@ function rowsOf(
   listing: Listing,
 ): Generator<Bytes> {
   if (request.keys === undefined) return listing.pieces();
-  return rowsForKeys(database, kind, namedKeys(request, request.keys), request);
+  return rowsForKeys(database, kind, namedKeys(database, kind, request, request.keys), request);
 }
 
 const wantsData = (kind: ListingKind, { attachments, includeDocs }: ListingRequest): boolean =>
@@ -242,16 +242,22 @@ function dataRowsOf(
   listing: Listing,
 ): AsyncGenerator<Bytes> {
   if (request.keys === undefined) return listing.piecesWithData(registry);
-  return rowsForKeysWithData(registry, database, kind, namedKeys(request, request.keys), request);
+  return rowsForKeysWithData(registry, database, kind, namedKeys(database, kind, request, request.keys), request);
 }
 
-function namedKeys({ skip, limit, descending }: ListingRequest, keys: readonly unknown[]) {
+function namedKeys(
+  database: Database,
+  kind: ListingKind,
+  { skip, limit, descending }: ListingRequest,
+  keys: readonly unknown[],
+) {
   const ordered = (descending ? [...keys].reverse() : keys).slice(
     skip,
     limit === Infinity ? undefined : skip + limit,
   );
-  return ordered.map((key) => ({
-    text: toBytes(JSON.stringify(key)),
-    id: typeof key === 'string' ? toBytes(key.toWellFormed()) : undefined,
-  }));
+  return ordered.map((key) => {
+    const id = typeof key === 'string' ? toBytes(key.toWellFormed()) : undefined;
+    if (kind === 'all' && id !== undefined) database.checkPlace(id);
+    return { text: toBytes(JSON.stringify(key)), id };
+  });
 }

@@ -27,7 +27,7 @@ async function revsById(exchange: Exchange, database: Database): Promise<Named[]
   const body = await exchange.jsonObject();
   return await exchange.runtime.slice().map(Object.entries(body), ([name, revs]) => {
     const id = name.toWellFormed();
-    database.checkId(toBytes(id));
+    database.checkPlace(toBytes(id));
     return { id, revs: parseRevs(revs) };
   });
 }

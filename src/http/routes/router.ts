@@ -127,7 +127,7 @@ function routeBelow(exchange: Exchange, database: Database): void | Promise<void
   const second = parts[1]!;
   if (second.charCodeAt(0) !== underscore) {
     checkDatabaseAccess('member', exchange, database);
-    database.checkId(second);
+    database.checkPlace(second);
     if (parts.length === 2) return callDocument(documentRoute, exchange, database, second);
     return callAttachment(attachmentRoute, exchange, database, second, 2);
   }

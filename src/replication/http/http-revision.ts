@@ -1,5 +1,5 @@
 import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
-import type { NamedInput } from '../../shard/document-input.js';
+import type { SentInput } from '../../shard/document-input.js';
 import { readDocument } from '../../documents/read-document.js';
 import { parseValue, scanBulk, scanDocument, type Member, type ScannedObject } from '../../json/scan.js';
 import { formatRev, parseRev, type Rev } from '../../revisions/rev.js';
@@ -65,7 +65,7 @@ export class HttpRevision implements DocRevision {
     return `${before}{${toBytes(entries.join(','))}}${this.json.latin1Slice(valueEnd, this.json.length)}`;
   }
 
-  input(): NamedInput {
+  input(): SentInput {
     const carries = this.carried.length > 0;
     const scanned = carries ? scanDocument(Buffer.from(this.text(), 'latin1')) : this.#scanned;
     return { ...readDocument(scanned, noLimits), id: this.id };

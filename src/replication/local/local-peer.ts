@@ -6,8 +6,8 @@ import type { UserContext } from '../../base/user-context.js';
 import type { Follower } from '../../documents/attachments/attach.js';
 import type { DatabaseRegistry } from '../../node/database-registry.js';
 import type { Database } from '../../node/database.js';
-import { checkId } from '../../shard/doc-id.js';
-import type { NamedInput } from '../../shard/document-input.js';
+import { knownId, legalId } from '../../shard/doc-id.js';
+import { plainInput, type NamedInput } from '../../shard/document-input.js';
 import { openDoc } from '../../documents/open-doc.js';
 import { revsDiff } from '../../documents/revs-diff.js';
 import { saveDoc, saveDocs } from '../../documents/save-docs.js';
@@ -150,16 +150,10 @@ export class LocalPeer implements Peer {
   async writeLocal(id: string, doc: LocalDoc): Promise<void> {
     const members = without(doc, '_id', '_rev');
     const database = this.#database();
-    const docid = toBytes(`_local/${id}`);
+    const docid = knownId(toBytes(`_local/${id}`));
     const known = database.collection.local(docid)?.rev ?? 0;
-    const input = {
-      id: docid,
-      rev: { pos: 0, hash: String(known) },
-      revisions: undefined,
-      deleted: false,
-      attachments: undefined,
-      body: toBytes(JSON.stringify(members)),
-    };
+    const rev = { pos: 0, hash: String(known) };
+    const input = plainInput(docid, rev, toBytes(JSON.stringify(members)));
     await saveDoc(this.registry(), database, input, { user: this.user, newEdits: true });
   }
 
@@ -187,11 +181,11 @@ export class LocalPeer implements Peer {
   #inputOf(doc: DocRevision): NamedInput {
     const input = doc.input();
     const { config } = this.registry();
-    checkId(input.id, config.number('couchdb/max_document_id_length'));
-    this.#database().checkId(input.id);
+    const id = legalId(input.id, config.number('couchdb/max_document_id_length'));
+    const named = { ...input, id: this.#database().docId(id) };
     if (input.body.length > config.number('couchdb/max_document_size'))
       throw new RequestError('document_too_large', fromBytes(input.id));
-    return input;
+    return named;
   }
 
   /** Looked up each time: it may have been removed, and made again, since. */

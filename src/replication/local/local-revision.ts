@@ -4,7 +4,7 @@ import type { AttachmentInput } from '../../shard/document-input.js';
 import type { DatabaseRegistry } from '../../node/database-registry.js';
 import type { Database } from '../../node/database.js';
 import { followingText, isWanted } from '../../documents/doc-pieces.js';
-import type { NamedInput } from '../../shard/document-input.js';
+import type { SentInput } from '../../shard/document-input.js';
 import { readEncoded } from '../../documents/attachments/read-attachment.js';
 import type { Rev } from '../../revisions/rev.js';
 import type { RevNode } from '../../revisions/tree.js';
@@ -52,7 +52,7 @@ export class LocalRevision implements DocRevision {
     return followingText({ id, rev, content, extra, plain: false }, this.#wanted);
   }
 
-  input(): NamedInput {
+  input(): SentInput {
     const { pos, deleted } = this.path[0]!;
     const { attachments, body } = splitContent(this.content);
     return {
