@@ -52,7 +52,8 @@ let copy: string;
 before(() => {
   copy = mkdtempSync(join(tmpdir(), 'tuffet-injected-'));
   cpSync(join(root, 'package.json'), join(copy, 'package.json'));
-  for (const part of ['src', 'test']) cpSync(join(root, 'dist', part), join(copy, 'dist', part), { recursive: true });
+  for (const part of ['src', 'test'])
+    cpSync(join(root, 'dist', part), join(copy, 'dist', part), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
 });
 

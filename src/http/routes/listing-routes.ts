@@ -242,7 +242,13 @@ function dataRowsOf(
   listing: Listing,
 ): AsyncGenerator<Bytes> {
   if (request.keys === undefined) return listing.piecesWithData(registry);
-  return rowsForKeysWithData(registry, database, kind, namedKeys(database, kind, request, request.keys), request);
+  return rowsForKeysWithData(
+    registry,
+    database,
+    kind,
+    namedKeys(database, kind, request, request.keys),
+    request,
+  );
 }
 
 function namedKeys(
