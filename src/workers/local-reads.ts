@@ -75,7 +75,7 @@ export class LocalReads {
     exchange.route = documentRoute;
     try {
       reader.refresh();
-      reader.database.checkId(parts[1]);
+      reader.database.checkPlace(parts[1]);
       void documentRoute.methods['GET']!(exchange, reader.database, parts[1]);
     } catch {
       if (!response.headersSent) return undefined;
