@@ -44,7 +44,6 @@ const ownValues = new Set([
   'pid',
   'process_status',
   'purge_seq',
-  'ref',
   'replication_id',
   'session_id',
   'signature',
@@ -131,7 +130,9 @@ function canonicalValue(value: unknown, name: string, text: CanonicalText): unkn
   const isCompressed =
     typeof members['content_type'] === 'string' && compressedType.test(members['content_type']);
   // In one order, so that both number the same revision first.
-  const sorted = Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1));
+  const sorted = Object.entries(members)
+    .filter(([key]) => key !== 'ref' || !('error' in members))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
   const entries = sorted.map(([key, each]) => {
     if (key === 'digest' && isCompressed) return [key, '<digest>'] as const;
     return [text.of(key), canonicalValue(each, key, text)] as const;

@@ -1,4 +1,5 @@
 import { failures } from './failures.js';
+import { unusualInput } from './unusual-input.js';
 
 /**
  * Where Tuffet answers otherwise than CouchDB 3.4.3 on purpose: the one list of it. `docs/compatibility.md` shows it, and
@@ -38,7 +39,11 @@ export const intendedDifferences: readonly IntendedDifference[] = [
       'GET /{db}/_design/{ddoc}/_list/{func}/{other-ddoc}/{view}',
       'GET /{db}/_design/{ddoc}/_list/{func}/{view}',
       'HEAD /{db}/_design/{ddoc}/_list/{func}/{view}',
+      'OPTIONS /{db}/_design/{ddoc}/_list/{func}/{view}',
+      'HEAD /{db}/_design/{ddoc}/_list/{func}/{other-ddoc}/{view}',
+      'OPTIONS /{db}/_design/{ddoc}/_list/{func}/{other-ddoc}/{view}',
       'GET /{db}/_design/{ddoc}/_rewrite/*',
+      'HEAD /{db}/_design/{ddoc}/_rewrite/*',
       'GET /{db}/_design/{ddoc}/_view/{view}',
       'HEAD /{db}/_design/{ddoc}/_view/{view}',
       'GET /{db}/_design_docs',
@@ -47,6 +52,11 @@ export const intendedDifferences: readonly IntendedDifference[] = [
       'GET /{db}/_local_docs',
       'HEAD /{db}/_local_docs',
       'POST /{db}/_local_docs',
+      'GET /{db}/_partition/{partition}/_all_docs',
+      'HEAD /{db}/_partition/{partition}/_all_docs',
+      'POST /{db}/_partition/{partition}/_all_docs',
+      'GET /{db}/_partition/{partition}/_design/{ddoc}/_view/{view}',
+      'HEAD /{db}/_partition/{partition}/_design/{ddoc}/_view/{view}',
       'DELETE /{db}/{docid}/{attname}',
       'PUT /{db}/{docid}/{attname}',
     ],
@@ -124,7 +134,7 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     tuffet: 401,
     reason: 'Replications are for server admins.',
   },
-  ...['limit', 'seq_interval'].map((name) => ({
+  ...['limit', 'seq_interval', 'timeout'].map((name) => ({
     endpoint: 'GET /{db}/_changes',
     member: 'status',
     with: name,
@@ -147,14 +157,6 @@ export const intendedDifferences: readonly IntendedDifference[] = [
       },
     ),
   ),
-  ...each(['PUT /{db}/{docid}', 'POST /{db}'], {
-    member: 'status',
-    with: 'rev',
-    couchdb: 201,
-    tuffet: 409,
-    reason:
-      'A revision that the document does not have is a conflict; CouchDB takes it for the parent of a new document.',
-  }),
   ...each(
     ['GET', 'POST'].flatMap((method) =>
       ['_show/{func}', '_show/{func}/*'].map((path) => `${method} /{db}/_design/{ddoc}/${path}`),
@@ -187,20 +189,15 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     },
   ),
   ...each(
-    otherMethods.map((method) => `${method} /{db}`),
+    ['GET', 'HEAD', 'PUT', 'DELETE', ...otherMethods].map((method) => `${method} /_replicate`),
     {
       member: 'status',
-      couchdb: 404,
+      couchdb: 400,
       tuffet: 405,
-      reason: 'The method is checked before the name of the database.',
+      reason: 'The method is checked before the body.',
     },
   ),
-  ...each(['GET /_replicate', 'HEAD /_replicate', 'PUT /_replicate', 'DELETE /_replicate'], {
-    member: 'status',
-    couchdb: 400,
-    tuffet: 405,
-    reason: 'The method is checked before the body.',
-  }),
+  ...unusualInput,
   ...['total_keys_examined', 'total_docs_examined'].map((name) => ({
     endpoint: 'POST /{db}/_find',
     member: `body.execution_stats.${name}`,

@@ -137,7 +137,8 @@ const plainRevisionsMax = 64 * 1024;
 /** With its quotation marks and the comma behind it. */
 const quotedHashLength = 35;
 
-function readRevisions(value: unknown): RevPath {
+/** A history without ids is that of a new document. */
+function readRevisions(value: unknown): RevPath | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new RequestError('doc_validation', 'Bad special document member: _revisions');
   const { start, ids } = value as { start?: unknown; ids?: unknown };
@@ -152,7 +153,8 @@ function readRevisions(value: unknown): RevPath {
     return parseHash(id);
   });
   // Generation 0 is that of local documents: CouchDB's replicator sends the history of its checkpoints too.
-  if (hashes.length === 0 || hashes.length > Math.max(1, start))
+  if (hashes.length === 0) return undefined;
+  if (hashes.length > Math.max(1, start))
     throw new RequestError('doc_validation', 'Invalid rev format');
   return { start, hashes };
 }

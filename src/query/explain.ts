@@ -123,7 +123,10 @@ function planJson(plan: Plan, request: FindRequest): Record<string, unknown> {
 
 /** The ranges that are read, if they are others than the one of `mrargs`. */
 function rangesJson({ index, ranges }: Plan, single: SingleRange): { ranges?: unknown[] } {
-  const shown = ranges.map((range) => ({ start_key: startKey(index, range), end_key: endKey(index, range) }));
+  const shown = ranges.map((range) => ({
+    start_key: startKey(index, range, single),
+    end_key: endKey(index, range),
+  }));
   const isSingle =
     shown.length === 0
       ? single.start === null && single.end === null
@@ -131,8 +134,8 @@ function rangesJson({ index, ranges }: Plan, single: SingleRange): { ranges?: un
   return isSingle ? {} : { ranges: shown };
 }
 
-function startKey({ type }: QueryIndex, { low }: KeyRange): unknown {
-  if (type === 'special') return low === undefined ? null : low.values[0];
+function startKey({ type }: QueryIndex, { low }: KeyRange, { start }: SingleRange): unknown {
+  if (type === 'special') return low === undefined ? (start === '' ? '' : null) : low.values[0];
   return low?.values ?? [];
 }
 

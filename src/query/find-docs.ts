@@ -30,17 +30,22 @@ import { partitionKey } from '../indexes/key-order.js';
 
 /** Reads the body of a query, and holds it against the database. */
 export function readQuery(context: FindContext, body: Record<string, unknown>): FindRequest {
-  const { registry, database, partition } = context;
+  const { registry, partition } = context;
   const request = readFindRequest(body, registry.config.number('mango/default_limit'));
   const named = request.partition === undefined ? undefined : toBytes(request.partition.toWellFormed());
   if (named !== undefined) {
-    if (!database.isPartitioned) throw badRequest('partition specified on non-partitioned db');
     checkPartition(named);
     if (partition !== undefined && named !== partition)
       throw badRequest('Conflicting value for `partition` in the body');
   }
   if (partition !== undefined) request.partition ??= fromBytes(partition);
   return request;
+}
+
+/** A query that is only explained may name a partition of a database that has none. */
+export function checkPartitioned({ database }: FindContext, { partition }: FindRequest): void {
+  if (partition !== undefined && !database.isPartitioned)
+    throw badRequest('partition specified on non-partitioned db');
 }
 
 function scopeOf(database: Database): Scope {

@@ -27,6 +27,6 @@ export function readNatural(value: unknown): number {
 }
 
 export function readPositive(value: unknown): number {
-  if (Number.isSafeInteger(value) && (value as number) > 0) return value as number;
+  if (Number.isInteger(value) && (value as number) > 0) return value as number;
   throw new RequestError('invalid_pos_integer', `${shown(value)} is not an integer greater than zero`);
 }

@@ -23,7 +23,9 @@ export function singleRange(selector: SelectorNode, index: QueryIndex): SingleRa
   const starts = leadingValues(columns.map(({ low }) => low));
   const ends = leadingValues(columns.map(({ high }) => high));
   if (index.type !== 'special') return { start: starts, end: [...ends, lastKey] };
-  return { start: starts[0] ?? null, end: ends.length === 0 ? lastKey : ends[0] };
+  // An id that only has an upper bound begins at the empty text.
+  const first = columns.length === 0 ? null : '';
+  return { start: starts[0] ?? first, end: ends.length === 0 ? lastKey : ends[0] };
 }
 
 /** Whether there is no such range: CouchDB does not even give a bookmark then. */

@@ -58,6 +58,7 @@ export class SchedulerDocs {
         page.docs.push(doc);
       }
     }
+    page.offset = Math.min(skip, page.total_rows);
     return page;
   }
 

@@ -13,6 +13,7 @@ import { hasText, type ConditionOperator, type SelectorNode } from './node.js';
 import {
   BadModulus,
   badArgument,
+  defaultField,
   invalidOperator,
   invalidSelector,
   invalidTextField,
@@ -70,6 +71,7 @@ class OperatorReader {
   #patterns = 0;
   #texts = 0;
   #textCharacters = 0;
+  #fields = 0;
 
   constructor(private readonly allowsText: boolean) {}
 
@@ -86,7 +88,10 @@ class OperatorReader {
 
   #member(name: string, value: unknown, depth: number): SelectorNode {
     if (!name.startsWith('$')) {
-      return { kind: 'field', field: name, condition: this.read(value, depth + 1) };
+      this.#fields++;
+      const condition = this.read(value, depth + 1);
+      this.#fields--;
+      return { kind: 'field', field: name, condition };
     }
     switch (name) {
       case '$and':
@@ -105,6 +110,7 @@ class OperatorReader {
           : { kind: 'parts', operator: name, arg: this.read(value, depth + 1) };
       default:
         if (name === '$text') return this.#text(value);
+        if (name === '$default') throw defaultField();
         if (unsupported.has(name)) throw unsupportedOperator(name);
         if (!isCondition(name)) throw invalidOperator(name);
         if (name === '$regex' && ++this.#patterns > patternsMax)
@@ -117,7 +123,7 @@ class OperatorReader {
   #text(value: unknown): SelectorNode {
     if (typeof value === 'object') throw badArgument('$text', value);
     if (!this.allowsText) throw unsupportedOperator('$text');
-    if (typeof value !== 'string') throw invalidTextOperator('$text');
+    if (typeof value !== 'string') throw this.#fields > 0 ? invalidTextField() : invalidTextOperator('$text');
     this.#textCharacters += value.length;
     if (this.#textCharacters > textCharactersMax)
       throw invalidSelector(`Selector has more than ${textCharactersMax} characters of $text.`);

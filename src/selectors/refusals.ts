@@ -22,6 +22,10 @@ export const invalidTextOperator = (operator: string): RequestError =>
 export const invalidTextField = (): RequestError =>
   new RequestError('bad_field', '$text searches whole documents: it cannot be a condition of a field.');
 
+/** CouchDB's own name, within a selector, for what `$text` searches. */
+export const defaultField = (): RequestError =>
+  new RequestError('bad_field', '$default is not a field: use $text to search whole documents.');
+
 export const invalidSelector = (reason: string): RequestError => new RequestError('invalid_selector', reason);
 
 /** A value as the client wrote it, cut where it is long. */

@@ -16,8 +16,6 @@ const leftOut = new Set([
   'GET /_utils/*',
   'GET /favicon.ico',
   'POST /_reload_query_servers',
-  // A method that fetch does not send.
-  'TRACE /{db}/_index/*',
 ]);
 /** Also what CouchDB 3.4 does not have: `_auto_purge` and `_time_seq` are of 3.5, `_expiry` is Tuffet's own. */
 const leftOutBelow =

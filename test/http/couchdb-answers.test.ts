@@ -1,41 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { answerAreas } from '../support/answer-areas.js';
 import { newDb, startServer } from '../support/server.js';
 
 /** Details that no documentation tells, as CouchDB 3.4.3 answers them. */
 const client = await startServer();
-
-interface Case {
-  /** The request; `~` stands for the database. */
-  do: string;
-  json?: unknown;
-  headers?: Record<string, string>;
-  status: number;
-  /** Members of the response, by dotted name. */
-  has?: Record<string, unknown>;
-}
-
-/** Sends the requests of an area one after the other to a database with these documents. */
-function area(name: string, docs: readonly object[], cases: readonly Case[]): void {
-  test(name, async () => {
-    const db = await newDb(client);
-    await client.post(`${db}/_bulk_docs`, { docs });
-    for (const { do: request, json, headers = {}, status, has = {} } of cases) {
-      const [method, path] = request.split(' ') as [string, string];
-      const address = encodeURI(path.replaceAll('~', db)).replaceAll('%25', '%');
-      const answer = await client.send(method, address, { json, headers });
-      const shown = `${request} ${JSON.stringify(json)}: ${answer.text}`;
-      assert.equal(answer.status, status, shown);
-      for (const [member, value] of Object.entries(has))
-        assert.deepEqual(at(answer.body, member), value, shown);
-    }
-  });
-}
-
-const at = (value: unknown, path: string): unknown =>
-  path
-    .split('.')
-    .reduce<unknown>((found, name) => (found as Record<string, unknown> | undefined)?.[name], value);
+const area = answerAreas(client);
 
 area(
   'Listings',

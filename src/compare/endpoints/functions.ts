@@ -113,7 +113,7 @@ const updates = [
 
 const others: Endpoint[] = [
   ...['_show', '_list', '_update', '_list/rows'].map((tail): Endpoint => ({
-    route: `/{db}/_design/{ddoc}/${tail.replace('rows', '{func}')}`,
+    route: `/{db}/_design/{ddoc}/${tail.replace(/^_list.*/, '_list/*')}`,
     method: 'GET',
     path: `${design}/${tail}`,
   })),

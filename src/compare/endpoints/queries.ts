@@ -120,6 +120,7 @@ const indexes: Endpoint[] = [
     { route: '/{db}/_index/*', method: 'GET', path: `/{db}/_index/${tail}` },
   ]),
   { route: '/{db}/_find/*', method: 'POST', path: '/{db}/_find/x', body: { selector: {} } },
+  { route: '/{db}/_explain/*', method: 'POST', path: '/{db}/_explain/x', body: { selector: {} } },
 ];
 
 export const queryEndpoints: readonly Endpoint[] = [...selectors, ...indexes];

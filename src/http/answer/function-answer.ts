@@ -61,7 +61,7 @@ const wrong = (what: string): FunctionError =>
 
 /** Reads the head of an answer; refuses what no answer can have. */
 export function functionHead({ code, headers = {} }: FunctionAnswer, standard: number): FunctionHead {
-  const status = code ?? standard;
+  const status = typeof code === 'string' && /^\d{3}$/.test(code) ? Number(code) : (code ?? standard);
   if (typeof status !== 'number' || !Number.isInteger(status) || status < 200 || status > 599)
     throw wrong('a `code` that is no status');
   if (typeof headers !== 'object' || headers === null || Array.isArray(headers))

@@ -45,10 +45,14 @@ export function functionTag(exchange: Exchange, { program }: DesignDoc, state: s
 }
 
 /** An address that names no function. */
-export function incomplete(word: string, error: ErrorName): DatabaseRoute {
+export function incomplete(path: string, error: ErrorName, ...methods: string[]): DatabaseRoute {
   const refuse = (): never => {
     throw new RequestError(error, 'Invalid path.');
   };
-  const methods = { GET: refuse, POST: refuse, PUT: refuse, DELETE: refuse };
-  return { path: `/{db}/_design/{ddoc}/${word}`, allow: 'GET,POST,PUT,DELETE', access: 'member', methods };
+  return {
+    path: `/{db}/_design/{ddoc}/${path}`,
+    allow: 'GET,POST,HEAD',
+    access: 'member',
+    methods: Object.fromEntries(methods.map((method) => [method, refuse])),
+  };
 }

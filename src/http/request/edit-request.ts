@@ -27,8 +27,6 @@ export const newId = ({ services }: Exchange): LegalId => legalId(toBytes(servic
 export function namedRev(exchange: Exchange, inBody: Rev | undefined): Rev | undefined {
   const queryText = exchange.query.first('rev');
   const inQuery = queryText === undefined ? undefined : parseRev(queryText);
-  // Of two, the first counts, but none may be malformed.
-  if (queryText !== undefined) parseRev(exchange.query.get('rev')!);
   const inHeader = ifMatchRev(exchange);
   if (inBody !== undefined && inQuery !== undefined && !same(inBody, inQuery)) {
     throw badRequest('Document rev from request body and query string have different values');
@@ -38,6 +36,11 @@ export function namedRev(exchange: Exchange, inBody: Rev | undefined): Rev | und
     throw badRequest('Document rev and etag have different values');
   }
   return named ?? inHeader;
+}
+
+/** Of several revisions in the query of a document's write the first counts, but none may be malformed. */
+export function checkQueryRevs(exchange: Exchange): void {
+  for (const [name, text] of exchange.query.entries()) if (name === 'rev') parseRev(text);
 }
 
 export function ifMatchRev(exchange: Exchange): Rev | undefined {

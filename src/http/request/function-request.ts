@@ -3,6 +3,7 @@ import type { Database } from '../../node/database.js';
 import { databaseInfo } from '../../node/database-info.js';
 import { functionSecurity, functionUser } from '../../design/validate-docs.js';
 import type { Exchange } from '../exchange.js';
+import { splitPath } from './path.js';
 import { Query } from './query.js';
 
 /** What a function is told of the request beside what the request itself says. */
@@ -29,7 +30,7 @@ export function functionRequest(
     id: id === undefined ? null : fromBytes(id),
     uuid: services.uuids.next(),
     method,
-    requested_path: exchange.requestedParts?.map(fromBytes) ?? path,
+    requested_path: requestedParts(exchange).map(fromBytes),
     path,
     raw_path: rawPath,
     query: Object.fromEntries(query.entries()),
@@ -37,11 +38,17 @@ export function functionRequest(
     body,
     peer: exchange.sender,
     form: formOf(exchange.header('content-type'), body),
-    cookie: cookiesOf(headers['Cookie']),
+    // Sessions are cookies, and so may be what other services on the same host know their users by.
+    cookie: {},
     userCtx: functionUser(database, user),
     secObj: functionSecurity(database),
   };
   return toBytes(JSON.stringify(value));
+}
+
+/** The parts of what the client asked for. As in CouchDB, the query string is part of the last one. */
+export function requestedParts({ rawPath, requestedParts }: Exchange): readonly Bytes[] {
+  return requestedParts ?? splitPath(rawPath);
 }
 
 /** The body of a request as functions see it: its text. */
@@ -58,11 +65,11 @@ export async function functionBody(exchange: Exchange): Promise<string> {
  */
 const secretHeaders = new Set([
   'authorization',
+  'cookie',
   'proxy-authorization',
   'x-auth-couchdb-token',
   'x-auth-svc-token',
 ]);
-const secretCookie = /(?:^|;\s*)AuthSession=[^;]*/gi;
 
 /** Headers under their usual spelling, however the client wrote them. */
 function visibleHeaders(rawHeaders: readonly string[], tokenHeader: string): Record<string, string> {
@@ -72,9 +79,7 @@ function visibleHeaders(rawHeaders: readonly string[], tokenHeader: string): Rec
     const lower = name.toLowerCase();
     if (lower.startsWith(':') || secretHeaders.has(lower) || lower === tokenHeader.toLowerCase()) continue;
     const spelled = usualSpelling(name);
-    const raw = rawHeaders[i + 1]!;
-    const value = spelled === 'Cookie' ? raw.replace(secretCookie, '').replace(/^;\s*/, '') : raw;
-    if (spelled === 'Cookie' && value === '') continue;
+    const value = rawHeaders[i + 1]!;
     headers[spelled] = Object.hasOwn(headers, spelled) ? `${headers[spelled]}, ${value}` : value;
   }
   return headers;
@@ -86,13 +91,4 @@ export const usualSpelling = (name: string): string =>
 function formOf(type: string | undefined, body: unknown): Record<string, string> {
   if (typeof body !== 'string' || !type?.startsWith('application/x-www-form-urlencoded')) return {};
   return Object.fromEntries(new Query(toBytes(body)).entries());
-}
-
-function cookiesOf(header: string | undefined): Record<string, string> {
-  const cookies: Record<string, string> = {};
-  for (const pair of header?.split(';') ?? []) {
-    const equals = pair.indexOf('=');
-    if (equals > 0) cookies[pair.slice(0, equals).trim()] = pair.slice(equals + 1).trim();
-  }
-  return cookies;
 }

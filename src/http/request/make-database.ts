@@ -35,14 +35,15 @@ export async function makeDatabase(
   name: string,
   parameters: DatabaseParameters,
 ): Promise<void> {
-  checkDatabaseName(config, name);
   const q = positiveInteger(parameters, 'q') ?? config.number('cluster/q');
   positiveInteger(parameters, 'n');
-  if (q > shardsMax) throw badRequest(`The \`q\` value must not be greater than ${shardsMax}.`);
+  checkPlacement(parameters.get('placement'));
   const partitioned = parameters.get('partitioned');
   if (partitioned !== undefined && partitioned !== 'true' && partitioned !== 'false') {
     throw badRequest('Invalid `partitioned` parameter');
   }
+  checkDatabaseName(config, name);
+  if (q > shardsMax) throw badRequest(`The \`q\` value must not be greater than ${shardsMax}.`);
   if (partitioned === 'true' && isSystemName(config, name.slice(name.lastIndexOf('/') + 1)))
     throw badRequest('Cannot partition a system database');
   const security = securityOfNew(config, name);
@@ -56,10 +57,16 @@ export async function makeDatabase(
 
 const shardsMax = 256;
 
+/** There is one zone; what names several is checked, and has no effect. */
+function checkPlacement(rules: string | undefined): void {
+  if (rules === undefined || /^[^:,]+:0*[1-9]\d*(?:,[^:,]+:0*[1-9]\d*)*$/.test(rules)) return;
+  throw badRequest('The `placement` value should be in a format `zone:n`.');
+}
+
 function positiveInteger(parameters: DatabaseParameters, name: string): number | undefined {
   const text = parameters.get(name);
   if (text === undefined) return undefined;
-  if (!/^[0-9]+$/.test(text) || Number(text) < 1)
+  if (!/^\+?[0-9]+$/.test(text) || Number(text) < 1)
     throw badRequest(`The \`${name}\` value should be a positive integer.`);
   return Number(text);
 }

@@ -155,6 +155,7 @@ async function deleteAttachment(
   id: Bytes,
   name: string,
 ): Promise<void> {
+  checkAttachmentName(name);
   const rev = namedRev(exchange, undefined);
   if (rev === undefined) {
     findAttachment(database, id, name, undefined);

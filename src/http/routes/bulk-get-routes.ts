@@ -5,7 +5,7 @@ import type { Database } from '../../node/database.js';
 import { legalId } from '../../shard/doc-id.js';
 import { quoteRev } from '../../shard/doc-text.js';
 import { openRevs, type DocOptions, type OpenedRev } from '../../documents/open-doc.js';
-import { formatRev, parseRev, type Rev } from '../../revisions/rev.js';
+import { formatRev, invalidRev, parseRev, type Rev } from '../../revisions/rev.js';
 import {
   errorPart,
   heldOf,
@@ -94,15 +94,18 @@ function openEntry(database: Database, entry: unknown, options: DocOptions): Res
     opened: { id, rev: failedRev, error, reason },
   });
   if (typeof id !== 'string') return nameless(entry);
+  let read: unknown = Array.isArray(since) ? since[0] : since;
   try {
     const known = since === undefined ? undefined : readSince(since);
+    read = rev ?? read;
+    if (Array.isArray(rev)) throw invalidRev();
     const wanted = rev === undefined ? 'all' : [parseRev(String(rev))];
     const docid = database.docId(legalId(toBytes(id.toWellFormed()), Infinity));
     const opened = openRevs(database, docid, wanted, options);
     return opened === undefined ? fail('undefined', 'not_found', 'missing') : { id, since: known, opened };
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
-    return fail(rev ?? (Array.isArray(since) ? since[0] : since) ?? null, error.error, error.reason);
+    return fail(read ?? null, error.error, error.reason);
   }
 }
 

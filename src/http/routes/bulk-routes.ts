@@ -44,7 +44,7 @@ async function saveFromMemory(exchange: Exchange, database: Database): Promise<v
   const saver = new BulkSaver(exchange, database);
   const { inputs, settings } =
     bytes.length <= atOnceBytesMax ? readAtOnce(bytes, saver) : await readInSlices(bytes, saver);
-  if (settings.allOrNothing) return refuseAllOrNothing(exchange, inputs);
+  if (settings.allOrNothing && inputs.length > 0) return refuseAllOrNothing(exchange, inputs);
   const rows = await saver.save(inputs, settings);
   exchange.services.metrics.bulkDocs.observe(saver.count);
   exchange.text(statusFor(exchange, settings), `[${rows.join(',')}]`);

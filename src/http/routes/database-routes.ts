@@ -42,7 +42,8 @@ export const databaseRoutes: readonly DatabaseRoute[] = [
 /** PUT /{db} */
 export async function createDatabase(exchange: Exchange): Promise<void> {
   const { registry, config } = exchange.services;
-  await makeDatabase(registry, config, fromBytes(exchange.parts[0]!), exchange.query);
+  const parameters = { get: (name: string) => exchange.query.first(name) };
+  await makeDatabase(registry, config, fromBytes(exchange.parts[0]!), parameters);
   exchange.json(201, { ok: true }, { Location: exchange.location(`/${encodePart(exchange.parts[0]!)}`) });
 }
 

@@ -18,7 +18,7 @@ import { functionBody, functionRequest } from '../request/function-request.js';
 import { namesTag } from '../request/negotiate.js';
 import { encodePart } from '../request/path.js';
 import { savedStatus } from '../request/quorum.js';
-import type { DatabaseRoute } from './route.js';
+import { everyMethod, type DatabaseRoute } from './route.js';
 
 /** Functions of design documents that answer requests: shows and updates. */
 export const designRoutes: readonly DatabaseRoute[] = [
@@ -46,8 +46,8 @@ export const designRoutes: readonly DatabaseRoute[] = [
     access: { GET: 'member', POST: 'writer', PUT: 'writer', DELETE: 'writer' },
     methods: { GET: refuseGet, POST: update, PUT: update, DELETE: update },
   },
-  incomplete('_show', 'show_error'),
-  incomplete('_update', 'update_error'),
+  incomplete('_show', 'show_error', ...everyMethod),
+  incomplete('_update', 'update_error', ...everyMethod),
 ];
 
 /** The document that the address names behind the function; its id may have slashes. */
@@ -91,7 +91,8 @@ async function show(exchange: Exchange, database: Database): Promise<void> {
   answerFunction(exchange, JSON.parse(fromBytes(answer)) as FunctionAnswer, 200, headers);
 }
 
-function refuseGet(): never {
+function refuseGet(exchange: Exchange, database: Database): never {
+  functionOf(exchange, database, 'updates');
   throw new FunctionError('method_not_allowed', 'Update functions do not allow GET');
 }
 

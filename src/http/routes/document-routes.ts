@@ -16,7 +16,7 @@ import { parseRev, type Rev } from '../../revisions/rev.js';
 import { splitContent } from '../../shard/content.js';
 import { requireJson } from '../request/body.js';
 import { answerWithData, etagOf } from '../answer/document-answer.js';
-import { inputLimits, ifMatchRev, namedRev, newId, writableId } from '../request/edit-request.js';
+import { checkQueryRevs, inputLimits, ifMatchRev, namedRev, newId, writableId } from '../request/edit-request.js';
 import type { Exchange } from '../exchange.js';
 import { savedStatus } from '../request/quorum.js';
 import { withMultipart } from '../request/multipart-document.js';
@@ -142,6 +142,7 @@ export const postDocument: DatabaseHandler = async (exchange, database) => {
 };
 
 async function putDocument(exchange: Exchange, database: Database, given: Bytes): Promise<void> {
+  if (exchange.query.first('batch') !== 'ok') checkQueryRevs(exchange);
   const id = writableId(exchange, database, given);
   if (exchange.header('content-type')?.startsWith('multipart/related')) {
     await withMultipart(exchange, async (bytes, follower) =>
@@ -159,6 +160,7 @@ async function putInput(
   input: DocumentInput,
   follower?: Follower,
 ): Promise<void> {
+  checkQueryRevs(exchange);
   const rev = namedRev(exchange, input.rev);
   const newEdits = exchange.query.get('new_edits') !== 'false';
   if (!newEdits && rev === undefined && input.revisions === undefined) {

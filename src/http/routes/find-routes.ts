@@ -1,7 +1,7 @@
 import { RequestError } from '../../base/errors.js';
 import type { Database } from '../../node/database.js';
 import type { FindContext } from '../../query/find-context.js';
-import { DocSearch, explainQuery, readQuery } from '../../query/find-docs.js';
+import { checkPartitioned, DocSearch, explainQuery, readQuery } from '../../query/find-docs.js';
 import type { FindRequest } from '../../query/find-request.js';
 import { BadModulus } from '../../selectors/refusals.js';
 import type { Exchange } from '../exchange.js';
@@ -19,6 +19,7 @@ export const findRoutes: readonly DatabaseRoute[] = [
   ...queryRoutes('/{db}'),
   // CouchDB doesn't look at what follows.
   { path: '/{db}/_find/*', allow: 'POST', access: 'member', methods: { POST: find } },
+  { path: '/{db}/_explain/*', allow: 'POST', access: 'member', methods: { POST: explain } },
   ...queryRoutes('/{db}/_partition/{partition}'),
 ];
 
@@ -57,6 +58,7 @@ async function find(exchange: Exchange, database: Database): Promise<void> {
   const context = contextOf(exchange, database);
   const request = read(exchange, context, await exchange.jsonObject());
   if (request === undefined) return;
+  checkPartitioned(context, request);
   const search = new DocSearch(context, request, () => !exchange.response.destroyed);
   const pending = search.ready();
   if (pending !== undefined) await pending;

@@ -9,16 +9,9 @@ import { hasAllFields, readBulkDelete, readIndexRequest } from '../../query/inde
 import { indexJson } from '../../query/query-index.js';
 import type { Exchange } from '../exchange.js';
 import { writableId } from '../request/edit-request.js';
-import type { DatabaseRoute } from './route.js';
+import { everyMethod, forEveryMethod, type DatabaseRoute } from './route.js';
 
 const deletion = { allow: 'DELETE', access: 'db_admin', methods: { DELETE: remove } } as const;
-
-/** Other paths below `_index` don't exist, for any method. */
-const otherMethods = ['COPY', 'DELETE', 'GET', 'OPTIONS', 'POST', 'PUT', 'TRACE'];
-
-function otherHandlers(): DatabaseRoute['methods'] {
-  return Object.fromEntries(otherMethods.map((method) => [method, missing]));
-}
 
 /** The indexes of declarative queries. Each stands in a design document, which only database admins write. */
 export const indexRoutes: readonly DatabaseRoute[] = [
@@ -31,7 +24,13 @@ export const indexRoutes: readonly DatabaseRoute[] = [
   { path: '/{db}/_index/_bulk_delete', allow: 'POST', access: 'db_admin', methods: { POST: removeAll } },
   { path: '/{db}/_index/_design/{ddoc}/{type}/{name}', ...deletion },
   { path: '/{db}/_index/{ddoc}/{type}/{name}', ...deletion },
-  { path: '/{db}/_index/*', allow: otherMethods.join(), access: 'member', methods: otherHandlers() },
+  // Other paths don't exist, for any method.
+  {
+    path: '/{db}/_index/*',
+    allow: everyMethod.join(),
+    access: 'member',
+    methods: forEveryMethod(missing),
+  },
 ];
 
 const contextOf = ({ services, user }: Exchange, database: Database): IndexContext => ({

@@ -33,8 +33,7 @@ export const listRoutes: readonly DatabaseRoute[] = [
     access: 'member',
     methods: { GET: list, POST: list, OPTIONS: list },
   },
-  incomplete('_list', 'list_error'),
-  incomplete('_list/{func}', 'list_error'),
+  incomplete('_list/*', 'list_error', 'GET', 'POST', 'OPTIONS'),
 ];
 
 /** A client that takes nothing for so long is not waited for: it keeps a thread from others. */

@@ -3,12 +3,12 @@ import type { Database } from '../../node/database.js';
 import { partitionInfo, requirePartitioned } from '../../documents/partition-info.js';
 import type { Exchange } from '../exchange.js';
 import { pathPartition } from '../request/partition-path.js';
-import type { DatabaseRoute } from './route.js';
+import { forEveryMethod, type DatabaseRoute } from './route.js';
 import { list, listByBody, listQueries } from './listing-routes.js';
 
 /** What concerns one partition of a database. */
 export const partitionRoutes: readonly DatabaseRoute[] = [
-  { path: '/{db}/_partition', allow: 'GET', access: 'member', methods: { GET: incomplete } },
+  { path: '/{db}/_partition', allow: 'GET', access: 'member', methods: forEveryMethod(incomplete) },
   { path: '/{db}/_partition/{partition}', allow: 'GET', access: 'member', methods: { GET: info } },
   {
     path: '/{db}/_partition/{partition}/_all_docs',

@@ -4,7 +4,7 @@ import { databaseOfShard, shardName } from '../../node/reshard-job.js';
 import type { CreatedJob } from '../../node/reshard-jobs.js';
 import { rangeName } from '../../shard/shard-ranges.js';
 import type { Exchange } from '../exchange.js';
-import type { ServerRoute } from './route.js';
+import { forEveryMethod, type ServerRoute } from './route.js';
 
 /** Jobs that split shards and divide groups. */
 export const reshardRoutes: readonly ServerRoute[] = [
@@ -37,7 +37,7 @@ export const reshardRoutes: readonly ServerRoute[] = [
     path: '/_reshard/*',
     allow: 'GET,HEAD,PUT,POST,DELETE',
     access: 'server_admin',
-    methods: { GET: missing, PUT: missing, POST: missing, DELETE: missing },
+    methods: forEveryMethod(missing),
   },
 ];
 

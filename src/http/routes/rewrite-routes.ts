@@ -7,11 +7,11 @@ import { openDesignDoc, requireJavascript } from '../../design/design-functions.
 import { callFunction } from '../request/design-call.js';
 import { Exchange } from '../exchange.js';
 import { answerFunction } from '../answer/function-answer.js';
-import { functionBody, functionRequest } from '../request/function-request.js';
+import { functionBody, functionRequest, requestedParts } from '../request/function-request.js';
 import { encodePart, splitPath } from '../request/path.js';
 import { Query } from '../request/query.js';
 import { applyRules } from '../request/rewrite-rules.js';
-import type { DatabaseRoute } from './route.js';
+import { everyMethod, forEveryMethod, type DatabaseRoute } from './route.js';
 
 /** Leads one request through the routes, from the beginning. */
 export type Router = (exchange: Exchange) => void | Promise<void>;
@@ -23,13 +23,12 @@ const rewritesMax = 20;
 export function rewriteRoutes(route: Router): readonly DatabaseRoute[] {
   const rewrite = (exchange: Exchange, database: Database): Promise<void> =>
     rewriteRequest(exchange, database, route);
-  const methods = { GET: rewrite, POST: rewrite, PUT: rewrite, DELETE: rewrite, COPY: rewrite };
   return [
     {
       path: '/{db}/_design/{ddoc}/_rewrite/*',
-      allow: 'GET,HEAD,POST,PUT,DELETE,COPY',
+      allow: everyMethod.join(),
       access: 'member',
-      methods,
+      methods: forEveryMethod(rewrite),
     },
   ];
 }
@@ -80,7 +79,7 @@ function rewritten(exchange: Exchange, path: string, change: Change): Exchange {
   );
   next.user = exchange.user;
   next.callback = exchange.callback;
-  next.requestedParts = exchange.requestedParts ?? exchange.parts;
+  next.requestedParts = requestedParts(exchange);
   next.rewrites = exchange.rewrites + 1;
   return next;
 }

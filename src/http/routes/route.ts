@@ -34,6 +34,14 @@ export interface Route<Handler> {
   methods: Readonly<Record<string, Handler>>;
 }
 
+/** For addresses that answer every method alike; HEAD is as GET. */
+export const everyMethod = ['GET', 'POST', 'PUT', 'DELETE', 'COPY', 'OPTIONS', 'PATCH'] as const;
+
+/** One handler for every method. */
+export function forEveryMethod<Handler>(handler: Handler): Readonly<Record<string, Handler>> {
+  return Object.fromEntries(everyMethod.map((method) => [method, handler]));
+}
+
 export type ServerHandler = (exchange: Exchange) => void | Promise<void>;
 export type DatabaseHandler = (exchange: Exchange, database: Database) => void | Promise<void>;
 export type ServerRoute = Route<ServerHandler>;

@@ -1,11 +1,12 @@
 import { fromBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, RequestError } from '../../base/errors.js';
 import type { Database } from '../../node/database.js';
+import { openDesignDoc } from '../../design/design-functions.js';
 import { isSystemName } from '../../auth/system-databases.js';
 import { checkDatabaseAccess, checkServerAccess } from './access.js';
 import type { Exchange } from '../exchange.js';
 import { encodePart } from '../request/path.js';
-import { accessOf, RouteTable, type Route } from './route.js';
+import { accessOf, RouteTable, type Access, type Route } from './route.js';
 import { attachmentName, attachmentRoute, designAttachmentRoute } from './attachment-routes.js';
 import { bulkGetRoutes } from './bulk-get-routes.js';
 import { bulkRoutes } from './bulk-routes.js';
@@ -111,13 +112,14 @@ export function route(exchange: Exchange): void | Promise<void> {
   if (found !== undefined) {
     const handler = handlerOf(found, exchange);
     checkServerAccess(accessOf(found, exchange.method), exchange);
+    if (handler === undefined) throw methodNotAllowed(found.allow);
     return handler(exchange);
   }
   // What is below an underscore and is no system database does not exist, and only server admins are told so.
   const isReserved = parts[0]?.charCodeAt(0) === underscore;
   if (isReserved && !isSystemName(exchange.services.config, fromBytes(parts[0]!)))
     checkServerAccess('server_admin', exchange);
-  if (parts.length === 1) return handlerOf(databaseRoute, exchange)(exchange);
+  if (parts.length === 1) return callDatabase(exchange);
   const database = exchange.services.registry.database(fromBytes(parts[0]!));
   return routeBelow(exchange, database);
 }
@@ -126,21 +128,27 @@ function routeBelow(exchange: Exchange, database: Database): void | Promise<void
   const { parts } = exchange;
   const second = parts[1]!;
   if (second.charCodeAt(0) !== underscore) {
-    checkDatabaseAccess('member', exchange, database);
-    database.checkPlace(second);
+    const route = parts.length === 2 ? documentRoute : attachmentRoute;
+    if (handlerOf<unknown>(route, exchange) !== undefined) {
+      checkDatabaseAccess('member', exchange, database);
+      database.checkPlace(second);
+    }
     if (parts.length === 2) return callDocument(documentRoute, exchange, database, second);
     return callAttachment(attachmentRoute, exchange, database, second, 2);
   }
   const found = databaseTable.find(parts);
-  if (found !== undefined) {
-    const handler = handlerOf(found, exchange);
-    checkDatabaseAccess(accessOf(found, exchange.method), exchange, database);
-    return handler(exchange, database);
-  }
+  if (found !== undefined) return permittedHandler(found, exchange, database)(exchange, database);
   return routeReserved(exchange, database);
 }
 
 const underscore = 0x5f;
+
+function callDatabase(exchange: Exchange): void | Promise<void> {
+  const handler = handlerOf(databaseRoute, exchange);
+  if (handler !== undefined) return handler(exchange);
+  openDatabase(exchange, 'GET');
+  throw methodNotAllowed(databaseRoute.allow);
+}
 
 /** Design and local documents, whose ids are made of two parts of the path, and reserved ids. */
 function routeReserved(exchange: Exchange, database: Database): void | Promise<void> {
@@ -196,21 +204,26 @@ function callDocument(
 
 /** Strangers don't learn which methods there are. */
 function permittedHandler<Handler>(route: Route<Handler>, exchange: Exchange, database: Database): Handler {
-  exchange.route = route;
-  const handler = route.methods[exchange.method === 'HEAD' ? 'GET' : exchange.method];
-  const access = handler === undefined ? 'member' : accessOf(route, exchange.method);
-  checkDatabaseAccess(access, exchange, database);
-  if (handler === undefined) throw methodNotAllowed(route.allow);
-  return handler;
+  const handler = handlerOf(route, exchange);
+  checkDatabaseAccess(
+    handler === undefined ? accessOfPath(route) : accessOf(route, exchange.method),
+    exchange,
+    database,
+  );
+  if (handler !== undefined) return handler;
+  // What is below a design document is asked of it, so a missing one is told of first.
+  if (route.path.startsWith('/{db}/_design/{ddoc}/_')) openDesignDoc(database, exchange.parts[2]!);
+  throw methodNotAllowed(route.allow);
 }
 
-function handlerOf<Handler>(found: Route<Handler>, exchange: Exchange): Handler {
-  const { methods, allow } = found;
-  const { method } = exchange;
+/** Who is told which methods there are. */
+function accessOfPath({ access }: Route<unknown>): Access {
+  return access === 'maintenance' || access === 'listing' ? access : 'member';
+}
+
+function handlerOf<Handler>(found: Route<Handler>, exchange: Exchange): Handler | undefined {
   exchange.route = found;
-  const handler = methods[method === 'HEAD' ? 'GET' : method];
-  if (handler === undefined) throw methodNotAllowed(allow);
-  return handler;
+  return found.methods[exchange.method === 'HEAD' ? 'GET' : exchange.method];
 }
 
 /** A refusal that also says what is allowed. */

@@ -16,7 +16,7 @@ import { namesTag } from '../request/negotiate.js';
 import { bodyParameters, queryParameters, sharedParameters, type Parameter } from '../request/parameters.js';
 import { pathPartition } from '../request/partition-path.js';
 import { limitRows } from '../request/row-limit.js';
-import type { DatabaseRoute } from './route.js';
+import { forEveryMethod, type DatabaseRoute } from './route.js';
 import { writePiece } from '../answer/stream.js';
 import { queriedView, viewRequest } from '../request/view-query.js';
 
@@ -66,7 +66,7 @@ export const viewRoutes: readonly DatabaseRoute[] = [
     path: '/{db}/_temp_view',
     allow: 'GET,HEAD,POST',
     access: 'member',
-    methods: { GET: refuseTemporary, POST: refuseTemporary },
+    methods: forEveryMethod(refuseTemporary),
   },
   { path: '/{db}/_view_cleanup', allow: 'POST', access: 'maintenance', methods: { POST: cleanUp } },
 ];

@@ -106,14 +106,14 @@ export function makeAnswers(
       responses.reset();
       const returned = response(apply(run, ddoc, list) || {}, 'show');
       const sent = responses.takeChunks();
+      // What is given to `start` are headers, where something is sent; a list's form of them is understood too.
+      const { code: _, headers: ofList, ...ofShow } = sent === '' ? {} : responses.head();
       const rendered = responses.rendered(undefined, list[1] as FunctionRequest);
-      const provided = response(rendered || {}, 'show');
+      const { code: __, headers: ___, ...provided } = response(rendered || {}, 'show');
       const last = responses.takeChunks();
-      // What is given to `start` are headers, in CouchDB; a list's form of it is understood too.
-      const { code, headers: startHeaders, ...plainHeaders } = responses.head();
-      const headers = { ...plainHeaders, ...startHeaders, ...returned.headers, ...provided.headers };
-      const answer = { ...returned, ...provided, headers };
-      if (code !== undefined) answer.code ??= code;
+      const type = responses.contentType();
+      const answer: FunctionResponse = { ...provided, ...returned };
+      answer.headers = { ...type, ...returned.headers, ...ofShow, ...ofList };
       if (sent !== '' || last !== '' || rendered !== undefined) {
         const body = sent + bodyOf(returned) + last + bodyOf(provided);
         // An answer may have `json` or `base64` instead.

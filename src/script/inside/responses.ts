@@ -23,6 +23,8 @@ export interface Responses {
   rendered: (returned: unknown, request: FunctionRequest) => unknown;
   /** What was sent since the last call. */
   takeChunks: () => string;
+  /** The header that goes with what was provided. */
+  contentType: () => Record<string, string>;
   /** Status and headers, as far as they were given. */
   head: () => FunctionResponse;
 }
@@ -83,6 +85,8 @@ export function makeResponses(choose: Choose): Responses {
   let chunks = '';
   let provided: Provided[] = [];
   let contentType: string | undefined;
+  const typeHeader = (): Record<string, string> =>
+    contentType === undefined ? {} : { 'Content-Type': contentType };
 
   return {
     start: (response) => {
@@ -111,12 +115,7 @@ export function makeResponses(choose: Choose): Responses {
       chunks = '';
       return text;
     },
-    head: () => {
-      const headers = {
-        ...(contentType === undefined ? {} : { 'Content-Type': contentType }),
-        ...started.headers,
-      };
-      return { ...started, headers };
-    },
+    contentType: typeHeader,
+    head: () => ({ ...started, headers: { ...typeHeader(), ...started.headers } }),
   };
 }
