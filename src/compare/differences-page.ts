@@ -1,4 +1,5 @@
-import { intendedDifferences, type IntendedDifference } from './differences.js';
+import { intendedDifferences } from './differences.js';
+import type { IntendedDifference } from './intended-difference.js';
 
 /** The list of intended differences for `docs/compatibility.md`: one paragraph for those that differ only in the endpoint. */
 export function differencesPage(): string {

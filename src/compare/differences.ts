@@ -1,24 +1,6 @@
 import { failures } from './failures.js';
+import type { IntendedDifference } from './intended-difference.js';
 import { unusualInput } from './unusual-input.js';
-
-/**
- * Where Tuffet answers otherwise than CouchDB 3.4.3 on purpose: the one list of it. `docs/compatibility.md` shows it, and
- * `npm run compare` reports everything else.
- */
-export interface IntendedDifference {
-  endpoint: string;
-  /**
-   * `status`, which stands for the whole answer, or the path of a member: `headers.etag`, `body.rows[].value`. `{docid}`
-   * stands for the id of a document.
-   */
-  member: string;
-  /** The parameter or member of the body (`selector.$text`) that it takes; always, where there is none. */
-  with?: string;
-  /** A status that is not always the same is told in words. */
-  couchdb: string | number;
-  tuffet: string | number;
-  reason: string;
-}
 
 const otherMethods = ['COPY', 'OPTIONS', 'PATCH'];
 

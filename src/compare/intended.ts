@@ -1,5 +1,6 @@
 import type { Difference } from './answer-differences.js';
-import { intendedDifferences, type IntendedDifference } from './differences.js';
+import { intendedDifferences } from './differences.js';
+import type { IntendedDifference } from './intended-difference.js';
 import type { CompareRequest } from './request.js';
 
 /** Whether a difference is in the list. */

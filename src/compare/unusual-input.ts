@@ -1,4 +1,4 @@
-import type { IntendedDifference } from './differences.js';
+import type { IntendedDifference } from './intended-difference.js';
 
 const listings = ['POST /{db}/_all_docs', 'POST /{db}/_design_docs', 'POST /{db}/_local_docs'];
 const view = 'POST /{db}/_design/{ddoc}/_view/{view}';

@@ -107,13 +107,11 @@ export function makeAnswers(
       const returned = response(apply(run, ddoc, list) || {}, 'show');
       const sent = responses.takeChunks();
       // What is given to `start` are headers, where something is sent; a list's form of them is understood too.
-      const { code: _, headers: ofList, ...ofShow } = sent === '' ? {} : responses.head();
+      const started = sent === '' ? {} : responses.head();
       const rendered = responses.rendered(undefined, list[1] as FunctionRequest);
-      const { code: __, headers: ___, ...provided } = response(rendered || {}, 'show');
+      const provided = response(rendered || {}, 'show');
       const last = responses.takeChunks();
-      const type = responses.contentType();
-      const answer: FunctionResponse = { ...provided, ...returned };
-      answer.headers = { ...type, ...returned.headers, ...ofShow, ...ofList };
+      const answer = showAnswer(returned, provided, started, responses.contentType());
       if (sent !== '' || last !== '' || rendered !== undefined) {
         const body = sent + bodyOf(returned) + last + bodyOf(provided);
         // An answer may have `json` or `base64` instead.
@@ -123,4 +121,25 @@ export function makeAnswers(
     },
     rewrites: (run, ddoc, list) => stringify(apply(run, ddoc, list)),
   };
+}
+
+/** Status and headers are those of what was returned; what was given to `start` are headers. */
+function showAnswer(
+  returned: FunctionResponse,
+  provided: FunctionResponse,
+  started: FunctionResponse,
+  type: Record<string, string>,
+): FunctionResponse {
+  const headers: Record<string, unknown> = {
+    ...type,
+    ...returned.headers,
+    ...started,
+    ...started.headers,
+  };
+  delete headers['code'];
+  delete headers['headers'];
+  const answer: FunctionResponse = { ...provided, ...returned };
+  if (returned.code === undefined) delete answer.code;
+  answer.headers = headers as Record<string, string>;
+  return answer;
 }
