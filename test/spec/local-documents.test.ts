@@ -56,8 +56,9 @@ describe('Local documents', () => {
     assert.deepEqual(bulk.body, [{ ok: true, id: '_local/other', rev: '0-2' }]);
     const alone = await client.put(`${db}/_local/alone`, { _revisions: { start: 0, ids: ['4'] } });
     assert.equal(alone.body.rev, '0-5');
+    const begun = await client.put(`${db}/_local/begun`, { _revisions: { start: 0, ids: [] } });
+    assert.equal(begun.body.rev, '0-1');
     for (const _revisions of [
-      { start: 0, ids: [] },
       { start: 0, ids: ['2', '1'] },
       { start: 1, ids: ['1'] },
       { start: 0, ids: ['abc'] },

@@ -79,6 +79,21 @@ export function makeAnswers(
 
   const bodyOf = (answer: FunctionResponse): string => (ownMember(answer, 'body') ?? '') as string;
 
+  /** Status and headers are those of what was returned; what was given to `start` are headers. */
+  const showAnswer = (
+    returned: FunctionResponse,
+    provided: FunctionResponse,
+    started: FunctionResponse,
+  ): FunctionResponse => {
+    const type = responses.contentType();
+    const headers: Record<string, unknown> = { ...type, ...returned.headers, ...started, ...started.headers };
+    delete headers['code'];
+    delete headers['headers'];
+    const answer = { ...provided, ...returned, headers: headers as Record<string, string> };
+    if (returned.code === undefined) delete answer.code;
+    return answer;
+  };
+
   return {
     __proto__: null as never,
     validate_doc_update: (run, ddoc, list) => {
@@ -111,7 +126,7 @@ export function makeAnswers(
       const rendered = responses.rendered(undefined, list[1] as FunctionRequest);
       const provided = response(rendered || {}, 'show');
       const last = responses.takeChunks();
-      const answer = showAnswer(returned, provided, started, responses.contentType());
+      const answer = showAnswer(returned, provided, started);
       if (sent !== '' || last !== '' || rendered !== undefined) {
         const body = sent + bodyOf(returned) + last + bodyOf(provided);
         // An answer may have `json` or `base64` instead.
@@ -121,25 +136,4 @@ export function makeAnswers(
     },
     rewrites: (run, ddoc, list) => stringify(apply(run, ddoc, list)),
   };
-}
-
-/** Status and headers are those of what was returned; what was given to `start` are headers. */
-function showAnswer(
-  returned: FunctionResponse,
-  provided: FunctionResponse,
-  started: FunctionResponse,
-  type: Record<string, string>,
-): FunctionResponse {
-  const headers: Record<string, unknown> = {
-    ...type,
-    ...returned.headers,
-    ...started,
-    ...started.headers,
-  };
-  delete headers['code'];
-  delete headers['headers'];
-  const answer: FunctionResponse = { ...provided, ...returned };
-  if (returned.code === undefined) delete answer.code;
-  answer.headers = headers as Record<string, string>;
-  return answer;
 }
