@@ -82,7 +82,14 @@ describe('A viewer', () => {
     const reads =
       /_docs$|\/queries$|_bulk_get$|_revs_diff$|_missing_revs$|_find(\/\*)?$|_explain(\/\*)?$|_view\/\{view\}$|_search\/\{index\}$|_nouveau\/\{index\}$|_show\b|_list\b|_rewrite\/\*$|_changes$/;
     // These change nothing: they answer an error, or that writes are on disk.
-    const others = ['_temp_view', '_ensure_full_commit', '_index/*', '_partition/{partition}/*', '{db}/_partition', '_update'];
+    const others = [
+      '_temp_view',
+      '_ensure_full_commit',
+      '_index/*',
+      '_partition/{partition}/*',
+      '{db}/_partition',
+      '_update',
+    ];
     const unknown = reading.filter(
       ({ path }) => !reads.test(path) && !others.some((end) => path.endsWith(end)),
     );

@@ -16,7 +16,14 @@ import { parseRev, type Rev } from '../../revisions/rev.js';
 import { splitContent } from '../../shard/content.js';
 import { requireJson } from '../request/body.js';
 import { answerWithData, etagOf } from '../answer/document-answer.js';
-import { checkQueryRevs, inputLimits, ifMatchRev, namedRev, newId, writableId } from '../request/edit-request.js';
+import {
+  checkQueryRevs,
+  inputLimits,
+  ifMatchRev,
+  namedRev,
+  newId,
+  writableId,
+} from '../request/edit-request.js';
 import type { Exchange } from '../exchange.js';
 import { savedStatus } from '../request/quorum.js';
 import { withMultipart } from '../request/multipart-document.js';
