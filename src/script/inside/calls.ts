@@ -79,21 +79,6 @@ export function makeAnswers(
 
   const bodyOf = (answer: FunctionResponse): string => (ownMember(answer, 'body') ?? '') as string;
 
-  /** Status and headers are those of what was returned; what was given to `start` are headers. */
-  const showAnswer = (
-    returned: FunctionResponse,
-    provided: FunctionResponse,
-    started: FunctionResponse,
-  ): FunctionResponse => {
-    const type = responses.contentType();
-    const headers: Record<string, unknown> = { ...type, ...returned.headers, ...started, ...started.headers };
-    delete headers['code'];
-    delete headers['headers'];
-    const answer = { ...provided, ...returned, headers: headers as Record<string, string> };
-    if (returned.code === undefined) delete answer.code;
-    return answer;
-  };
-
   return {
     __proto__: null as never,
     validate_doc_update: (run, ddoc, list) => {
@@ -121,12 +106,11 @@ export function makeAnswers(
       responses.reset();
       const returned = response(apply(run, ddoc, list) || {}, 'show');
       const sent = responses.takeChunks();
-      // What is given to `start` are headers, where something is sent; a list's form of them is understood too.
       const started = sent === '' ? {} : responses.head();
       const rendered = responses.rendered(undefined, list[1] as FunctionRequest);
       const provided = response(rendered || {}, 'show');
       const last = responses.takeChunks();
-      const answer = showAnswer(returned, provided, started);
+      const answer = responses.shown(returned, provided, started);
       if (sent !== '' || last !== '' || rendered !== undefined) {
         const body = sent + bodyOf(returned) + last + bodyOf(provided);
         // An answer may have `json` or `base64` instead.

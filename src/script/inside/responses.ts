@@ -23,8 +23,12 @@ export interface Responses {
   rendered: (returned: unknown, request: FunctionRequest) => unknown;
   /** What was sent since the last call. */
   takeChunks: () => string;
-  /** The header that goes with what was provided. */
-  contentType: () => Record<string, string>;
+  /** The answer of a show function: what was given to `start`, where something was sent, are headers. */
+  shown: (
+    returned: FunctionResponse,
+    provided: FunctionResponse,
+    started: FunctionResponse,
+  ) => FunctionResponse;
   /** Status and headers, as far as they were given. */
   head: () => FunctionResponse;
 }
@@ -115,7 +119,16 @@ export function makeResponses(choose: Choose): Responses {
       chunks = '';
       return text;
     },
-    contentType: typeHeader,
+    shown: (returned, provided, begun) => {
+      // A list's form of `start` is understood too.
+      const given: Record<string, unknown> = { ...returned.headers, ...begun, ...begun.headers };
+      delete given['code'];
+      delete given['headers'];
+      const headers = { ...typeHeader(), ...given } as Record<string, string>;
+      const answer: FunctionResponse = { ...provided, ...returned, headers };
+      if (returned.code === undefined) delete answer.code;
+      return answer;
+    },
     head: () => ({ ...started, headers: { ...typeHeader(), ...started.headers } }),
   };
 }
