@@ -35,7 +35,7 @@ export interface Route<Handler> {
 }
 
 /** For addresses that answer every method alike; HEAD is as GET. */
-export const everyMethod = ['GET', 'POST', 'PUT', 'DELETE', 'COPY', 'OPTIONS', 'PATCH'] as const;
+export const everyMethod = ['GET', 'POST', 'PUT', 'DELETE', 'COPY', 'OPTIONS', 'PATCH', 'TRACE'] as const;
 
 /** One handler for every method. */
 export function forEveryMethod<Handler>(handler: Handler): Readonly<Record<string, Handler>> {
