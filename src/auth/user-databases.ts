@@ -54,6 +54,11 @@ export class UserDatabases {
 
   #touch(): void {
     this.#isDirty = true;
+    // In a cluster one node does this, and looks at all users when it has become that one.
+    if (!this.registry.membership.isOwner) {
+      this.#instance = undefined;
+      return;
+    }
     if (this.#closed || this.#running !== undefined || !this.config.boolean('couch_peruser/enable')) return;
     this.#running = this.#run()
       .catch((error: unknown) => {

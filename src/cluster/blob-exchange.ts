@@ -1,6 +1,6 @@
 import { Unavailable } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
-import type { Runtime } from '../base/runtime.js';
+import type { Runtime, Timer } from '../base/runtime.js';
 import type { BlobStore } from '../blobs/blob-store.js';
 import type { Member, Members } from './members.js';
 
@@ -14,6 +14,13 @@ const keepMs = 600_000;
 
 const blobsPath = '/_cluster_blobs/';
 export const secretHeader = 'x-tuffet-cluster-secret';
+/** Which node is meant: an address may lead to another one, or back to the one that asks. */
+export const nodeHeader = 'x-tuffet-cluster-node';
+
+export const headersTo = ({ name }: Member, secret: string): Record<string, string> => ({
+  [secretHeader]: secret,
+  [nodeHeader]: name,
+});
 
 /** Brings the bytes of attachments to where they are needed: they are no part of the streams. */
 export class BlobExchange {
@@ -36,7 +43,7 @@ export class BlobExchange {
       const stored = sent.filter(({ status }) => status === 'fulfilled').length;
       if (stored >= Math.floor(this.members.count / 2)) return;
     }
-    throw new Unavailable('Too few nodes could store the attachments; nothing was saved.');
+    throw new Unavailable('Too few nodes could store the attachments; it was not saved.');
   }
 
   /** Resolves when this node has the blobs, or no node has. */
@@ -65,35 +72,39 @@ export class BlobExchange {
     for (const digest of digests) await this.#send(member, digest);
   }
 
-  async #send({ url }: Member, digest: string): Promise<void> {
-    const target = new URL(blobsPath + digest, url);
-    const headers = { [secretHeader]: this.options.secret };
-    const signal = AbortSignal.timeout(answerMs);
-    const known = await fetch(target, { method: 'HEAD', headers, signal });
+  async #send(member: Member, digest: string): Promise<void> {
+    const target = new URL(blobsPath + digest, member.url);
+    const headers = headersTo(member, this.options.secret);
+    const known = await fetch(target, { method: 'HEAD', headers, signal: AbortSignal.timeout(answerMs) });
     if (known.status === 200) return;
+    if (known.status !== 404) throw new Error(`another node answered ${known.status}`);
     const reader = await this.store!.read(digest);
     if (reader === undefined) throw new Error('the attachment is gone');
-    const answer = await fetch(target, {
-      method: 'PUT',
-      headers,
-      signal,
-      body: ReadableStream.from(reader),
-      duplex: 'half',
-    } as RequestInit);
+    const silence = new Silence(this.runtime);
+    const body = ReadableStream.from(silence.heard(reader));
+    const sent = { method: 'PUT', headers, signal: silence.signal, body, duplex: 'half' } as RequestInit;
+    const answer = await fetch(target, sent).finally(() => silence.end());
     if (answer.status !== 201) throw new Error(`another node answered ${answer.status}`);
   }
 
   /** Tells whether the other node has it. */
-  async #fetch({ url }: Member, digest: string): Promise<boolean> {
-    const headers = { [secretHeader]: this.options.secret };
-    const answer = await fetch(new URL(blobsPath + digest, url), {
-      headers,
-      signal: AbortSignal.timeout(answerMs),
-    });
+  async #fetch(member: Member, digest: string): Promise<boolean> {
+    const silence = new Silence(this.runtime);
+    try {
+      return await this.#receiveFrom(member, digest, silence);
+    } finally {
+      silence.end();
+    }
+  }
+
+  async #receiveFrom(member: Member, digest: string, silence: Silence): Promise<boolean> {
+    const headers = headersTo(member, this.options.secret);
+    const { signal } = silence;
+    const answer = await fetch(new URL(blobsPath + digest, member.url), { headers, signal });
     if (answer.status === 404) return false;
     if (answer.status !== 200 || answer.body === null)
       throw new Error(`another node answered ${answer.status}`);
-    await this.receive(digest, answer.body as unknown as AsyncIterable<Uint8Array>);
+    await this.receive(digest, silence.heard(answer.body as unknown as AsyncIterable<Uint8Array>));
     return true;
   }
 
@@ -128,10 +139,41 @@ async function receiveBlob(
     const stored = await writer.finish();
     if (stored.digest === digest) return () => stored.release();
     stored.release();
-    await store.remove([stored.digest]);
     throw new Error('the bytes of an attachment do not have its digest');
   } catch (error) {
     await writer.abort();
     throw error;
+  }
+}
+
+/** Ends an exchange with another node in which nothing has moved for a while, however long it takes as a whole. */
+class Silence {
+  readonly #controller = new AbortController();
+  #timer: Timer;
+
+  constructor(private readonly runtime: Runtime) {
+    this.#timer = this.#wait();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** The same chunks, each of which is a sign of life. */
+  async *heard<T>(chunks: AsyncIterable<T>): AsyncGenerator<T> {
+    for await (const chunk of chunks) {
+      this.#timer.cancel();
+      this.#timer = this.#wait();
+      yield chunk;
+    }
+  }
+
+  end(): void {
+    this.#timer.cancel();
+  }
+
+  #wait(): Timer {
+    const abort = (): void => this.#controller.abort(new Error('the other node is silent'));
+    return this.runtime.setIdleTimer(abort, answerMs);
   }
 }

@@ -12,6 +12,7 @@ import { encodeCatalogueCommand } from '../node/catalogue-codec.js';
 import type { Lease, LeaseCommand } from '../node/lease.js';
 import type { ClusterLink, ClusterTargets } from '../node/cluster-link.js';
 import { BlobExchange } from './blob-exchange.js';
+import { CataloguePosition } from './catalogue-position.js';
 import { Members, type Member } from './members.js';
 import type { NatsServers } from './nats-connection.js';
 import { Ownership } from './ownership.js';
@@ -41,8 +42,7 @@ const othersMs = 30_000;
 /** The cluster, seen from one of its nodes: applies all streams, and sends commands to them. */
 export class Cluster implements ClusterLink {
   readonly #replicas = new Map<StreamName, StreamReplica>();
-  #position = 0;
-  readonly #waiting = new Set<{ position: number; resolve: () => void }>();
+  #catalogue = new CataloguePosition(0);
   readonly #ownership: Ownership;
   readonly #members: Members;
   readonly #blobs: BlobExchange;
@@ -113,12 +113,7 @@ export class Cluster implements ClusterLink {
   }
 
   catalogueApplied(position: number): void {
-    this.#position = position;
-    for (const each of this.#waiting) {
-      if (each.position > position) continue;
-      this.#waiting.delete(each);
-      each.resolve();
-    }
+    this.#catalogue.advance(position);
   }
 
   leased(asked: LeaseCommand, now: Lease): void {
@@ -150,11 +145,12 @@ export class Cluster implements ClusterLink {
   }
 
   async start({ catalogue, cataloguePosition, lease, groups, blobs }: ClusterTargets): Promise<void> {
-    this.#position = cataloguePosition;
+    this.#catalogue = new CataloguePosition(cataloguePosition);
     this.#blobs.store = blobs;
     this.#members.start();
     const first = this.#follow('catalogue', catalogue);
     await first.whenCurrent();
+    if (first.lost instanceof StreamTruncated) throw first.lost;
     // From now on the others count this node.
     if (first.lost === undefined) await first.fresh();
     const replicas = Array.from({ length: this.options.streams }, (_, stream) =>
@@ -176,7 +172,9 @@ export class Cluster implements ClusterLink {
     this.#timer?.cancel();
     this.#trimming.stop();
     this.#ownership.stop();
-    await Promise.all([...this.#replicas.values()].map((replica) => replica.stop()));
+    const stopped = [...this.#replicas.values()].map((replica) => replica.stop());
+    this.#catalogue.end(new Unavailable('The server is closing.'));
+    await Promise.all(stopped);
     this.#replicas.clear();
   }
 
@@ -201,7 +199,10 @@ export class Cluster implements ClusterLink {
   }
 
   get problem(): string | undefined {
-    for (const { lost } of this.#replicas.values()) if (lost !== undefined) return lost.message;
+    for (const { lost, stuck } of this.#replicas.values()) {
+      if (lost !== undefined) return lost.message;
+      if (stuck !== undefined) return stuck;
+    }
     return this.isStale ? 'this node is cut off from the cluster' : undefined;
   }
 
@@ -241,20 +242,16 @@ export class Cluster implements ClusterLink {
       runtime: this.runtime,
       logger: this.logger,
       timeoutMs,
-      cataloguePosition: () => (isCatalogue ? 0 : this.#position),
-      catalogueAt: (position) => this.#catalogueAt(position),
+      cataloguePosition: () => (isCatalogue ? 0 : this.#catalogue.current),
+      catalogueAt: (position) => this.#catalogue.when(position),
       onLost: (error) => {
+        if (isCatalogue) this.#catalogue.end(error);
         if (this.#isStarted && error instanceof StreamTruncated) this.onTruncated();
       },
     });
     this.#replicas.set(stream, replica);
     replica.start();
     return replica;
-  }
-
-  async #catalogueAt(position: number): Promise<void> {
-    if (position > this.#position)
-      await new Promise<void>((resolve) => this.#waiting.add({ position, resolve }));
   }
 
   /** Resolves when this node is known to be current with the catalogue; rejects where it is cut off. */
@@ -267,7 +264,7 @@ export class Cluster implements ClusterLink {
     return (this.#looking ??= this.#isCurrent().finally(() => (this.#looking = undefined)));
   }
 
-  /** While the servers elect a leader nothing is known, and reads go on. */
+  /** While the servers elect a leader nothing is known, and reads go on for a moment. */
   async #isCurrent(): Promise<boolean> {
     const now = this.runtime.monotonicMs();
     if (this.#wasOwner !== this.isOwner) {
@@ -275,8 +272,8 @@ export class Cluster implements ClusterLink {
       this.onOwnerChange();
     }
     if (!this.nats.isConnected) return false;
-    const seq = this.#replicas.get('catalogue')?.seq ?? 0;
-    const last = await this.nats.lastOf(`${this.options.name}-catalogue`).catch(() => seq);
+    const last = await this.nats.lastOf(`${this.options.name}-catalogue`).catch(() => undefined);
+    if (last === undefined) return !this.isStale;
     // What was written just now is on its way.
     while ((this.#replicas.get('catalogue')?.seq ?? 0) < last) {
       if (this.runtime.monotonicMs() - now > staleMs) return false;

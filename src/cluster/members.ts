@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import type { Runtime, Timer } from '../base/runtime.js';
 import type { NatsServers } from './nats-connection.js';
 
@@ -25,7 +26,7 @@ export class Members {
 
   constructor(
     private readonly nats: NatsServers,
-    private readonly options: { name: string; node: string; advertise: string },
+    private readonly options: { name: string; node: string; advertise: string; secret: string },
     private readonly runtime: Runtime,
     /** Of this node. */
     private readonly positions: () => Member['positions'],
@@ -89,11 +90,19 @@ export class Members {
   beat(): void {
     const { name, node, advertise } = this.options;
     const positions = this.positions();
-    this.nats.tell(`${name}.nodes`, JSON.stringify({ name: node, url: advertise, positions }));
+    const text = JSON.stringify({ name: node, url: advertise, positions });
+    this.nats.tell(`${name}.nodes`, `${this.#signature(text)} ${text}`);
   }
 
-  #hear(text: string): void {
+  /** Only nodes that have the secret are sent it, so only they may say where they are. */
+  #signature(text: string): string {
+    return createHmac('sha256', this.options.secret).update(text).digest('hex');
+  }
+
+  #hear(signed: string): void {
     try {
+      const text = signed.slice(signed.indexOf(' ') + 1);
+      if (signed !== `${this.#signature(text)} ${text}`) return;
       const { name, url, positions = {} } = JSON.parse(text) as Partial<Member>;
       if (typeof name !== 'string' || typeof url !== 'string' || name === this.options.node) return;
       this.#seen.set(name, { name, url, positions, atMs: this.runtime.monotonicMs() });

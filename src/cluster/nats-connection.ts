@@ -55,7 +55,7 @@ export class NatsServers {
       );
     } catch (error) {
       throw new StartupError(
-        `No NATS server with JetStream answers at ${servers}: ${(error as Error).message}.`,
+        `No NATS server with JetStream answers at ${servers.replace(/[^,/]*@/g, '')}: ${(error as Error).message}.`,
       );
     }
   }

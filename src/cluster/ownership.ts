@@ -71,7 +71,8 @@ export class Ownership {
       node === this.node ? now >= this.#validUntilMs - validMs + renewMs : now - this.#heardMs > silentMs;
     if (this.#isAsking || !(isDue || term === 0)) return;
     this.#isAsking = true;
-    this.#asked = { term: term + 1, atMs: now };
+    // Where it was asked for in vain, it may have been granted all the same: it counts from the first time on.
+    if (this.#asked?.term !== term + 1) this.#asked = { term: term + 1, atMs: now };
     // Where the log cannot be reached, the lease runs out, and is asked for again.
     await this.ask({ type: 'lease', name: this.node, term: term + 1 }).catch(() => undefined);
     this.#isAsking = false;

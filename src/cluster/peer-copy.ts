@@ -4,7 +4,7 @@ import type { Logger } from '../base/logger.js';
 import type { Runtime, Timer } from '../base/runtime.js';
 import { StartupError } from '../base/startup-error.js';
 import { copyEnd, type CopiedFile } from '../node/copy-stores.js';
-import { secretHeader } from './blob-exchange.js';
+import { headersTo } from './blob-exchange.js';
 import type { Member } from './members.js';
 
 const copyPath = '/_cluster_copy';
@@ -22,11 +22,12 @@ export async function bringCopy(
   logger: Logger,
   runtime: Runtime,
 ): Promise<void> {
-  for (const { name, url } of others) {
+  for (const member of others) {
+    const { name } = member;
     logger.notice({ node: name }, 'copying the databases of another node');
     try {
       fs.rmSync(folder, { recursive: true, force: true });
-      await receive(new URL(copyPath, url), secret, folder, runtime);
+      await receive(member, secret, folder, runtime);
       return;
     } catch (error) {
       logger.warn({ err: error, node: name }, 'the databases of a node could not be copied');
@@ -35,13 +36,14 @@ export async function bringCopy(
   throw new StartupError('The databases could not be copied from any other node.');
 }
 
-async function receive(url: URL, secret: string, folder: string, runtime: Runtime): Promise<void> {
+async function receive(member: Member, secret: string, folder: string, runtime: Runtime): Promise<void> {
   const silence = new AbortController();
   const wait = (): Timer =>
     runtime.setTimer(() => silence.abort(new Error('the other node sends nothing')), silenceMs);
   let timer = wait();
   try {
-    const answer = await fetch(url, { headers: { [secretHeader]: secret }, signal: silence.signal });
+    const headers = headersTo(member, secret);
+    const answer = await fetch(new URL(copyPath, member.url), { headers, signal: silence.signal });
     if (answer.status !== 200 || answer.body === null)
       throw new Error(`another node answered ${answer.status}`);
     const source = new Source(answer.body, () => {

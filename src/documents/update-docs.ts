@@ -1,5 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
-import { badRequest } from '../base/errors.js';
+import { badRequest, Unavailable } from '../base/errors.js';
 import { sortInSlices } from '../base/sort-in-slices.js';
 import { StorageError } from '../base/storage-errors.js';
 import type { Rev } from '../revisions/rev.js';
@@ -67,7 +67,7 @@ export async function updateDocs(
       const saved = await submitted;
       if (saved !== undefined) for (const [i, place] of at.entries()) results[place] = saved[i];
     } catch (error) {
-      if (!(error instanceof StorageError)) throw error;
+      if (!(error instanceof StorageError)) throw inputs.length > 1 ? ofSome(error) : error;
       const stored = error instanceof PartlyStored ? error.results : [];
       if (stored.length === 0) failures.push(error);
       for (const [i, place] of at.entries()) results[place] = i < stored.length ? stored[i] : error;
@@ -84,6 +84,12 @@ export async function updateDocs(
   if (failures.length > 0 && failures.length === work.length) throw failures[0]!;
   return results;
 }
+
+/** Where one command could not be sent, another may have been. */
+const ofSome = (error: unknown): unknown =>
+  error instanceof Unavailable
+    ? new Unavailable(`${error.reason} Some of the documents may have been saved.`)
+    : error;
 
 /** More documents than these are sorted in slices. */
 const sortedAtOnce = 2_000;

@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { RequestError, Unavailable } from '../base/errors.js';
 import { RpcThread } from '../base/rpc-thread.js';
@@ -24,7 +25,13 @@ const drainMs = 1_000;
  * The thread's heap stays far below this. But from 2 GB on V8 lets garbage grow to three times of what is in use before it
  * looks for it, and below to no more than that.
  */
-const heapMegabytesMax = 2_000;
+const heapMegabytesMax = Math.min(2_000, Math.floor(memoryBytes() / 2 ** 21));
+
+/** Of the machine, or of the container. */
+function memoryBytes(): number {
+  const allowed = process.constrainedMemory() || Infinity;
+  return Math.min(os.totalmem(), allowed);
+}
 
 type IndexThread = RpcThread<Request, readonly FailedView[], Progress, Asked>;
 

@@ -31,6 +31,8 @@ const advanceAfter = 1_000;
 /** Hashes that others' hashes are compared with. */
 const hashesMax = 4_096;
 const backoffMs = { first: 100, max: 5_000 };
+/** After this time without progress it is told. */
+const stuckMs = 10_000;
 
 /** A node's copy of what a stream makes: sends commands to the stream, and applies all that comes from it. */
 export class StreamReplica {
@@ -44,6 +46,8 @@ export class StreamReplica {
   #following = new AbortController();
   #failure: unknown;
   #lost: Error | undefined;
+  /** Since when, and where, messages could not be applied. */
+  #failing: { seq: number; sinceMs: number; reason: string } | undefined;
   #sinceAdvance = 0;
   /** Whether the head is that of the stores, or will be when all that was taken is applied. */
   #isFollowing = false;
@@ -97,6 +101,14 @@ export class StreamReplica {
     return [...this.#head.origins.keys()];
   }
 
+  /** What has kept messages from being applied for a while; it is tried again. */
+  get stuck(): string | undefined {
+    if (this.#failing === undefined || this.#failing.seq !== this.#head.seq) return undefined;
+    const { runtime, stream } = this.options;
+    if (runtime.monotonicMs() - this.#failing.sinceMs < stuckMs) return undefined;
+    return `the stream ${stream.name} cannot be applied: ${this.#failing.reason}`;
+  }
+
   /** Why the stream cannot be followed any more. */
   get lost(): Error | undefined {
     return this.#lost;
@@ -135,6 +147,9 @@ export class StreamReplica {
         if (this.#stopping.signal.aborted) return;
         if (error instanceof StreamLost) return this.#giveUp(error);
         logger.warn({ err: error, stream: stream.name }, 'following a stream failed; it is tried again');
+        const reason = (error as Error).message;
+        if (this.#failing?.seq !== this.#head.seq)
+          this.#failing = { seq: this.#head.seq, sinceMs: runtime.monotonicMs(), reason };
       }
       await Promise.allSettled(this.#outstanding);
       waitMs = this.#head.seq > before ? backoffMs.first : Math.min(2 * waitMs, backoffMs.max);
@@ -169,6 +184,7 @@ export class StreamReplica {
     }
     this.#note(this.#head);
     this.#end = Math.min(this.#end, info.last);
+    if (info.last === this.#head.seq) this.#failing = undefined;
     this.#isFollowing = true;
     try {
       this.#checkCurrent();

@@ -65,7 +65,7 @@ export class StreamWriter {
   send(bytes: Bytes | undefined): Promise<unknown> {
     if (this.#stopped !== undefined) return Promise.reject(this.#stopped);
     if (this.#waitingBytes > waitingBytesMax)
-      return Promise.reject(new Unavailable('Too many writes are waiting for the log; nothing was saved.'));
+      return Promise.reject(new Unavailable('Too many writes are waiting for the log; it was not saved.'));
     const { runtime, timeoutMs } = this.options;
     return new Promise((resolve, reject) => {
       const deadlineMs = runtime.monotonicMs() + timeoutMs();
@@ -170,7 +170,7 @@ export class StreamWriter {
     if (late.length > 0) this.#waiting = this.#waiting.filter(({ deadlineMs }) => deadlineMs > now);
     for (const entry of late) {
       this.#waitingBytes -= entry.bytes?.length ?? barrierBytes;
-      entry.reject(new Unavailable('The log of the cluster cannot be reached; nothing was saved.'));
+      entry.reject(new Unavailable('The log of the cluster cannot be reached; it was not saved.'));
     }
     for (const { entries } of this.#messages.values())
       for (const entry of entries) if (entry.deadlineMs <= now) entry.reject(unknownOutcome());

@@ -9,6 +9,7 @@ const settleMs = 2_000;
 /** Closes the stores of a running server and opens them again, while new requests wait. */
 export class Restarting {
   #underWay: Promise<void> | undefined;
+  #isClosing = false;
   /** Requests that wait for a restart, and are under way themselves. */
   #waiting = 0;
 
@@ -20,8 +21,20 @@ export class Restarting {
   ) {
     const { services } = assembly;
     // Opening the stores again makes them a copy of another node's.
-    if (services.cluster !== undefined)
-      services.cluster.onTruncated = () => void services.restart().catch(() => undefined);
+    if (services.cluster !== undefined) services.cluster.onTruncated = () => void this.#copyUntilDone();
+  }
+
+  /** The node that is copied may go away meanwhile, and without a copy this one has nothing to serve. */
+  async #copyUntilDone(): Promise<void> {
+    const { services } = this.assembly;
+    for (let waitMs = 1_000; !this.#isClosing; waitMs = Math.min(2 * waitMs, 60_000)) {
+      const isDone = await services.restart().then(
+        () => true,
+        () => false,
+      );
+      if (isDone) return;
+      await services.runtime.sleep(waitMs);
+    }
   }
 
   /** Of several who ask for it at once, all get the same one. */
@@ -34,8 +47,9 @@ export class Restarting {
     }
   }
 
-  /** Resolves when no restart is under way. */
+  /** Resolves when no restart is under way; none begins by itself from then on. */
   async settled(): Promise<void> {
+    this.#isClosing = true;
     await this.#underWay?.catch(() => undefined);
   }
 

@@ -28,7 +28,7 @@ function answerError(exchange: Exchange, error: unknown): void {
   // The JSON stays incomplete, so that it can't be taken for the whole answer; its end tells why, as CouchDB's does.
   if (error instanceof RequestError && exchange.endsWithError && !response.destroyed)
     return void response.end(toBytes(`\n${refusalText(error)}\n`), 'latin1');
-  if (error instanceof RequestError && exchange.method === 'HEAD' && response.headersSent)
+  if (isExpected && !response.destroyed && exchange.method === 'HEAD' && response.headersSent)
     return void response.end();
   if (response.headersSent || response.destroyed) {
     if (!isExpected && !isBrokenOff(error)) logFailure(exchange, error);

@@ -19,16 +19,20 @@ export function forward(exchange: Exchange): boolean {
   if (url === undefined) return false;
   const { request, response, method, rawPath } = exchange;
   const headers = { ...request.headers, [forwardedHeader]: cluster.nodeName };
-  const target = new URL(rawPath, url);
-  const sent = (target.protocol === 'https:' ? https : http).request(
-    target,
-    { method, headers },
-    (answer) => {
-      response.writeHead(answer.statusCode!, answer.rawHeaders);
-      answer.pipe(response);
-      answer.on('error', () => response.destroy());
-    },
-  );
+  const { protocol, hostname, port } = new URL(url);
+  const target = {
+    protocol,
+    hostname: hostname.replace(/^\[|\]$/g, ''),
+    port,
+    path: rawPath,
+    method,
+    headers,
+  };
+  const sent = (protocol === 'https:' ? https : http).request(target, (answer) => {
+    response.writeHead(answer.statusCode!, answer.rawHeaders);
+    answer.pipe(response);
+    answer.on('error', () => response.destroy());
+  });
   sent.on('error', () => {
     if (response.headersSent) response.destroy();
     else fail(exchange, new Unavailable('The node that runs the replications cannot be reached.'));

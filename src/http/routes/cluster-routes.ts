@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { badRequest, notFound, RequestError } from '../../base/errors.js';
-import { secretHeader } from '../../cluster/blob-exchange.js';
+import { nodeHeader, secretHeader } from '../../cluster/blob-exchange.js';
 import type { Cluster } from '../../cluster/cluster.js';
 import type { Exchange } from '../exchange.js';
 import { openBody } from '../request/body.js';
@@ -64,5 +64,6 @@ function clusterOf(exchange: Exchange): Cluster {
   );
   if (!timingSafeEqual(given!, own!))
     throw new RequestError('unauthorized', 'Only nodes of the cluster may ask this.');
+  if (exchange.header(nodeHeader) !== cluster.nodeName) throw badRequest('Another node is meant.');
   return cluster;
 }

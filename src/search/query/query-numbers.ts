@@ -30,7 +30,11 @@ interface Marks {
   group: string;
 }
 
+/** Longer tags take time to read, and mean nothing. */
+const localeCharsMax = 100;
+
 function marksOf(locale: string): Marks | undefined {
+  if (locale.length > localeCharsMax) return undefined;
   try {
     // Java, which CouchDB passes it to, writes `de_DE` and takes an unknown language for none.
     const tag = locale.replaceAll('_', '-');
