@@ -115,7 +115,12 @@ describe('three nodes', skipWithoutNats, async () => {
     const path = `/_cluster_blobs/${'0'.repeat(64)}`;
     assert.equal((await a.client.get(path)).status, 401);
     assert.equal((await a.client.get(path, { 'x-tuffet-cluster-secret': 'wrong' })).status, 401);
-    assert.equal((await a.client.get(path, { 'x-tuffet-cluster-secret': 'shared' })).status, 404);
+    const asked = async (node: string): Promise<number> => {
+      const headers = { 'x-tuffet-cluster-secret': 'shared', 'x-tuffet-cluster-node': node };
+      return (await a.client.get(path, headers)).status;
+    };
+    assert.equal(await asked('a'), 404);
+    assert.equal(await asked('b'), 400);
   });
 
   test('a node that is killed under writes catches up, and all have the same bytes', async () => {
