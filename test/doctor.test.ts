@@ -255,13 +255,21 @@ describe('The doctor on a data folder', () => {
       'local.ini': admin,
       lock: '999999999 1\n',
       'spool-0123456789abcdef': '',
+      'spool-copy-aB3xYz/0/data.mdb': '',
       '.local.ini.0123456789ab': '',
+      'workers/epochs': '',
+      'incoming/x': '',
+      'incoming.complete/x': '',
       'holiday.jpg': '',
     });
     const findings = examine({ dataDir });
     assertFound(findings, 'note', /did not end in order/, /next start/);
-    assert.equal(findings.filter(({ message }) => message.includes('left behind')).length, 2);
-    assertFound(findings, 'note', /Nothing that the server knows/, /./);
+    assert.equal(findings.filter(({ message }) => message.includes('left behind')).length, 3);
+    const unknown = findings.filter(({ message }) => /Nothing that the server knows/.test(message));
+    assert.deepEqual(
+      unknown.map(({ about }) => path.basename(about)),
+      ['holiday.jpg'],
+    );
     assert.deepEqual(problemsOf(findings), []);
   });
 

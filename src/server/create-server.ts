@@ -11,6 +11,7 @@ import { MemoryBlobStore } from '../blobs/memory-blob-store.js';
 import { Config } from '../config/config.js';
 import { HttpServer } from '../http/connection/http-server.js';
 import type { Services } from '../http/services.js';
+import { WorkerFolder } from '../workers/worker-folder.js';
 import { WorkerPool } from '../workers/worker-pool.js';
 import { DataFolder } from '../node/data-folder.js';
 import { assemble, type StoreSource } from './assemble.js';
@@ -48,6 +49,7 @@ export async function createServer(options: ServerOptions): Promise<TuffetServer
   const folder = options.inMemory ? undefined : DataFolder.open(options.dataDir!, runtime);
   let log: Log | undefined;
   try {
+    if (folder !== undefined) new WorkerFolder(folder.path('workers')).clear();
     log = options.logger === undefined ? openLog(config, folder, runtime) : { logger: options.logger };
     return await start(config, folder, log, runtime);
   } catch (error) {

@@ -5,7 +5,16 @@ import { hasBody } from '../http/request/request-facts.js';
 const clientHeader = 'x-tuffet-client';
 /** Before the names of headers that concern the client's connection, and not that between two processes. */
 const hopPrefix = 'x-tuffet-hop-';
-const hopHeaders = new Set(['connection', 'keep-alive', 'proxy-connection', 'upgrade', 'expect', 'te']);
+const hopHeaders = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'upgrade',
+  'expect',
+  'te',
+  // Node refuses to send it before a body of known length.
+  'trailer',
+]);
 /** Of a request for a WebSocket, these concern both connections. */
 const upgradeHeaders = new Set(['connection', 'upgrade']);
 

@@ -11,7 +11,7 @@ import { forwardedHeaders, forwardedMethod } from './forwarded-head.js';
 const freeConnectionsMax = 256;
 
 /** Headers of answers that concern one connection only. */
-const hopHeaders = new Set(['connection', 'keep-alive', 'transfer-encoding']);
+const hopHeaders = new Set(['connection', 'keep-alive', 'transfer-encoding', 'trailer']);
 
 /** Passes requests on to the owner of the data folder, and its answers back, as they come. */
 export class Forwarder {
@@ -26,7 +26,7 @@ export class Forwarder {
     private readonly runtime: Runtime,
   ) {}
 
-  /** `onAnswer` is called with the status when the answer begins. */
+  /** `onAnswer` is called with the status when the answer begins. Throws where Node refuses to send such a request. */
   forward(
     request: IncomingMessage,
     response: ServerResponse,

@@ -22,10 +22,17 @@ export class WorkerFolder {
 
   /** Makes the folder anew. To be called by the owner of the data folder only. */
   create(): void {
-    // A worker of an earlier owner may be about to end: whatever it was allowed is void.
+    this.clear();
+    fs.mkdirSync(this.folder, { mode: 0o700 });
+  }
+
+  /**
+   * Removes what an earlier owner has left. To be called as soon as the data folder has another: a worker of the earlier one
+   * may be about to end, and whatever it was allowed is void.
+   */
+  clear(): void {
     if (fs.existsSync(this.epochsPath)) fs.truncateSync(this.epochsPath);
     this.remove();
-    fs.mkdirSync(this.folder, { mode: 0o700 });
   }
 
   remove(): void {

@@ -29,10 +29,13 @@ export class WorkerHandle {
   #heardAt: number;
   #lookedAt: number;
   #ended = false;
+  /** Why there is no process, where none could be started. */
+  failure: Error | undefined;
   /** Connections that it has. */
   connections = 0;
   isReady = false;
 
+  /** Throws, or ends at once with a `failure`, where the system starts no further process. */
   constructor(
     private readonly runtime: Runtime,
     private readonly events: WorkerEvents,
@@ -49,8 +52,16 @@ export class WorkerHandle {
       this.#heardAt = runtime.monotonicMs();
       this.#rpc.receive(message);
     });
-    this.#process.on('error', () => this.#process.kill('SIGKILL'));
-    this.#exit = new Promise((resolve) => this.#process.once('exit', () => resolve()));
+    this.#exit = new Promise((resolve) => {
+      this.#process.once('exit', () => resolve());
+      this.#process.on('error', (error) => {
+        if (this.pid !== undefined) return this.kill();
+        // Of a process that was never started no end is told.
+        this.failure = error;
+        if (this.#process.connected) this.#process.disconnect();
+        resolve();
+      });
+    });
     void this.#exit.then(() => this.#end());
     this.#lookedAt = this.#heardAt;
     this.#watch = runtime.setIdleRepeating(() => this.#look(), lookMs);

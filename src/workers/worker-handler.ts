@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { RequestError } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 import { fail } from '../http/answer/error-answer.js';
 import { Admission } from '../http/connection/admission.js';
 import type { RequestTaker } from '../http/connection/http-server.js';
@@ -56,18 +56,26 @@ export class WorkerHandler implements RequestTaker {
       this.options.onEnd?.();
     });
     if (exchange !== undefined) return exchange.finished();
-    forwarder.forward(request, response, upgrade, (status) => {
-      if (read !== undefined && (status === 200 || status === 304)) permits.request(request, read.database);
-    });
+    try {
+      forwarder.forward(request, response, upgrade, (status) => {
+        if (read !== undefined && (status === 200 || status === 304)) permits.request(request, read.database);
+      });
+    } catch (error) {
+      // An error that nobody catches would end this process, and with it the connections of other clients.
+      const { message } = error as Error;
+      this.#fail(request, response, arrival, new RequestError('bad_request', message));
+    }
   }
 
   /** Answers a request by an error, without a look at it. */
   refuse(request: IncomingMessage, response: ServerResponse, refusal: RequestError): void {
-    const { services } = this;
-    const arrival = this.arrive(request);
-    const method = request.method ?? 'GET';
-    const exchange = new Exchange(services, request, response, method, [], '/', emptyQuery, arrival.id);
     response.on('error', () => undefined);
+    this.#fail(request, response, this.arrive(request), refusal);
+  }
+
+  #fail(request: IncomingMessage, response: ServerResponse, arrival: Arrival, refusal: RequestError): void {
+    const method = request.method ?? 'GET';
+    const exchange = new Exchange(this.services, request, response, method, [], '/', emptyQuery, arrival.id);
     response.once('close', () => this.#note(exchange, arrival));
     fail(exchange, refusal);
   }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Accounts } from '../auth/accounts.js';
 import { backoffMs } from '../base/backoff.js';
-import { schema } from '../config/schema.js';
+import { openSections, schema } from '../config/schema.js';
 import type { HttpServer } from '../http/connection/http-server.js';
 import { documentRoute } from '../http/routes/document-routes.js';
 import type { Services } from '../http/services.js';
@@ -20,6 +20,7 @@ import { WorkerHandle } from './worker-handle.js';
 const replacing = { firstMs: 100, longestMs: 30_000 };
 const startMs = 30_000;
 const reportMs = 2_000;
+const notStarted = 'a worker could not be started, which is tried again';
 
 /**
  * The workers of a server. This process, which owns the data folder, accepts all connections, and shares them out among the
@@ -69,7 +70,8 @@ export class WorkerPool implements OtherReaders {
     });
     this.#issuer = new PermitIssuer(services, this.#epochs);
     accounts.listeners.push(() => this.#epochs.raise());
-    const sections = new Set(Object.keys(schema).map((name) => name.split('/')[0]!));
+    const options = [...Object.keys(schema), ...Object.keys(openSections)];
+    const sections = new Set(options.map((name) => name.split('/')[0]!));
     this.#stopListening = [...sections].map((section) =>
       config.onChange(section, undefined, () => this.#configure()),
     );
@@ -169,11 +171,8 @@ export class WorkerPool implements OtherReaders {
 
   async #begin(): Promise<void> {
     const { config, logger, runtime, serverName } = this.services;
-    const worker = new WorkerHandle(runtime, {
-      asked: (from, message) => this.#answer(from, message),
-      ended: (ended, left) => this.#replace(ended, left),
-    });
-    this.#workers.add(worker);
+    const worker = this.#fork();
+    if (worker === undefined) return;
     const timer = runtime.setIdleTimer(() => worker.kill(), startMs);
     try {
       await worker.start({
@@ -185,21 +184,45 @@ export class WorkerPool implements OtherReaders {
       this.#failures = 0;
       logger.info({ worker: worker.pid }, 'a worker is ready');
     } catch {
-      // Its end is seen to where it is told.
+      // It may run, and yet not be able to work. Its end is seen to where it is told.
+      worker.kill();
     } finally {
       timer.cancel();
     }
   }
 
+  /** Undefined where that fails: then it is tried again later. */
+  #fork(): WorkerHandle | undefined {
+    const { logger, runtime } = this.services;
+    try {
+      const worker = new WorkerHandle(runtime, {
+        asked: (from, message) => this.#answer(from, message),
+        ended: (ended, left) => this.#replace(ended, left),
+      });
+      this.#workers.add(worker);
+      return worker;
+    } catch (error) {
+      logger.error({ err: error }, notStarted);
+      this.#beginLater();
+      return undefined;
+    }
+  }
+
   #replace(worker: WorkerHandle, left: readonly Socket[]): void {
-    const { logger, runtime, metrics } = this.services;
+    const { logger, metrics } = this.services;
     this.#workers.delete(worker);
     metrics.connections -= worker.connections;
     this.#issuer.volumes?.forgetReaders();
     for (const socket of left) this.server.give(socket);
     if (this.#closing) return;
-    logger.warn({ worker: worker.pid }, 'a worker has ended, and is replaced');
-    runtime.setIdleTimer(() => this.#closing || void this.#begin(), backoffMs(++this.#failures, replacing));
+    if (worker.failure) logger.error({ err: worker.failure }, notStarted);
+    else logger.warn({ worker: worker.pid }, 'a worker has ended, and is replaced');
+    this.#beginLater();
+  }
+
+  #beginLater(): void {
+    const waitMs = backoffMs(++this.#failures, replacing);
+    this.services.runtime.setIdleTimer(() => this.#closing || void this.#begin(), waitMs);
   }
 
   #answer(worker: WorkerHandle, message: WorkerMessage): unknown {

@@ -16,8 +16,9 @@ const rpc = new Rpc<WorkerMessage, Granted | undefined, never, OwnerMessage>(por
 
 process.on('message', (message, socket) => {
   if (message !== 'connection') return rpc.receive(message);
-  // It may have been closed on its way.
   if (socket !== undefined) server?.give(socket as Socket);
+  // It was closed on its way.
+  else rpc.tell({ type: 'closed', connections: 1 });
 });
 process.on('disconnect', () => process.exit(0));
 // The owner may have ended before this was loaded.

@@ -140,8 +140,8 @@ function stateFindings(folder: string): Finding[] {
 
 /** What belongs there, by docs/formats/data-folder.md. */
 const known =
-  /^(?:tuffet\.json|lock|catalogue|documents|attachments|indexes|(?:default|local)\.(?:ini|d)|config-api\.ini|tuffet\.log)$/;
-const leftover = /^(?:tuffet\.json\.new|lock\.clearing|spool-[0-9a-f]+|\..+\.[0-9a-f]{12})$/;
+  /^(?:tuffet\.json|lock|catalogue|documents|attachments|indexes|workers|incoming(?:\.complete)?|(?:default|local)\.(?:ini|d)|config-api\.ini|tuffet\.log)$/;
+const leftover = /^(?:tuffet\.json\.new|lock\.clearing|spool-(?:[0-9a-f]+|copy-\w+)|\..+\.[0-9a-f]{12})$/;
 
 function leftoverFindings(folder: string): Finding[] {
   return fs.readdirSync(folder).flatMap((name) => {
@@ -151,8 +151,8 @@ function leftoverFindings(folder: string): Finding[] {
       return [
         note(
           file,
-          'A file that a server which was ended in the middle of something left behind.',
-          `Remove it while no server runs: rm ${file}`,
+          'Something that a server which was ended in the middle of something left behind.',
+          `Remove it while no server runs: rm -r ${file}`,
         ),
       ];
     }
