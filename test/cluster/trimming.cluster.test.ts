@@ -134,6 +134,35 @@ describe('streams are trimmed', skipWithoutNats, async () => {
   }
 });
 
+describe('only the stream of the catalogue is trimmed', skipWithoutNats, async () => {
+  const nats = await TestNats.start();
+  const settings = { trim_messages: '25', streams: '2' };
+  const nodes = await Promise.all(
+    ['a', 'b'].map((name) => TestNode.start({ nats: nats.url, name, settings })),
+  );
+  after(async () => {
+    await Promise.all(nodes.map((node) => node.close()));
+    await nats.close();
+  });
+  const [a, b] = nodes as [TestNode, TestNode];
+
+  test('a node that has lost its data copies, although it could follow the others', async () => {
+    for (let n = 0; n < 40; n++) assert.equal((await a.client.put(`/empty-${n}`)).status, 201);
+    for (let n = 0; n < 3; n++) assert.equal((await a.client.put(`/empty-39/d${n}`, { n })).status, 201);
+    const connection = await connect({ servers: nats.url });
+    const manager = await jetstreamManager(connection);
+    const first = async (stream: string): Promise<number> =>
+      (await manager.streams.info(`tuffet-${stream}`)).state.first_seq;
+    await until(async () => (await first('catalogue')) > 1);
+    assert.ok((await first('0')) <= 1 && (await first('1')) <= 1);
+    await connection.close();
+    await b.wipe();
+    await b.run();
+    assert.match(b.log, /copying the databases of another node/);
+    assert.equal((await b.client.get('/empty-39', fresh)).body.doc_count, 3);
+  });
+});
+
 /** The order of changes of different shards is not the same on all nodes. */
 const changesById = ({ results }: Answer['body']): unknown[] =>
   (results as { id: string; changes: unknown }[])

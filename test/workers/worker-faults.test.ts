@@ -27,8 +27,9 @@ async function answersTo(url: string, request: string, connections: number): Pro
   const sockets = Array.from({ length: connections }, () => net.connect(Number(new URL(url).port)));
   const answers = sockets.map(async (socket) => {
     socket.write(request);
-    const [head] = (await once(socket, 'data')) as [Buffer];
-    return head.toString('latin1');
+    // A connection that is closed without an answer gives none.
+    const [head] = (await Promise.race([once(socket, 'data'), once(socket, 'close')])) as [Buffer | boolean];
+    return Buffer.isBuffer(head) ? head.toString('latin1') : '';
   });
   try {
     return await Promise.all(answers);
@@ -58,7 +59,7 @@ test('requests that announce trailers are answered by all processes', { skip: wi
   for (const [request, status] of requests) {
     // Connections go to the process that has fewer: of six, three are served by each.
     for (const answer of await answersTo(server.url, request, 6))
-      assert.equal(answer.split('\r\n')[0]!.split(' ')[1], String(status), answer);
+      assert.equal(answer.split(' ')[1], String(status), answer);
   }
   assert.equal(workers.length, 1);
   assert.deepEqual(childrenOf(server.pid), workers);
