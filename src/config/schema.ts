@@ -79,7 +79,7 @@ export const schema = {
     1,
     1,
     3,
-    'Copies of a new database that are wanted. This server is one node and keeps one; `/_cluster_setup` tells of it.',
+    'Copies of a new database that are wanted. It changes nothing: a server keeps one, and in a cluster every node keeps one; `/_cluster_setup` tells of it.',
   ),
   'chttpd/port': integer(5984, 0, 65_535, 'Port to listen on; 0 takes a free one. Read at start.'),
   'chttpd/bind_address': checked(

@@ -28,7 +28,7 @@ export const trafficOptions = {
     /^(?:auto|[1-9]|[1-5]\d|6[0-4])$/,
     'a number from 1 to 64, or auto',
     'Processes that serve connections: the one that owns the data folder, and others that read it and forward what they do ' +
-      'not answer themselves. `auto`: one for each processor, at most 4, and 1 with less than 2 GB of memory. Read at start.',
+      'not answer themselves. `auto`: one for each processor, at most 4, and 1 with less than 2 GB of memory. A node of a cluster always has one. Read at start.',
   ),
   'tuffet/close_timeout_ms': integer(
     5_000,
