@@ -207,7 +207,7 @@ test('the filling of an index shows among the active tasks', async () => {
 });
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 15_000;
+  const end = Date.now() + 60_000;
   while (!(await holds())) {
     if (Date.now() > end) assert.fail('it did not come about in time');
     await new Promise((resolve) => setTimeout(resolve, 30));
