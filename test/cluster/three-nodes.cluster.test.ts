@@ -119,8 +119,8 @@ describe('three nodes', skipWithoutNats, async () => {
       const headers = { 'x-tuffet-cluster-secret': 'shared', 'x-tuffet-cluster-node': node };
       return (await a.client.get(path, headers)).status;
     };
-    assert.equal(await asked('a'), 404);
-    assert.equal(await asked('b'), 400);
+    assert.equal(await asked(a.name), 404);
+    assert.equal(await asked(b.name), 400);
   });
 
   test('a node that is killed under writes catches up, and all have the same bytes', async () => {
