@@ -18,7 +18,7 @@ export interface NatsOptions {
 /** How long a start waits for a server. */
 const connectTimeoutMs = 10_000;
 /** How long a publication or a question may take before it counts as failed. */
-const requestTimeoutMs = 5_000;
+const requestTimeoutMs = 2_500;
 
 /** The connection of a node to the servers that have its streams. It is renewed by itself as long as the node runs. */
 export class NatsServers {
@@ -71,7 +71,12 @@ export class NatsServers {
 
   /** A stream, which is created if there is none. */
   stream(settings: StreamSettings): NatsStream {
-    return new NatsStream(settings, { js: this.#js, manager: this.manager, onReconnect: this.#onReconnect });
+    return new NatsStream(settings, {
+      js: this.#js,
+      waiting: (timeout) => jetstream(this.connection, { timeout }),
+      manager: this.manager,
+      onReconnect: this.#onReconnect,
+    });
   }
 
   /** The last sequence of a stream. */

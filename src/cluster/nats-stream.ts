@@ -4,11 +4,13 @@ import {
   JetStreamApiError,
   RetentionPolicy,
   StorageType,
+  type Consumer,
   type ConsumerMessages,
   type JetStreamClient,
   type JetStreamManager,
   type StreamInfo as NatsStreamInfo,
 } from '@nats-io/jetstream';
+import { TimeoutError } from '@nats-io/transport-node';
 import type { Stream, StreamInfo, StreamMessage } from '../log/stream.js';
 
 export interface StreamSettings {
@@ -22,6 +24,8 @@ export interface StreamSettings {
 
 interface Client {
   js: JetStreamClient;
+  /** One that waits for answers for so long. */
+  waiting(timeoutMs: number): JetStreamClient;
   manager: JetStreamManager;
   /** Called whenever the connection was renewed. */
   onReconnect: Set<() => void>;
@@ -31,6 +35,11 @@ interface Client {
 const aheadBytes = 8 * 1024 * 1024;
 const heartbeatMs = 2_000;
 const pullMs = 20_000;
+/**
+ * How long consumers may take to be created, one after the other. Where a server is down, others may not know it yet, and
+ * place a consumer there: it never answers, but the next one may be placed elsewhere.
+ */
+const consumerTriesMs = [1_000, 1_000, 2_000, 5_000];
 const epochPrefix = 'epoch ';
 
 /** States of a consumer after which messages might be missing: it is made anew, from the last message that was read. */
@@ -72,10 +81,7 @@ export class NatsStream implements Stream {
   }
 
   async *read(after: number, signal: AbortSignal): AsyncIterable<StreamMessage> {
-    const consumer = await this.client.js.consumers.get(this.name, {
-      deliver_policy: DeliverPolicy.StartSequence,
-      opt_start_seq: after + 1,
-    });
+    const consumer = await this.#consumer(after, signal);
     const messages = await consumer.consume({
       max_bytes: aheadBytes,
       idle_heartbeat: heartbeatMs,
@@ -89,6 +95,8 @@ export class NatsStream implements Stream {
       if (signal.aborted) return;
       for await (const { seq, data } of messages) {
         if (signal.aborted) return;
+        // A consumer on a server that is behind begins with the next message of that server.
+        if (seq <= after) continue;
         yield { seq, bytes: Buffer.from(data.buffer, data.byteOffset, data.byteLength) };
       }
     } finally {
@@ -96,6 +104,19 @@ export class NatsStream implements Stream {
       this.client.onReconnect.delete(end);
       messages.stop();
       consumer.delete().catch(() => undefined);
+    }
+  }
+
+  async #consumer(after: number, signal: AbortSignal): Promise<Consumer> {
+    for (let tries = 1; ; tries++) {
+      const { consumers } = this.client.waiting(consumerTriesMs[tries - 1]!);
+      const start = { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: after + 1 };
+      try {
+        return await consumers.get(this.name, start);
+      } catch (error) {
+        const isLast = tries === consumerTriesMs.length || signal.aborted;
+        if (isLast || !(error instanceof TimeoutError)) throw error;
+      }
     }
   }
 

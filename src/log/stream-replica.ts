@@ -3,6 +3,7 @@ import { Unavailable } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { Runtime } from '../base/runtime.js';
 import { decodeBatch, type Batch } from './batch-codec.js';
+import { infoFrom } from './stream-end.js';
 import { StreamWriter, type Sent } from './stream-writer.js';
 import { firstHead, isNew, nextHead, type StreamHead } from './stream-place.js';
 import type { Outcome, StreamTarget } from './stream-target.js';
@@ -30,7 +31,7 @@ const outstandingMax = 2_000;
 const advanceAfter = 1_000;
 /** Hashes that others' hashes are compared with. */
 const hashesMax = 4_096;
-const backoffMs = { first: 100, max: 5_000 };
+const backoffMs = { first: 100, max: 2_000 };
 /** After this time without progress it is told. */
 const stuckMs = 10_000;
 
@@ -168,13 +169,13 @@ export class StreamReplica {
 
   /** Applies messages until something fails, from where the stores are. */
   async #follow(): Promise<void> {
-    const { stream, target } = this.options;
+    const { stream, target, runtime } = this.options;
     this.#following = new AbortController();
     this.#failure = undefined;
     this.#durable = Promise.resolve();
     target.reload();
-    const info = await stream.info();
     const place = target.place();
+    const info = await infoFrom(stream, place?.head.seq ?? 0, runtime, this.#stopping.signal);
     if (place === undefined) await this.#begin(info.epoch, info.first);
     else {
       if (place.head.epoch !== info.epoch) throw new StreamLost(stream.name, 'it was created anew');

@@ -3,6 +3,7 @@ import { after, describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { skipWithoutNats, TestNats } from './nats-servers.js';
 import { TestNode } from './test-node.js';
+import { until } from './until.js';
 
 const fresh = { 'x-tuffet-reads': 'fresh' };
 const docs = ['x', 'y', 'z'];
@@ -115,10 +116,3 @@ describe('faults under writes', skipWithoutNats, async () => {
     for (const other of others) assert.ok(isDeepStrictEqual(other, first));
   });
 });
-
-async function until(holds: () => boolean): Promise<void> {
-  for (const end = Date.now() + 60_000; !holds();) {
-    assert.ok(Date.now() < end, 'it did not happen within a minute');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}

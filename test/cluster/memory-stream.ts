@@ -8,11 +8,14 @@ export class MemoryStream implements Stream {
   /** What happens to the next publications, in turn; they succeed when this is empty. */
   readonly faults: ('lost' | 'unconfirmed' | 'twice')[] = [];
   published = 0;
+  /** So many times it does not know its last message, as a server that was just elected. */
+  behind = 0;
 
   constructor(readonly name = 'memory') {}
 
   info(): Promise<StreamInfo> {
-    return Promise.resolve({ epoch: this.epoch, first: 1, last: this.#messages.length });
+    const last = this.#messages.length - (this.behind-- > 0 ? 1 : 0);
+    return Promise.resolve({ epoch: this.epoch, first: 1, last });
   }
 
   publish(message: Buffer): Promise<void> {

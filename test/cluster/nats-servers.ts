@@ -3,6 +3,10 @@ import fs from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { jetstreamManager, type ClusterInfo } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { endWithParent } from '../support/end-with-parent.js';
+import { until } from './until.js';
 
 /** Whether the tests of a cluster can run here. */
 export const hasNats = spawnSync('nats-server', ['--version']).status === 0;
@@ -36,9 +40,12 @@ export class TestNats {
     return this.#process!.pid!;
   }
 
+  /** Starts it, unless it runs. */
   async run(): Promise<void> {
+    if (this.#process !== undefined) return;
     const args = ['-a', '127.0.0.1', '-p', String(this.port), '-js', '-sd', this.folder, ...this.args];
     this.#process = spawn('nats-server', args, { stdio: 'ignore' });
+    endWithParent(this.#process);
     await untilListening(this.port);
   }
 
@@ -54,6 +61,81 @@ export class TestNats {
   async close(): Promise<void> {
     await this.kill();
     fs.rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Three NATS servers, which keep copies of each other's streams. */
+export class TestNatsCluster {
+  private constructor(readonly servers: readonly TestNats[]) {}
+
+  static async start(): Promise<TestNatsCluster> {
+    const names = ['n1', 'n2', 'n3'];
+    const ports = await Promise.all(names.map(() => freePort()));
+    const routes = ports.map((port) => `nats://127.0.0.1:${port}`);
+    const servers = names.map((name, at) => {
+      const args = ['--name', name, '--cluster_name', 'test', '--cluster', routes[at]!];
+      // Clients know the addresses that they are given and no others: those may be proxies.
+      args.push('--no_advertise=true', '--routes', routes.filter((route) => route !== routes[at]).join(','));
+      return TestNats.start({ args });
+    });
+    const cluster = new TestNatsCluster(await Promise.all(servers));
+    await cluster.ready();
+    return cluster;
+  }
+
+  get url(): string {
+    return this.servers.map(({ url }) => url).join(',');
+  }
+
+  /** Starts those again that are down. */
+  async run(): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.run()));
+    await this.ready();
+  }
+
+  /** Resolves when they have elected a leader. */
+  async ready(): Promise<void> {
+    const end = Date.now() + 60_000;
+    for (;;) {
+      const connection = await connect({ servers: this.url.split(','), timeout: 5_000 });
+      try {
+        await (await jetstreamManager(connection, { timeout: 2_000 })).streams.list().next();
+        return;
+      } catch (error) {
+        if (Date.now() > end) throw error;
+      } finally {
+        await connection.close();
+      }
+    }
+  }
+
+  /** The server that leads a stream. */
+  async leaderOf(stream: string): Promise<TestNats> {
+    let leader: string | undefined;
+    await until(async () => (leader = (await this.#copiesOf(stream))?.leader) !== undefined);
+    return this.servers[Number(leader!.slice(1)) - 1]!;
+  }
+
+  /** Whether all servers have all of a stream. */
+  async isComplete(stream: string): Promise<boolean> {
+    const { leader, replicas = [] } = (await this.#copiesOf(stream)) ?? {};
+    return leader !== undefined && replicas.every(({ current, offline }) => current && offline !== true);
+  }
+
+  /** Nothing where no server leads it. */
+  async #copiesOf(stream: string): Promise<ClusterInfo | undefined> {
+    const connection = await connect({ servers: this.url.split(',') });
+    try {
+      return (await (await jetstreamManager(connection)).streams.info(stream)).cluster;
+    } catch {
+      return undefined;
+    } finally {
+      await connection.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.close()));
   }
 }
 

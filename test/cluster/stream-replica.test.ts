@@ -135,6 +135,19 @@ describe(`replicas of a stream, seed ${seed}`, () => {
     await again.close();
   });
 
+  test('a stream is not given up because a server does not know its end yet', async () => {
+    const stream = new MemoryStream();
+    const store = lasting();
+    const node = openVolume(store, stream, 'a');
+    for (const id of ['a', 'b']) await node.volume.log(instance).append(edit(id));
+    await node.close();
+    stream.behind = 2;
+    const again = openVolume(store, stream, 'a');
+    await again.volume.log(instance).append(edit('c'));
+    assert.equal(again.replica.lost, undefined);
+    await again.close();
+  });
+
   test('a history that differs from that of another node is noticed', async () => {
     const stream = new MemoryStream();
     const store = lasting();

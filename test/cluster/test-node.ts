@@ -7,6 +7,7 @@ import { Catalogue } from '../../src/node/catalogue.js';
 import { DatabaseKeys } from '../../src/shard/keys.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import type { Entry } from '../../src/storage/store.js';
+import { endWithParent } from '../support/end-with-parent.js';
 import { HttpClient } from '../support/http-client.js';
 
 const program = path.join(import.meta.dirname, '../../src/main/cli.js');
@@ -58,6 +59,7 @@ export class TestNode {
     const env: NodeJS.ProcessEnv = { ...process.env, TUFFET__CHTTPD_AUTH__ITERATIONS: '10', ...environment };
     for (const [key, value] of Object.entries(cluster)) env[`TUFFET__CLUSTER__${key.toUpperCase()}`] = value;
     const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    endWithParent(child);
     this.#process = child;
     child.stderr.on('data', (chunk: Buffer) => (this.log += chunk.toString()));
     this.#client = new HttpClient(await listening(child, () => this.log));

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Answer } from '../support/http-client.js';
 import { skipWithoutNats, TestNats } from './nats-servers.js';
 import { TestNode } from './test-node.js';
+import { until } from './until.js';
 
 const fresh = { 'x-tuffet-reads': 'fresh' };
 
@@ -159,10 +160,3 @@ describe('three nodes', skipWithoutNats, async () => {
     for (const other of others) assert.ok(isDeepStrictEqual(other, first));
   });
 });
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 60_000; !(await holds());) {
-    assert.ok(Date.now() < end, 'it did not happen within a minute');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}

@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Answer, HttpClient } from '../support/http-client.js';
 import { skipWithoutNats, TestNats } from './nats-servers.js';
 import { TestNode } from './test-node.js';
+import { until } from './until.js';
 
 const fresh = { 'x-tuffet-reads': 'fresh' };
 const large = randomBytes(150_000);
@@ -173,11 +174,4 @@ async function read(client: HttpClient, path: string): Promise<Answer['body']> {
   const { status, body } = await client.get(path, fresh);
   assert.equal(status, 200, JSON.stringify(body));
   return body;
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 90_000; !(await holds());) {
-    assert.ok(Date.now() < end, 'it did not happen in time');
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
 }
