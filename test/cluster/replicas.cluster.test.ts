@@ -57,7 +57,11 @@ describe('three NATS servers', skipWithoutNats, async () => {
         return status === 200;
       });
       const ids = new Set(found.map(({ id }) => id));
-      for (const ofWriter of saved) assert.deepEqual([...ofWriter].filter((id) => !ids.has(id)), []);
+      for (const ofWriter of saved)
+        assert.deepEqual(
+          [...ofWriter].filter((id) => !ids.has(id)),
+          [],
+        );
     }
   });
 });
