@@ -5,24 +5,25 @@ import type { CompareRequest } from './request.js';
 export interface Finding {
   requests: readonly CompareRequest[];
   differences: readonly Difference[];
-  times: number;
 }
 
-/** Findings of one kind count as one. */
+/** The kinds of findings so far: those of one kind count as one. */
 export class Findings {
-  readonly #byKind = new Map<string, Finding>();
+  readonly #kinds = new Set<string>();
+
+  has(kind: string): boolean {
+    return this.#kinds.has(kind);
+  }
 
   /** True where it is the first of its kind. */
-  add(requests: readonly CompareRequest[], differences: readonly Difference[]): boolean {
-    const kind = kindOf(requests.at(-1)!, differences);
-    const known = this.#byKind.get(kind);
-    if (known !== undefined) known.times++;
-    else this.#byKind.set(kind, { requests, differences, times: 1 });
-    return known === undefined;
+  add(kind: string): boolean {
+    const isNew = !this.#kinds.has(kind);
+    this.#kinds.add(kind);
+    return isNew;
   }
 
   get kinds(): number {
-    return this.#byKind.size;
+    return this.#kinds.size;
   }
 }
 

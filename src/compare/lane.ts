@@ -1,9 +1,13 @@
+import { setTimeout } from 'node:timers/promises';
 import { answerDifferences, type Difference } from './answer-differences.js';
 import { canonicalAnswer } from './canonical.js';
 import { isIntended } from './intended.js';
 import type { Peer } from './peer.js';
 import type { CompareRequest } from './request.js';
 import { scenes, type SceneName } from './scene.js';
+
+/** CouchDB sometimes cannot open the shards of a database that it has just made. */
+const attemptsMax = 6;
 
 /** One database at a time on both servers, and what they answer about it. */
 export class Lane {
@@ -18,18 +22,26 @@ export class Lane {
     private readonly withReasons: boolean,
   ) {}
 
-  /** Leaves the database of before, and makes one of the scene. */
+  /** Leaves the database of before, and makes one of the scene: with another name if a server fails to. */
   async enter(scene: SceneName): Promise<void> {
-    await this.enterEmpty();
-    await Promise.all(
-      [this.reference, this.subject].map(async (peer) => {
-        for (const request of scenes[scene]) {
-          const { status, text } = await peer.send(request);
-          if (status === 0 || status >= 400)
-            throw new Error(`${request.method} ${request.path}: ${status} ${text}`);
-        }
-      }),
-    );
+    for (let attempt = 1; ; attempt++) {
+      await this.enterEmpty();
+      const [failed] = (
+        await Promise.all([this.reference, this.subject].map(async (peer) => await this.#prepare(peer, scene)))
+      ).filter((failure) => failure !== undefined);
+      if (failed === undefined) return;
+      if (attempt === attemptsMax) throw new Error(failed);
+      await setTimeout(attempt * 500);
+    }
+  }
+
+  /** What went wrong, if anything did. */
+  async #prepare(peer: Peer, scene: SceneName): Promise<string | undefined> {
+    for (const request of scenes[scene]) {
+      const { status, text } = await peer.send(request);
+      if (status === 0 || status >= 400) return `${request.method} ${request.path}: ${status} ${text}`;
+    }
+    return undefined;
   }
 
   /** Leaves the database of before for a name that no database has. */

@@ -20,14 +20,21 @@ export interface CompareOptions {
   only: string;
   /** Whether the texts of errors are compared too. */
   reasons: boolean;
+  /** The grid, random sequences, or both. */
+  mode: CompareMode;
   /** Whether findings are reduced to the requests that they need. */
   shrink: boolean;
   report(finding: Finding): void;
 }
 
+export const compareModes = ['grid', 'random', 'both'] as const;
+export type CompareMode = (typeof compareModes)[number];
+
 export interface CompareSummary {
   requests: number;
   findings: number;
+  /** Differences that were gone when the same requests were sent again. */
+  unrepeated: number;
   sequences: number;
   coverage: string;
 }
@@ -58,6 +65,7 @@ class Comparison {
   readonly #lanes: Lane[] = [];
   readonly #endsAt: number;
   #sequences = 0;
+  #unrepeated = 0;
 
   constructor(options: CompareOptions) {
     this.#options = options;
@@ -73,6 +81,7 @@ class Comparison {
     return {
       requests: this.#lanes.reduce((sum, { sent }) => sum + sent, 0),
       findings: this.#findings.kinds,
+      unrepeated: this.#unrepeated,
       sequences: this.#sequences,
       coverage: String(this.#coverage),
     };
@@ -80,6 +89,9 @@ class Comparison {
 
   /** One lane walks over the reading requests, one over the writing ones, and one makes sequences; then all do that. */
   async run(): Promise<void> {
+    const { mode, only } = this.#options;
+    const withGrid = mode !== 'random';
+    const withSequences = mode !== 'grid' && only === '';
     const work = [
       async (lane: Lane) => await this.#walk(lane, this.#reads),
       async (lane: Lane) => await this.#walk(lane, this.#writes),
@@ -91,8 +103,8 @@ class Comparison {
         const name = `compare_${Date.now().toString(36)}_${at}`;
         const lane = new Lane(...peers, name, this.#options.reasons);
         this.#lanes.push(lane);
-        await work[at]!(lane);
-        if (this.#options.only === '') while (this.#hasTime()) await this.#playSequence(lane);
+        if (withGrid) await work[at]!(lane);
+        if (withSequences) while (this.#hasTime()) await this.#playSequence(lane);
         await lane.leave();
         for (const peer of peers) peer.close();
       }),
@@ -137,22 +149,27 @@ class Comparison {
     return await lane.compare(request);
   }
 
-  /** Reports the first finding of its kind; true where the lane's database is no longer that of before. */
+  /**
+   * Reports the first finding of its kind, if the same requests show it again: a server that is busy may fail once.
+   * True where the lane's database is no longer that of before.
+   */
   async #found(lane: Lane, requests: readonly CompareRequest[], differences: Difference[]): Promise<boolean> {
-    if (!this.#findings.add(requests, differences)) return false;
-    if (!this.#options.shrink) {
-      this.#options.report({ requests: requests.slice(-1), differences, times: 1 });
-      return false;
-    }
     const kind = kindOf(requests.at(-1)!, differences);
+    if (this.#findings.has(kind)) return false;
     let shown = differences;
-    const shortest = await shrink(requests, async (candidate) => {
+    const shows = async (candidate: readonly CompareRequest[]): Promise<boolean> => {
       const found = await replay(lane, candidate);
       if (found.length === 0 || kindOf(candidate.at(-1)!, found) !== kind) return false;
       shown = found;
       return true;
-    });
-    this.#options.report({ requests: shortest, differences: shown, times: 1 });
+    };
+    if (!(await shows(requests))) {
+      this.#unrepeated++;
+      return true;
+    }
+    if (!this.#findings.add(kind)) return true;
+    const shortest = this.#options.shrink ? await shrink(requests, shows) : requests.slice(-1);
+    this.#options.report({ requests: shortest, differences: shown });
     return true;
   }
 }

@@ -4,7 +4,8 @@ const replaysMax = 60;
 
 /**
  * Leaves out of a sequence what is not needed for its last request to fail: other requests first, then parameters,
- * headers and members of bodies. `fails` replays a sequence from the start.
+ * headers and members of bodies. `fails` replays a sequence from the start,
+ * and is true for the whole one.
  */
 export async function shrink(
   requests: readonly CompareRequest[],
@@ -13,9 +14,7 @@ export async function shrink(
   let replays = 0;
   const stillFails = async (candidate: readonly CompareRequest[]): Promise<boolean> =>
     ++replays <= replaysMax && (await fails(candidate));
-  let shortest = requests;
-  if (!(await stillFails(shortest))) return shortest;
-  shortest = await withoutOthers(shortest, stillFails);
+  let shortest = await withoutOthers(requests, stillFails);
   for (let at = shortest.length - 1; at >= 0; at--) shortest = await simplify(shortest, at, stillFails);
   return shortest;
 }

@@ -54,6 +54,7 @@ async function run(only: string, minutes = 5) {
     minutes,
     seed: 1,
     only,
+    mode: 'both',
     reasons: true,
     shrink: true,
     report: (finding) => found.push(finding),

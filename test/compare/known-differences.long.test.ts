@@ -78,6 +78,7 @@ for (const [name, { only, distort }] of Object.entries(differences)) {
       minutes: 5,
       seed: 1,
       only,
+      mode: 'both',
       reasons: false,
       shrink: false,
       report: (finding) => found.push(finding),

@@ -1,11 +1,12 @@
 import { curlLines } from '../../compare/curl.js';
 import { differencesPage } from '../../compare/differences-page.js';
 import type { Finding } from '../../compare/findings.js';
-import { compareServers } from '../../compare/run.js';
+import { compareModes, compareServers } from '../../compare/run.js';
 import { createServer } from '../../server/create-server.js';
 import { readArguments, requiredOption, wrongUse } from './command-arguments.js';
 
-const usage = `Usage: tuffet compare --reference URL [--subject URL] [--minutes N] [--seed N] [--only TEXT] [--reasons]
+const usage = `Usage: tuffet compare --reference URL [--subject URL] [--minutes N] [--seed N] [--only TEXT]
+                      [--mode grid|random|both] [--reasons]
 
 Sends the same requests to a CouchDB and to Tuffet, and shows where the answers differ other than on purpose. It makes
 databases and users whose names begin with compare_ on both servers, and removes them at the end.
@@ -15,6 +16,7 @@ databases and users whose names begin with compare_ on both servers, and removes
   --minutes N      how long (default 5)
   --seed N         repeats the requests of another run (default: a new one, which is printed)
   --only TEXT      only endpoints with this in "METHOD /route" or path, and no random sequences
+  --mode MODE      grid: every endpoint with every parameter; random: random sequences; both (default)
   --reasons        compare the texts of errors too
   --list           print the differences that are on purpose, and compare nothing
   --no-shrink      show what differs at once, without looking for the shortest sequence of requests
@@ -29,6 +31,7 @@ export async function compare(args: string[]): Promise<number> {
     minutes: { type: 'string', default: '5' },
     seed: { type: 'string' },
     only: { type: 'string', default: '' },
+    mode: { type: 'string', default: 'both' },
     reasons: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
     'no-shrink': { type: 'boolean', default: false },
@@ -42,6 +45,8 @@ export async function compare(args: string[]): Promise<number> {
   const reference = readAddress('reference', requiredOption('compare', 'reference', values.reference));
   const minutes = readNumber('minutes', values.minutes);
   const seed = readNumber('seed', values.seed ?? String(Date.now() % 1_000_000));
+  const mode = compareModes.find((each) => each === values.mode);
+  if (mode === undefined) throw wrongUse('compare', `--mode has to be one of ${compareModes.join(', ')}.`);
   const own = values.subject === undefined ? await startSubject(reference) : undefined;
   const subject = own === undefined ? readAddress('subject', values.subject!) : own.address;
   process.stdout.write(`Comparing for ${minutes} minutes with seed ${seed}.\n`);
@@ -52,12 +57,13 @@ export async function compare(args: string[]): Promise<number> {
       minutes,
       seed,
       only: values.only,
+      mode,
       reasons: values.reasons,
       shrink: !values['no-shrink'],
       report: (finding) => process.stdout.write(findingText(finding)),
     });
     process.stdout.write(
-      `\n${summary.requests} requests and ${summary.sequences} random sequences, ${summary.findings} findings.\nCoverage: ${summary.coverage}.\n`,
+      `\n${summary.requests} requests and ${summary.sequences} random sequences, ${summary.findings} findings, ${summary.unrepeated} differences that did not appear again.\nCoverage: ${summary.coverage}.\n`,
     );
     return summary.findings === 0 ? 0 : 1;
   } finally {
