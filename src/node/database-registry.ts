@@ -190,6 +190,7 @@ export class DatabaseRegistry implements EventTarget {
     database.markGone();
     this.#erasures.begin(erasures);
     this.#events.note('deleted', name);
+    await this.reshardJobs.forget(name);
   }
 
   eventsDatabase(): Database | undefined {

@@ -228,6 +228,15 @@ export class ReshardJobs {
     this.#start();
   }
 
+  /** Removes the completed jobs of a database that is gone; those that it made fail stay, to be looked at. */
+  async forget(database: string): Promise<void> {
+    const completed = this.#book.all().filter((job) => {
+      const isDone = job.job_state === 'completed' && job.database === database;
+      return isDone && databaseOf(job, this.#host) === undefined;
+    });
+    for (const { id } of completed) await this.#book.remove(id);
+  }
+
   async close(): Promise<void> {
     this.#closing = true;
     await Promise.all([...this.#runs.values()].map((run) => run.interrupt('closing')));

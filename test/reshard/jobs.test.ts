@@ -107,17 +107,26 @@ describe('a resharding job', () => {
     assert.equal(body.results.length, (await client.get(db)).body.doc_count);
   });
 
-  it('of a database that is deleted fails', async () => {
+  it('of a database that is deleted fails; completed ones are removed', async () => {
     const db = await filled(20_000);
     const [id] = await split(client, db);
     await until(client, id!, 'running');
     assert.equal((await client.delete(db)).status, 200);
     const deadline = Date.now() + 20_000;
-    while (!['failed', 'completed'].includes((await job(client, id!)).job_state) && Date.now() < deadline)
+    const look = async () => (await client.get(`/_reshard/jobs/${id}`)) as { status: number; body: any };
+    const isOver = ({ status, body }: Awaited<ReturnType<typeof look>>) =>
+      status === 404 || ['failed', 'completed'].includes(body.job_state);
+    while (!isOver(await look()) && Date.now() < deadline)
       await new Promise((resolve) => setTimeout(resolve, 20));
-    const { job_state, state_info } = await job(client, id!);
-    if (job_state !== 'completed')
-      assert.deepEqual([job_state, state_info], ['failed', { reason: 'Database does not exist.' }]);
+    const { status, body } = await look();
+    if (status !== 404 && body.job_state !== 'completed')
+      assert.deepEqual([body.job_state, body.state_info], ['failed', { reason: 'Database does not exist.' }]);
+
+    const other = await filled(10);
+    const ids = await split(client, other);
+    for (const each of ids) await until(client, each, 'completed');
+    assert.equal((await client.delete(other)).status, 200);
+    for (const each of ids) assert.equal((await client.get(`/_reshard/jobs/${each}`)).status, 404);
   });
 
   it('goes on after a restart', async () => {
