@@ -81,6 +81,7 @@ export class Config {
 
   /** The text of any option; undefined if it is unset and has no default. */
   get(section: string, key: string): string | undefined {
+    if (section === 'couchdb' && key === 'database_dir') return this.options.dataDir;
     const option = isVariant(section) ? undefined : optionOf(section, key);
     return this.setValue(section, key) ?? (option && formatValue(option.default));
   }
@@ -105,6 +106,9 @@ export class Config {
       if (section === name) keys.set(key, this.setValue(section, key) ?? formatValue(option.default));
     }
     for (const [key, value] of this.values.get(name) ?? []) keys.set(key, value);
+    // Told by the command line alone, and shown under the name that CouchDB has for it.
+    const { dataDir } = this.options;
+    if (name === 'couchdb' && dataDir !== undefined) keys.set('database_dir', dataDir);
     return Object.fromEntries(keys);
   }
 

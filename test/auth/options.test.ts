@@ -65,6 +65,14 @@ describe('password_regexp', () => {
   });
 });
 
+test('authentication_db is shown by /_session where it is set', async () => {
+  const info = async (): Promise<Record<string, unknown>> => (await admin.get('/_session')).body.info;
+  assert.equal('authentication_db' in (await info()), false);
+  await setOption(admin, 'chttpd_auth/authentication_db', '_users');
+  assert.equal((await info())['authentication_db'], '_users');
+  await resetOption(admin, 'chttpd_auth/authentication_db');
+});
+
 describe('authentication_handlers', () => {
   const one = '{chttpd_auth, cookie_authentication_handler}';
   const two = '{chttpd_auth, default_authentication_handler}';

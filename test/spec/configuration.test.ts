@@ -162,6 +162,14 @@ describe('A hand-written file', () => {
   });
 });
 
+test('The data folder is shown as couchdb/database_dir', async () => {
+  const folder = temporaryFolder();
+  const own = await startServer({ dataDir: folder });
+  assert.equal((await own.get(`${config}/couchdb/database_dir`)).body, folder);
+  assert.equal((await own.get(`${config}/couchdb`)).body.database_dir, folder);
+  assert.equal((await own.get(config)).body.couchdb.database_dir, folder);
+});
+
 describe('What could harm the machine', () => {
   const closed = [
     'query_servers/javascript',

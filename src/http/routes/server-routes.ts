@@ -40,7 +40,7 @@ function welcome(exchange: Exchange): void {
     couchdb: 'Welcome',
     version: interfaceVersion,
     uuid,
-    features: ['nouveau', 'search'],
+    features: ['nouveau', 'partitioned', 'quickjs', 'reshard', 'scheduler', 'search'],
     vendor: { name: config.text('vendor/name'), version: config.text('vendor/version') || version },
   });
 }

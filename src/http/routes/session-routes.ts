@@ -24,7 +24,11 @@ function getSession(exchange: Exchange): void {
   exchange.json(200, {
     ok: true,
     userCtx: { name: user.name, roles: user.roles },
-    info: { authentication_handlers: services.authenticator.handlers, authenticated: identity.handler },
+    info: {
+      authentication_handlers: services.authenticator.handlers,
+      authenticated: identity.handler,
+      authentication_db: services.config.text('chttpd_auth/authentication_db') || undefined,
+    },
   });
 }
 
