@@ -27,7 +27,9 @@ export class Lane {
     for (let attempt = 1; ; attempt++) {
       await this.enterEmpty();
       const [failed] = (
-        await Promise.all([this.reference, this.subject].map(async (peer) => await this.#prepare(peer, scene)))
+        await Promise.all(
+          [this.reference, this.subject].map(async (peer) => await this.#prepare(peer, scene)),
+        )
       ).filter((failure) => failure !== undefined);
       if (failed === undefined) return;
       if (attempt === attemptsMax) throw new Error(failed);
