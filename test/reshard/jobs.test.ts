@@ -113,7 +113,7 @@ describe('a resharding job', () => {
     await until(client, id!, 'running');
     assert.equal((await client.delete(db)).status, 200);
     const deadline = Date.now() + 20_000;
-    const look = async () => (await client.get(`/_reshard/jobs/${id}`)) as { status: number; body: any };
+    const look = () => client.get(`/_reshard/jobs/${id}`);
     const isOver = ({ status, body }: Awaited<ReturnType<typeof look>>) =>
       status === 404 || ['failed', 'completed'].includes(body.job_state);
     while (!isOver(await look()) && Date.now() < deadline)
