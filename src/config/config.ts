@@ -106,9 +106,7 @@ export class Config {
       if (section === name) keys.set(key, this.setValue(section, key) ?? formatValue(option.default));
     }
     for (const [key, value] of this.values.get(name) ?? []) keys.set(key, value);
-    // Told by the command line alone, and shown under the name that CouchDB has for it.
-    const { dataDir } = this.options;
-    if (name === 'couchdb' && dataDir !== undefined) keys.set('database_dir', dataDir);
+    if (name === 'couchdb' && this.options.dataDir) keys.set('database_dir', this.options.dataDir);
     return Object.fromEntries(keys);
   }
 

@@ -186,9 +186,8 @@ export class DatabaseRegistry implements EventTarget {
 
   async deleteDatabase(name: string): Promise<void> {
     const database = this.database(name);
-    const erasures = await this.#catalogue.remove(name);
+    this.#erasures.begin(await this.#catalogue.remove(name));
     database.markGone();
-    this.#erasures.begin(erasures);
     this.#events.note('deleted', name);
     await this.reshardJobs.forget(name);
   }
