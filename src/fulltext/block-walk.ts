@@ -9,6 +9,8 @@ import { docsOf, type Place, type SearchReader } from './search-reader.js';
 const bitsBytesMax = 256 * 1024 * 1024;
 /** Blocks of a key that are read to pass over them, before the next key is looked for. */
 const passedMax = 4;
+/** Blocks that are read before the time is looked at. A test of a long term may take milliseconds: then it is one. */
+const blocksAtOnce = 64;
 
 /** Keys from the first to before the last. */
 export interface KeyRange {
@@ -66,7 +68,8 @@ export class BlockWalk {
   async #add(bits: DocBits, start: Bytes, end: Bytes, test?: (key: Bytes) => boolean): Promise<void> {
     if (start >= end) return;
     let known: Bytes | undefined;
-    await this.#walk(start, end, (key, row) => {
+    const atOnce = test === undefined ? blocksAtOnce : 1;
+    await this.#walk(start, end, atOnce, (key, row) => {
       if (test !== undefined && key !== known) {
         if (!test(key)) return 'skip';
         known = key;
@@ -78,14 +81,19 @@ export class BlockWalk {
 
   /** Every term between two keys, once. */
   async terms(start: Bytes, end: Bytes, take: (key: Bytes) => void): Promise<void> {
-    await this.#walk(start, end, (key) => {
+    await this.#walk(start, end, 1, (key) => {
       take(key);
       return 'skip';
     });
   }
 
   /** Goes through blocks in slices, each read at one moment. Where one says `skip`, the rest of its key is passed over. */
-  async #walk(start: Bytes, end: Bytes, take: (key: Bytes, row: Row) => 'next' | 'skip'): Promise<void> {
+  async #walk(
+    start: Bytes,
+    end: Bytes,
+    atOnce: number,
+    take: (key: Bytes, row: Row) => 'next' | 'skip',
+  ): Promise<void> {
     let place: Place | undefined = { key: start, isAfter: false };
     let reader = this.reader();
     for (let steps = 0; place !== undefined;) {
@@ -98,7 +106,7 @@ export class BlockWalk {
           skipped = isSkipped ? block.key : undefined;
           passed = 0;
         } else if (++passed > passedMax) next = { key: block.key, isAfter: true };
-        if ((++steps & 63) === 0 && this.slice.isOver) next ??= placeBehind(block, skipped);
+        if (++steps % atOnce === 0 && this.slice.isOver) next ??= placeBehind(block, skipped);
         if (next !== undefined) break;
       }
       place = next;

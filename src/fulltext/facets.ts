@@ -33,7 +33,8 @@ export class Facets {
     for (const [field, ranges] of this.#ranges) {
       const numbers = own(v, field);
       if (!Array.isArray(numbers)) continue;
-      for (const each of ranges) if (numbers.some((number) => isWithin(number, each.range))) each.count++;
+      const inOrder = Float64Array.from(numbers).sort();
+      for (const each of ranges) if (hasWithin(inOrder, each.range)) each.count++;
     }
   }
 
@@ -105,8 +106,17 @@ async function facetsText(
   return toBytes(`{${texts.join(',')}}`);
 }
 
-function isWithin(number: number, { low, high, includesLow, includesHigh }: NumberRange): boolean {
-  return (includesLow ? number >= low : number > low) && (includesHigh ? number <= high : number < high);
+/** Whether one of the numbers, which are in order, lies in a range. */
+function hasWithin(numbers: Float64Array, { low, high, includesLow, includesHigh }: NumberRange): boolean {
+  let first = 0;
+  for (let end = numbers.length; first < end;) {
+    const middle = (first + end) >> 1;
+    const isBelow = includesLow ? numbers[middle]! < low : numbers[middle]! <= low;
+    if (isBelow) first = middle + 1;
+    else end = middle;
+  }
+  const number = numbers[first];
+  return number !== undefined && (includesHigh ? number <= high : number < high);
 }
 
 /** Whether a document has, in every field that is drilled down by, one of the texts. */

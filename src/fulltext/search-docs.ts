@@ -3,6 +3,7 @@ import { makeAnalyzer, type Analyzer } from '../search/analysis/analyzer.js';
 import { parseQuery } from '../search/query/parse-query.js';
 import type { QueryNode } from '../search/query/query-node.js';
 import { readDoc, type IndexedDoc } from '../search/postings.js';
+import { BlockCursors } from './block-cursors.js';
 import { evaluate, type Found } from './evaluate.js';
 import { Facets, isDrilledTo } from './facets.js';
 import { Groups } from './groups.js';
@@ -43,6 +44,7 @@ export class TextSearch {
   /** How many there are: one for each group of the database. */
   readonly #indexes: number;
   readonly #statistics: IndexStatistics;
+  readonly #cursors = new BlockCursors();
 
   constructor(
     private readonly source: SearchSource,
@@ -101,7 +103,7 @@ export class TextSearch {
 
   #reader(group: number): SearchReader | undefined {
     const reader = this.source.readers()[group];
-    return reader && new SearchReader(reader, this.request.partition);
+    return reader && new SearchReader(reader, this.request.partition, this.#cursors);
   }
 
   #check(): void {

@@ -7,6 +7,7 @@ import type { ViewRange, ViewReader } from '../indexes/view-reader.js';
 import { Postings } from '../search/posting-block.js';
 import { vectorBytes } from '../search/vectors.js';
 import { prefixEnd } from '../storage/store.js';
+import type { BlockCursor, BlockCursors } from './block-cursors.js';
 import {
   counterKey,
   docKey,
@@ -36,6 +37,8 @@ export class SearchReader {
   constructor(
     private readonly reader: ViewReader,
     partition: Bytes | undefined,
+    /** For a search that asks for ranges in their order. */
+    private readonly cursors?: BlockCursors,
   ) {
     this.#prefix = partitionPrefix(partition);
   }
@@ -91,13 +94,28 @@ export class SearchReader {
 
   /** The documents of a range that are listed under a key. */
   postings(key: Bytes, { from, to }: DocRange, hasPositions = false): Postings {
-    const whole = this.#prefix + key;
+    const cursors = this.cursors?.of(this.reader);
+    const cursor = cursors?.get(key);
     const postings = new Postings(hasPositions);
+    if (cursor !== undefined && from >= cursor.from && to <= cursor.end) {
+      if (cursor.block !== undefined) decoding(() => postings.add(cursor.block!, from, to));
+      return postings;
+    }
+    const whole = this.#prefix + key;
     const start = from === 0 ? undefined : this.#blockBefore(whole, from);
-    const low = { key: whole, id: start, after: false };
-    const high = { key: whole, id: docNumber(to), after: false };
-    for (const { id, value } of this.reader.rows({ low, high }, all))
-      decoding(() => postings.add({ first: readDocNumber(id), value }, from, to));
+    const bounds = { low: { key: whole, id: start, after: false }, high: { key: whole, after: true } };
+    const next: BlockCursor = { from, end: Infinity, block: undefined };
+    for (const { id, value } of this.reader.rows(bounds, all)) {
+      const block = { first: readDocNumber(id), value };
+      if (block.first >= to) {
+        next.end = block.first;
+        break;
+      }
+      if (next.block !== undefined) next.from = to;
+      next.block = block;
+      decoding(() => postings.add(block, from, to));
+    }
+    cursors?.set(key, next);
     return postings;
   }
 

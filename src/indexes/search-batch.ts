@@ -69,7 +69,7 @@ export class SearchBatch implements Batch {
   ) {}
 
   get bytes(): number {
-    return this.#docBytes + this.#log.bytes;
+    return this.#docBytes + this.#log.bytes + (this.#fields?.bytes ?? 0);
   }
 
   async add(id: Bytes, calls: readonly Emitted[]): Promise<void> {

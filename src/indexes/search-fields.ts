@@ -16,6 +16,8 @@ const termBytesMax = 4_096;
 const sortCharactersMax = 128;
 /** Texts of the same field stand this far apart, so that no phrase reaches from one into the next. */
 const gap = 100;
+/** What a field takes in memory, with few words, roughly. */
+const fieldOverheadBytes = 2_000;
 /** Tokens after which the time is looked at. */
 const tokensAtOnce = 64;
 
@@ -67,6 +69,7 @@ export class SearchFields {
   #vectors = new Map<Bytes, Bytes>();
   #doc = 0;
   #tokens = 0;
+  #fieldBytes = 0;
 
   constructor(
     private readonly log: PostingLog,
@@ -100,6 +103,11 @@ export class SearchFields {
       if (this.#isTimeToLook() && slice.isOver) await slice.next();
     }
     return this.#end(prefix, id);
+  }
+
+  /** About what the fields take in memory beside their terms. */
+  get bytes(): number {
+    return this.#fieldBytes;
   }
 
   #begin(): void {
@@ -198,8 +206,11 @@ export class SearchFields {
     let ofPrefix = this.#fields.get(prefix);
     if (ofPrefix === undefined) this.#fields.set(prefix, (ofPrefix = new Map()));
     let field = ofPrefix.get(name);
-    if (field === undefined)
-      ofPrefix.set(name, (field = new BatchField(name, prefix, this.analyzer.ofWord(name), this.seed)));
+    if (field === undefined) {
+      field = new BatchField(name, prefix, this.analyzer.ofWord(name), this.seed);
+      ofPrefix.set(name, field);
+      this.#fieldBytes += fieldOverheadBytes + 2 * name.length;
+    }
     if (field.doc !== this.#doc) {
       Object.assign(field, { doc: this.#doc, length: 0, boost: 1, next: 0, numbers: [] });
       this.#ofDoc.push(field);

@@ -1,8 +1,9 @@
 /** Slots for each word at least, so that few words meet in one. */
 const slotsPerWord = 2;
-const slotsAtFirst = 1 << 12;
-const charactersAtFirst = 1 << 14;
-const wordsAtFirst = 1 << 10;
+/** Small: each of thousands of fields has a table of its own. */
+const slotsAtFirst = 1 << 5;
+const charactersAtFirst = 1 << 7;
+const wordsAtFirst = 1 << 4;
 const wordMembers = 4;
 
 /** FNV-1a, on characters. */

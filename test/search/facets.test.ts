@@ -34,3 +34,25 @@ test('many texts are counted and sorted in several turns', async () => {
   assert.equal(fromBytes(await facets.topCounts(3, top)), '{"a":{"é17":3,"é4":2,"é0":1}}');
   assert.ok(top.turns > 10, `${top.turns} turns`);
 });
+
+test('a document counts once for each range that has one of its numbers, however many it has', async () => {
+  const numbers = [5, -1, 3.5, 9, 0, 20, -30];
+  const bounds = [-Infinity, -30, -1, 0, 1, 3.5, 5, 19, 20, 21, Infinity];
+  const named = bounds.flatMap((low) =>
+    bounds.flatMap((high) =>
+      [true, false].flatMap((includesLow) =>
+        [true, false].map((includesHigh) => ({ low, high, includesLow, includesHigh })),
+      ),
+    ),
+  );
+  const facets = new Facets({ counts: undefined, ranges: { n: Object.fromEntries(named.entries()) } });
+  facets.add({ id: '', values: { v: { n: numbers } } });
+  const { n } = JSON.parse(fromBytes(await facets.ranges(new SystemRuntime()))) as {
+    n: Record<string, number>;
+  };
+  for (const [i, { low, high, includesLow, includesHigh }] of named.entries()) {
+    const isWithin = (number: number): boolean =>
+      (includesLow ? number >= low : number > low) && (includesHigh ? number <= high : number < high);
+    assert.equal(n[i], numbers.some(isWithin) ? 1 : 0, JSON.stringify(named[i]));
+  }
+});

@@ -85,6 +85,17 @@ describe('Hostile queries', () => {
       assertRefused(await client.post(path, { q: '*:*', bookmark }), 400, 'bad_request');
     });
 
+  for (const [fields, each] of [
+    [100, 100],
+    [1, 2_000],
+    [5_000, 0],
+  ] as const)
+    test(`${each} ranges of ${fields} fields: refused with 400`, async () => {
+      const named = Object.fromEntries(Array.from({ length: each }, (_, i) => [i, `[${i} TO *]`]));
+      const ranges = Object.fromEntries(Array.from({ length: fields }, (_, i) => [`n${i}`, named]));
+      assertRefused(await client.post(path, { q: '*:*', ranges }), 400, 'query_parse_error');
+    });
+
   test('scores stay numbers, whatever the boosts', async () => {
     const q = `a1 OR ${'('.repeat(40)}a1${')^999999999999'.repeat(40)}`;
     const { body } = await client.post(path, { q, limit: 1 });

@@ -131,12 +131,14 @@ function rangesOf(parameter: Parameter): NonNullable<SearchRequest['ranges']> {
   const value = json(parameter);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw parseError(`Invalid value for ranges: ${shown(value)}`);
-  const entries = Object.entries(value as Record<string, unknown>).slice(0, listMax);
+  let count = 0;
   return Object.fromEntries(
-    entries.map(([field, named]) => {
+    Object.entries(value as Record<string, unknown>).map(([field, named]) => {
       if (typeof named !== 'object' || named === null || Array.isArray(named))
         throw parseError(`Invalid value for ranges: ${shown(named)}`);
-      const ranges = Object.entries(named as Record<string, unknown>).slice(0, listMax);
+      const ranges = Object.entries(named as Record<string, unknown>);
+      if ((count += ranges.length + 1) > listMax)
+        throw parseError(`Value for ranges is too large, must not exceed ${listMax} ranges`);
       return [field, Object.fromEntries(ranges.map(([name, range]) => [name, rangeOf(range)]))];
     }),
   );

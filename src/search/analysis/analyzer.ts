@@ -2,7 +2,7 @@ import { badRequest } from '../../base/errors.js';
 import { foldToAscii } from './ascii-folding.js';
 import { classicTokens } from './classic-tokenizer.js';
 import { emailTokens } from './email-tokenizer.js';
-import { changed, lowerCase, without } from './filters.js';
+import { changed, lowerCase, without, WordSet, type StopWords } from './filters.js';
 import { languageTokens } from './languages.js';
 import { englishStopWords } from './stop-words.js';
 import type { Token, Tokenizer } from './token.js';
@@ -50,8 +50,16 @@ export function readAnalyzer(given: unknown, inField = false): AnalyzerDefinitio
   return definition;
 }
 
-/** Makes an analyzer. Refuses one whose name is not known; in fields, the default takes its place. */
-export async function makeAnalyzer(definition: AnalyzerDefinition): Promise<Analyzer> {
+const made = new WeakMap<AnalyzerDefinition, Promise<Analyzer>>();
+
+/** Makes an analyzer, once for each definition. Refuses one whose name is not known; in fields, the default takes its place. */
+export function makeAnalyzer(definition: AnalyzerDefinition): Promise<Analyzer> {
+  let analyzer = made.get(definition);
+  if (analyzer === undefined) made.set(definition, (analyzer = newAnalyzer(definition)));
+  return analyzer;
+}
+
+async function newAnalyzer(definition: AnalyzerDefinition): Promise<Analyzer> {
   const fallback = await tokenizerOf(definition.default ?? definition);
   if (fallback === undefined) throw unknownAnalyzer((definition.default ?? definition).name);
   const fields = new Map<string, Tokenizer>();
@@ -69,8 +77,17 @@ export async function makeAnalyzer(definition: AnalyzerDefinition): Promise<Anal
 const unknownAnalyzer = (name: string): Error =>
   badRequest(`There is no analyzer named ${name.slice(0, 100)}.`);
 
+/** Those with their own stop words, by name: thousands of fields may have the same. */
+const shared = new Map<string, Promise<Tokenizer | undefined>>();
+
 async function tokenizerOf({ name, stopWords }: AnalyzerDefinition): Promise<Tokenizer | undefined> {
-  const given = stopWords === undefined ? undefined : new Set(stopWords);
+  if (stopWords !== undefined) return await newTokenizer(name, new WordSet(stopWords));
+  const tokenizer = shared.get(name) ?? newTokenizer(name, undefined);
+  if ((await tokenizer) !== undefined) shared.set(name, tokenizer);
+  return await tokenizer;
+}
+
+async function newTokenizer(name: string, given: StopWords | undefined): Promise<Tokenizer | undefined> {
   const withStopWords = (tokens: Tokenizer): Tokenizer =>
     without(changed(tokens, lowerCase), given ?? englishStopWords);
   switch (name) {

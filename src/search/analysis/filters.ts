@@ -24,8 +24,25 @@ function eachTerm(tokens: Tokenizer, change: Change): Tokenizer {
   return each;
 }
 
+export type StopWords = Pick<ReadonlySet<string>, 'has' | 'size'>;
+
+/** Made a set by the first use: an analyzer may have long lists for fields that a query does not name. */
+export class WordSet implements StopWords {
+  #set: ReadonlySet<string> | undefined;
+
+  constructor(private readonly words: readonly string[]) {}
+
+  get size(): number {
+    return this.words.length;
+  }
+
+  has(word: string): boolean {
+    return (this.#set ??= new Set(this.words)).has(word);
+  }
+}
+
 /** Leaves words out; their positions stay taken. */
-export function without(tokens: Tokenizer, words: ReadonlySet<string>): Tokenizer {
+export function without(tokens: Tokenizer, words: StopWords): Tokenizer {
   return words.size === 0 ? tokens : eachTerm(tokens, (term) => (words.has(term) ? '' : term));
 }
 

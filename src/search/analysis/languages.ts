@@ -1,4 +1,4 @@
-import { bigrams, changed, elision, lowerCase, possessive, without } from './filters.js';
+import { bigrams, changed, elision, lowerCase, possessive, without, type StopWords } from './filters.js';
 import { englishStopWords } from './stop-words.js';
 import { segmenterTokens, standardTokens } from './tokenizers.js';
 import type { Tokenizer } from './token.js';
@@ -94,7 +94,7 @@ const languages: Readonly<Record<string, Language>> = {
 /** What cuts texts of a language into stems; undefined where the language is not known. */
 export async function languageTokens(
   name: string,
-  stopWords: ReadonlySet<string> | undefined,
+  stopWords: StopWords | undefined,
 ): Promise<Tokenizer | undefined> {
   const language = Object.hasOwn(languages, name) ? languages[name] : undefined;
   if (language === undefined) return undefined;
