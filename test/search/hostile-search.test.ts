@@ -43,6 +43,7 @@ const answered: [name: string, q: string][] = [
   ['many wildcards', `${'*x'.repeat(500)}*z`],
   ['an expression that others try for ages', '/(x+x+)+z/'],
   ['nested repetitions', '/((x*)*)*z/'],
+  ['an expression of some optional letters', `/${'x?'.repeat(60)}${'x'.repeat(60)}z/`],
   ['many fuzzy terms', 'wodr1~ '.repeat(10)],
   ['everything, many times', '*:* '.repeat(200)],
   ['a range of all terms', '[a TO zzzz]'],

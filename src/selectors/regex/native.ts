@@ -16,7 +16,7 @@ export interface Native {
 
 export function nativeFor(pattern: Pattern): Native | undefined {
   const cost = costOf(pattern);
-  if (cost === undefined) return undefined;
+  if (cost === undefined || cost.factor > triesMax) return undefined;
   const power = cost.loops + (startsAtStart(pattern) ? 0 : 1);
   const lengthMax = power === 0 ? Infinity : (triesMax / cost.factor) ** (1 / power);
   if (lengthMax < 8) return undefined;

@@ -3,6 +3,7 @@ import test from 'node:test';
 import { RandomJson } from '../../../test/support/random-json.js';
 import { RequestError } from '../../base/errors.js';
 import { Matcher } from './matcher.js';
+import { nativeFor } from './native.js';
 import { parsePattern } from './parse-pattern.js';
 import { compilePattern } from './program.js';
 import { compileRegex } from './regex.js';
@@ -132,4 +133,15 @@ test('no pattern takes long, whatever the text', () => {
     for (let length = 1; length < 60; length++) regex(`${'a'.repeat(length)}!`);
     assert.ok(performance.now() - started < 5_000, `${pattern}: ${performance.now() - started} ms`);
   }
+});
+
+test('expressions that go back and try again are not used where the tries are many, at a fixed place either', () => {
+  const optional = `^(?:${'x?'.repeat(40)}${'x'.repeat(40)}z)$`;
+  const choices = `^${'(?:x|xx)'.repeat(40)}z$`;
+  for (const pattern of [optional, choices]) {
+    assert.equal(nativeFor(parsePattern(pattern)), undefined, pattern);
+    assert.equal(compileRegex(pattern)('x'.repeat(60)), false);
+    assert.equal(compileRegex(pattern)(`${'x'.repeat(60)}z`), true);
+  }
+  assert.ok(nativeFor(parsePattern('^(?:colou?r|x{1,3}y)$')));
 });
