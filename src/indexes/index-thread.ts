@@ -33,6 +33,7 @@ const scripts = new ScriptHost({
   timeoutMs: () => settings.timeout_ms,
   reduceLimit: () => settings.reduce_limit,
   lowPriority: true,
+  keepsThread: true,
   log: (space, message) => rpc.tell({ type: 'log', space, message }),
 });
 const sharing = {
@@ -70,6 +71,9 @@ async function carryOut(
       break;
     case 'settings':
       Object.assign(settings, request.settings);
+      break;
+    case 'warm':
+      await scripts.warm();
       break;
     case 'renew':
       indexer.limits.forget();

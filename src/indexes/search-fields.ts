@@ -6,6 +6,7 @@ import { isScannable, wordEnd, wordStart } from '../search/analysis/word-scan.js
 import { lengthKey, numberKey, termKey, termsKey, vectorKey, type DocValues } from '../search/postings.js';
 import { encodeVector, isVector } from '../search/vectors.js';
 import type { Emitted } from './doc-rows.js';
+import { factor, isExact, isOn, type IndexOptions } from './index-options.js';
 import type { PostingLog, TermField } from './posting-log.js';
 import { defaultFieldName } from './text-definition.js';
 import { WordTable } from './word-table.js';
@@ -20,13 +21,6 @@ const gap = 100;
 const fieldOverheadBytes = 2_000;
 /** Tokens after which the time is looked at. */
 const tokensAtOnce = 64;
-
-interface Options {
-  store?: unknown;
-  index?: unknown;
-  facet?: unknown;
-  boost?: unknown;
-}
 
 interface FieldName {
   prefix: Bytes;
@@ -85,7 +79,7 @@ export class SearchFields {
       const [name, given, type] = JSON.parse(fromBytes(key)) as [string, unknown, string | undefined];
       // Numbers that JSON cannot write have become null.
       if (given === null) continue;
-      const options = value === 'null' ? {} : ((JSON.parse(fromBytes(value)) ?? {}) as Options);
+      const options = value === 'null' ? {} : ((JSON.parse(fromBytes(value)) ?? {}) as IndexOptions);
       const field = { prefix, name: name.toWellFormed() };
       if (Array.isArray(given)) this.#vector(field, given, options);
       else if (type !== undefined) await this.#typed(field, type, given as string | number, options, slice);
@@ -122,7 +116,7 @@ export class SearchFields {
     return this.#vectors;
   }
 
-  #vector({ prefix, name }: FieldName, vector: readonly unknown[], { store }: Options): void {
+  #vector({ prefix, name }: FieldName, vector: readonly unknown[], { store }: IndexOptions): void {
     if (!isVector(vector)) return;
     if (isOn(store, false)) define((this.#values.s ??= {}), name, [...vector]);
     const key = prefix + vectorKey(name, vector.length);
@@ -139,7 +133,7 @@ export class SearchFields {
   async #call(
     { prefix, name }: FieldName,
     value: string | number | boolean,
-    { store, index, facet, boost }: Options,
+    { store, index, facet, boost }: IndexOptions,
     slice: TimeSlice,
   ): Promise<void> {
     if (isOn(store, false)) this.#store(name, value);
@@ -163,7 +157,7 @@ export class SearchFields {
     { prefix, name }: FieldName,
     type: string,
     value: string | number,
-    { store }: Options,
+    { store }: IndexOptions,
     slice: TimeSlice,
   ): Promise<void> {
     if (type === 'stored' || store === true) this.#store(name, value);
@@ -291,15 +285,3 @@ const own = <T>(object: Record<string, T>, name: string): T | undefined =>
 function define<T>(object: Record<string, T>, name: string, value: T): void {
   Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true });
 }
-
-function isOn(option: unknown, otherwise: boolean): boolean {
-  if (typeof option === 'boolean') return option;
-  if (typeof option !== 'string') return otherwise;
-  return !['no', 'false'].includes(option.toLowerCase());
-}
-
-const isExact = (index: unknown): boolean =>
-  typeof index === 'string' && index.toLowerCase().startsWith('not_analyzed');
-
-const factor = (boost: unknown): number =>
-  typeof boost === 'number' && boost >= 0 && boost <= 1_000_000 ? boost : 1;

@@ -20,6 +20,8 @@ const reclaimShareMin = 0.4;
 /** How long a moment without requests is waited for, and how long requests then wait for those before them. */
 const idleMomentMs = 2_000;
 const drainMs = 1_000;
+/** When a server that has indexes starts their threads, unless they are needed before: its own start comes first. */
+const warmAfterMs = 1_000;
 
 /**
  * The thread's heap stays far below this. But from 2 GB on V8 lets garbage grow to three times of what is in use before it
@@ -42,8 +44,8 @@ export interface ThreadBackendOptions extends Omit<ThreadSettings, 'folder'> {
 }
 
 /**
- * Indexes in a store of their own, filled by a thread of their own. Thread and store are there from the first view on;
- * a server without views has neither. This thread reads the store, that one writes it.
+ * Indexes in a store of their own, filled by a thread of their own. Thread and store are there from the first view on, or soon
+ * after the start where there are indexes; a server without views has neither. This thread reads the store, that one writes it.
  *
  * The store lies in a numbered folder below `folder`. It never shrinks; where that is worth it, a compact copy takes its
  * place under the next number, while the filling (not the reading) of indexes waits.
@@ -54,12 +56,15 @@ export class ThreadBackend implements IndexBackend {
   /** Set while the store is being replaced: requests wait for it. */
   #replacing: Promise<void> | undefined;
   #closed = false;
+  readonly #warming: Timer;
 
   constructor(
     private readonly folder: string,
     private readonly options: ThreadBackendOptions,
     private readonly runtime: Runtime = new SystemRuntime(),
-  ) {}
+  ) {
+    this.#warming = runtime.setIdleTimer(() => this.#warm(), warmAfterMs);
+  }
 
   get store(): LmdbStore {
     return (this.#store ??= new LmdbStore(this.#current(), undefined, undefined, indexStoreOptions));
@@ -146,8 +151,14 @@ export class ThreadBackend implements IndexBackend {
     return free >= reclaimBytesMin && free >= reclaimShareMin * file_bytes;
   }
 
+  /** The first update finds its threads there. An error is left to those who need them. */
+  #warm(): void {
+    if (!this.#closed && this.#isUsed()) this.#ask({ type: 'warm' }).catch(() => {});
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
+    this.#warming.cancel();
     // What could not be copied is not copied.
     await this.#replacing?.catch(() => {});
     await this.#stop();

@@ -19,6 +19,8 @@ export type Request =
   | { type: 'discard'; number: number; root: number }
   | { type: 'released'; folder: string }
   | { type: 'settings'; settings: Pick<ThreadSettings, 'timeout_ms' | 'reduce_limit'> }
+  /** Be ready for updates. */
+  | { type: 'warm' }
   | { type: 'renew' }
   | { type: 'close' };
 

@@ -26,6 +26,8 @@ const idleMs = 30_000;
 export interface TaskExecutor {
   /** `bytes` is about the size of the task. */
   submit(task: Task, bytes: number, peer?: ListPeer): Promise<FinalReply>;
+  /** Gets ready for tasks before there is one. */
+  warm?(): void;
   /** Forgets what functions have left behind. */
   renew(): void;
   close(): Promise<void>;
@@ -86,6 +88,8 @@ export class Scheduler implements TaskExecutor {
   constructor(
     private readonly threads: number,
     private readonly options: ThreadOptions,
+    /** Whether the last thread stays when it is idle. */
+    private readonly keepsLast = false,
   ) {}
 
   submit(task: Task, bytes: number, peer?: ListPeer): Promise<FinalReply> {
@@ -106,6 +110,12 @@ export class Scheduler implements TaskExecutor {
       this.#waitingBytes += bytes;
       this.#dispatch();
     });
+  }
+
+  /** Starts a thread where there is none. */
+  warm(): void {
+    const isReady = this.#running.size > 0 || this.#idle.some(({ thread }) => thread.isUsable);
+    if (!isReady && !this.#closed) this.#putThread(new ScriptThread(this.options), '');
   }
 
   /** Lets all threads end, those at work when they are done; later tasks get new ones. */
@@ -204,6 +214,7 @@ export class Scheduler implements TaskExecutor {
       thread,
       space,
       timer: this.options.runtime.setIdleTimer(() => {
+        if (this.keepsLast && this.#idle.length === 1 && this.#running.size === 0) return;
         this.#idle = this.#idle.filter((each) => each !== idle);
         void thread.stop();
       }, idleMs),

@@ -20,7 +20,7 @@ import { compileEngine } from './vm.js';
 
 export interface ScriptOptions {
   runtime: Runtime;
-  /** Most worker threads at a time. They start when they are needed and end when they are not. */
+  /** Most worker threads at a time. */
   threads: number;
   /** Most memory of one database's functions on one thread. */
   memory_bytes: number;
@@ -30,6 +30,8 @@ export interface ScriptOptions {
   reduceLimit?: () => ReduceLimit;
   /** For work that may take its time: leaves the processor to everything else. */
   lowPriority?: boolean;
+  /** Whether a thread stays when there is nothing to do, so that the next call need not wait for one to start. */
+  keepsThread?: boolean;
   /** Where functions run in place of threads, in a simulation for example. */
   openExecutor?: () => Promise<TaskExecutor>;
   /** What functions say by `log`, and errors in them that no client is told of. */
@@ -214,6 +216,11 @@ export class ScriptHost {
     return this.#run({ kind: 'check', space, sources: texts }, sizeOf(texts)).then(readLines);
   }
 
+  /** Starts a thread, so that the first call need not wait for it. */
+  async warm(): Promise<void> {
+    if (!this.#closed) (await this.#start()).warm?.();
+  }
+
   /** Forgets everything that functions have left behind. */
   async renew(): Promise<void> {
     (await this.#executor)?.renew();
@@ -239,8 +246,7 @@ export class ScriptHost {
 
   async #run(task: Task, bytes: number, peer?: ListPeer): Promise<FinalReply> {
     if (this.#closed) throw new Unavailable('The server is closing.');
-    this.#executor ??= this.options.openExecutor?.() ?? this.#startThreads();
-    const executor = await this.#executor;
+    const executor = await this.#start();
     const started = this.options.runtime.monotonicMs();
     const reply = await executor.submit(task, bytes, peer).catch((error: unknown) => {
       if (!(error instanceof ThreadEnded)) throw error;
@@ -254,10 +260,12 @@ export class ScriptHost {
     return reply;
   }
 
+  readonly #start = (): Promise<TaskExecutor> =>
+    (this.#executor ??= this.options.openExecutor?.() ?? this.#startThreads());
+
   async #startThreads(): Promise<Scheduler> {
-    const { runtime, threads, memory_bytes, timeoutMs, lowPriority = false } = this.options;
-    const wasm = await compileEngine();
-    return new Scheduler(threads, { runtime, wasm, memory_bytes, timeoutMs, lowPriority });
+    const { threads, lowPriority = false, keepsThread, ...options } = this.options;
+    return new Scheduler(threads, { ...options, lowPriority, wasm: await compileEngine() }, keepsThread);
   }
 
   #refusalOf(space: string, { timedOut, cause }: ThreadEnded): RequestError {

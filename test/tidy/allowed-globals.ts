@@ -32,6 +32,10 @@ export const moduleStates: Readonly<Record<string, string>> = {
   'src/revisions/tree-index.ts: indexes': 'The index of a large revision tree.',
   'src/revisions/tree.ts: rawTrees': 'Trees that are known to have raw hashes alone.',
 
+  'src/search/analysis/analyzer.ts: made': 'The analyzer of a definition.',
+
+  'src/search/analysis/analyzer.ts: shared':
+    'What splits texts, by the name of an analyzer: the same name, the same terms.',
   'src/shard/recent-trees.ts: recent':
     'A few large trees by the bytes that they are decoded from: the same bytes, the same tree.',
 
