@@ -202,14 +202,7 @@ export class Collection implements LocalReader {
 
   docs(table: DocTable, query: DocsQuery): DocEntry[] {
     const prefix = this.#keys.prefixOf(table);
-    const found: DocEntry[] = [];
-    let bytes = 0;
-    for (const entry of this.#store.entries(rangeBehind(prefix, query))) {
-      bytes += prefix.length + entry.key.length + entry.value.length;
-      found.push(entry);
-      if (bytes >= (query.bytesMax ?? Infinity)) break;
-    }
-    return found;
+    return this.#store.list(rangeBehind(prefix, query), query.bytesMax ?? Infinity);
   }
 
   countDocs(table: DocTable, { start, end }: KeyRange): number {
@@ -231,7 +224,7 @@ export class Collection implements LocalReader {
 
   changes(shard: number, { after, upTo, descending, limit }: ChangesQuery): NumberedEntry[] {
     const range = { start: this.#keys.change(shard, after + 1), end: this.#keys.change(shard, upTo + 1) };
-    return [...this.#store.numbered({ ...range, reverse: descending, limit })];
+    return this.#store.listNumbered({ ...range, reverse: descending, limit });
   }
 
   change(shard: number, seq: number): Bytes | undefined {

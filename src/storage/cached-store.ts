@@ -43,8 +43,12 @@ export class CachedStore implements Store {
     return this.store.keys(range);
   }
 
-  numbered(range: Range): Iterable<NumberedEntry> {
-    return this.store.numbered(range);
+  list(range: Range, bytesMax: number): Entry[] {
+    return this.store.list(range, bytesMax);
+  }
+
+  listNumbered(range: Range): NumberedEntry[] {
+    return this.store.listNumbered(range);
   }
 
   count(range: { start: Bytes; end: Bytes }): number {

@@ -23,7 +23,7 @@ const latin1Slice = Buffer.prototype.latin1Slice;
 
 const loopBytesMax = 80;
 
-function writeKey(key: Bytes, target: Buffer, position: number): number {
+export function writeKey(key: Bytes, target: Buffer, position: number): number {
   if (key.length > loopBytesMax) return position + target.latin1Write(key, position);
   // A call into native code costs more than copying a short key byte by byte.
   for (let i = 0; i < key.length; i++) target[position + i] = key.charCodeAt(i);
@@ -139,7 +139,7 @@ const aligned = (bytes: number): number => (bytes + 3) & ~3;
 type Part = Buffer & { start: number; end: number };
 
 /** The values of a batch as they are stored, one after the other in one buffer. */
-class BatchBytes {
+export class BatchBytes {
   readonly #part: Part;
   readonly #views;
   #at = 0;

@@ -4,7 +4,6 @@ import '../base/bytes.js';
 import { SystemRuntime, type Runtime, type Timer } from '../base/runtime.js';
 import { failedCommit, storageRefusal } from '../base/storage-errors.js';
 import {
-  checkKey,
   closedDatabase,
   lmdbKeyCount,
   lmdbSize,
@@ -16,7 +15,10 @@ import {
   type StoreSharing,
 } from './lmdb-environment.js';
 import { DiskRoom } from './disk-room.js';
-import { checksumBytes, currentSums } from './checksum.js';
+import { currentSums } from './checksum.js';
+import { upToBytes } from './list-range.js';
+import { commitBatch } from './lmdb-commit.js';
+import { LmdbCursor } from './lmdb-cursor.js';
 import { formatKey, formatOf } from './lmdb-format.js';
 import {
   countRange,
@@ -28,7 +30,7 @@ import {
   type RangeSource,
 } from './lmdb-reading.js';
 import { LmdbRecords, wantedOf, type Wanted } from './lmdb-records.js';
-import { LmdbWriter, probeKey } from './lmdb-writer.js';
+import { LmdbWriter, primeCopy, probeKey } from './lmdb-writer.js';
 import type {
   Bytes,
   Commit,
@@ -55,6 +57,8 @@ export class LmdbStore implements Store {
   #db: Lmdb;
   /** For ranges of the database that is open now, or was last. */
   #source!: RangeSource;
+  /** Of the database that is open. */
+  #cursor: LmdbCursor | undefined;
   /** A copy that is under way; it does not reject. */
   #copying: Promise<unknown> = Promise.resolve();
   /** The last time that it was suspended. */
@@ -108,6 +112,7 @@ export class LmdbStore implements Store {
       const format = this.options.asStored ? 'plain' : formatOf(db);
       this.#records.sums = format === 'plain' ? undefined : format === 'new' ? currentSums : format;
       this.#isUnmarked = format === 'new';
+      this.#cursor = new LmdbCursor(db, this.#records, (key) => this.get(key));
     } catch (error) {
       void db.close();
       throw error;
@@ -149,8 +154,24 @@ export class LmdbStore implements Store {
     return this.#guarded(this.#db.getKeys(lmdbRange(range) as never), wantedOf(range));
   }
 
-  numbered(range: Range): Iterable<NumberedEntry> {
-    return this.#range(range, wantedOf(range, true)) as Iterable<never>;
+  list(range: Range, bytesMax: number): Entry[] {
+    const wanted = wantedOf(range);
+    return (
+      this.#readAtOnce(range, wanted, bytesMax) ?? upToBytes(this.#range(range, wanted), range, bytesMax)
+    );
+  }
+
+  listNumbered(range: Range): NumberedEntry[] {
+    const wanted = wantedOf(range, true);
+    return this.#readAtOnce(range, wanted, Infinity) ?? [...(this.#range(range, wanted) as Iterable<never>)];
+  }
+
+  #readAtOnce<T>(range: Range, wanted: Wanted, bytesMax: number): T[] | undefined {
+    try {
+      return this.#cursor?.read<T>(range, wanted, bytesMax);
+    } catch (error) {
+      throw this.#isBroken() ? failedCommit(error) : error;
+    }
   }
 
   count(range: { start: Bytes; end: Bytes }): number {
@@ -171,30 +192,10 @@ export class LmdbStore implements Store {
   }
 
   async #commit(batch: readonly Write[]): Promise<void> {
-    const db = this.#db;
     const writes = this.#isUnmarked ? [...batch, { key: formatKey, value: currentSums.complete }] : batch;
-    // The library would commit what comes before a key that it refuses.
-    for (const { key } of writes) checkKey(key);
     this.#room.check(writes, () => this.size());
-    const values = this.#records.batch(writes);
-    try {
-      await db.batch(() => {
-        for (const { key, value } of writes) {
-          if (value !== undefined && !hasRoom(value.length + checksumBytes))
-            makeRoom(db, value.length + checksumBytes);
-          // One await for the batch stands for all of them: the library commits it as a whole.
-          if (value === undefined) void db.remove(key);
-          else void db.put(key, values.add(key, value) as never);
-        }
-      });
-      this.#isUnmarked = false;
-    } catch (error) {
-      // The cause comes by a promise of its own, which rejects.
-      throw await Promise.resolve((error as { commitError?: Promise<never> }).commitError).then(
-        () => error,
-        (cause: unknown) => cause,
-      );
-    }
+    await commitBatch(this.#db, writes, this.#records.batch(writes));
+    this.#isUnmarked = false;
     // The reader that this turn has already opened must not go on showing the state before the commit.
     this.refresh();
   }
@@ -222,10 +223,16 @@ export class LmdbStore implements Store {
     const db = this.#db;
     if (db === closedDatabase) return;
     this.#db = suspendedDatabase;
-    this.#source.isOpen = false;
+    this.#endReads();
     // The library would go on copying from memory that is not there any more.
     if (db !== suspendedDatabase) this.#closing = this.#copying.then(() => db.close());
     await this.#closing;
+  }
+
+  #endReads(): void {
+    this.#source.isOpen = false;
+    this.#cursor?.close();
+    this.#cursor = undefined;
   }
 
   /** Opens it again, now or as soon as that can be done. */
@@ -273,15 +280,7 @@ export class LmdbStore implements Store {
     this.#copying = copying.catch(() => undefined);
     await copying;
     const copy = new LmdbStore(folder);
-    await copy.#prime().finally(() => copy.close());
-  }
-
-  /**
-   * A compact copy has an empty list of free pages. The library breaks off when the first commit to such a store frees so
-   * many pages that their list takes a page of its own; so the list gets its first entries from commits that free few.
-   */
-  async #prime(): Promise<void> {
-    for (const value of ['1', '2', undefined]) await this.write([{ key: probeKey, value }]).flushed;
+    await primeCopy(copy).finally(() => copy.close());
   }
 
   /** Later reads and writes get an error: the library would access memory that is no longer mapped. */
@@ -293,7 +292,7 @@ export class LmdbStore implements Store {
     this.#room.close();
     const db = this.#db;
     this.#db = closedDatabase;
-    this.#source.isOpen = false;
+    this.#endReads();
     await db.close();
   }
 }

@@ -1,6 +1,6 @@
 import type { Runtime } from '../base/runtime.js';
 import { failedCommit } from '../base/storage-errors.js';
-import type { Bytes, Write } from './store.js';
+import type { Bytes, Store, Write } from './store.js';
 
 /** How long to wait before an environment that could not be opened, or a commit in doubt, is looked at again. */
 const retryMs = 250;
@@ -148,3 +148,11 @@ export class LmdbWriter {
 
 /** Below every other key. */
 export const probeKey = '\0';
+
+/**
+ * A compact copy has an empty list of free pages. The library breaks off when the first commit to such a store frees so
+ * many pages that their list takes a page of its own; so the list gets its first entries from commits that free few.
+ */
+export async function primeCopy(copy: Pick<Store, 'write'>): Promise<void> {
+  for (const value of ['1', '2', undefined]) await copy.write([{ key: probeKey, value }]).flushed;
+}

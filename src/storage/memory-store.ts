@@ -1,4 +1,5 @@
 import { readU48 } from '../base/bytes.js';
+import { upToBytes } from './list-range.js';
 import type { Bytes, Commit, Entry, NumberedEntry, Range, Store, StoreSize, Write } from './store.js';
 
 /**
@@ -30,7 +31,11 @@ export class MemoryStore implements Store {
     return keyFrom === 0 ? this.#gather(range) : this.#gather(range).map((key) => key.slice(keyFrom));
   }
 
-  numbered(range: Range): Iterable<NumberedEntry> {
+  list(range: Range, bytesMax: number): Entry[] {
+    return upToBytes(this.entries(range), range, bytesMax);
+  }
+
+  listNumbered(range: Range): NumberedEntry[] {
     return this.#gather(range).map((key) => ({
       key: readU48(key, key.length - 6),
       value: this.#values.get(key)!,

@@ -70,8 +70,10 @@ export interface Store {
   getUncached(key: Bytes): Bytes | undefined;
   entries(range: Range): Iterable<Entry>;
   keys(range: Range): Iterable<Bytes>;
-  /** The same as `entries` with numbers for keys, which are read faster than texts. */
-  numbered(range: Range): Iterable<NumberedEntry>;
+  /** Entries read at once, up to and with the one that brings them to so many bytes of keys and values. */
+  list(range: Range, bytesMax: number): Entry[];
+  /** The same with numbers for keys, which are read faster than texts. */
+  listNumbered(range: Range): NumberedEntry[];
   count(range: { start: Bytes; end: Bytes }): number;
   /** All of the writes or none; batches are committed in the order of the calls. */
   write(batch: readonly Write[]): Commit;

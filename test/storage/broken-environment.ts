@@ -67,7 +67,7 @@ const scenarios: Record<string, () => Promise<unknown>> = {
     const found = [
       outcome(() => [...other.entries(all)].length),
       outcome(() => [...other.keys(all)].length),
-      outcome(() => [...other.numbered(all)].length),
+      outcome(() => [...other.listNumbered(all)].length),
       outcome(() => other.count(all)),
       outcome(() => other.get('k1')?.length),
     ];

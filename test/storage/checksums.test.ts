@@ -64,11 +64,13 @@ test('a byte of a value that has changed is an error that has the key, however i
         assert.throws(() => store.getUncached(key), isDamageOf(key));
         assert.throws(() => [...store.entries(everything)], isDamageOf(key));
         assert.throws(() => [...store.entries({ ...everything, headBytes: 2 })], isDamageOf(key));
-        assert.throws(() => [...store.numbered({ ...everything, reverse: true })], isDamageOf(key));
+        assert.throws(() => [...store.listNumbered({ ...everything, reverse: true })], isDamageOf(key));
+        assert.throws(() => store.list(everything, Infinity), isDamageOf(key));
+        assert.throws(() => store.list({ ...everything, headBytes: 2 }, Infinity), isDamageOf(key));
         assert.equal([...store.keys(everything)].length, 3);
         for (const other of others) assert.equal(store.get(other.key), other.value);
         assert.deepEqual(
-          [...store.numbered({ start: others[1]!.key, end: 'l' })].map(({ key: n }) => n),
+          [...store.listNumbered({ start: others[1]!.key, end: 'l' })].map(({ key: n }) => n),
           [3],
         );
       });

@@ -6,7 +6,8 @@ import { describe, test, type TestContext } from 'node:test';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import type { Entry } from '../../src/storage/store.js';
 import { Random, seed } from '../model/random.js';
-import { entriesOf } from './entries.js';
+import { openLmdb } from '../../src/storage/lmdb-environment.js';
+import { entriesOf, everything, plain } from './entries.js';
 import { storeSuite } from './store-suite.js';
 
 function temporaryFolder(t: TestContext): string {
@@ -61,7 +62,43 @@ describe(`the files of an LmdbStore (seed ${seed})`, () => {
       [true, true],
     );
     for (const { key, value } of entries) assert.ok(again.get(key) === value);
+    assert.deepEqual(
+      again.list(everything, Infinity).map(({ value }, i) => value === entries[i]!.value),
+      [true, true],
+    );
     await again.close();
+  });
+
+  test('a list is right when the program reads other stores with the same library', async (t) => {
+    const folder = temporaryFolder(t);
+    const store = new LmdbStore(path.join(folder, 'store'));
+    const entries = randomEntries(50);
+    await store.write(entries).flushed;
+    const others = openLmdb(path.join(folder, 'others'), {});
+    await others.put('large', 'x');
+    // The library copies values to another buffer from now on.
+    (others as unknown as { _allocateGetBuffer(bytes: number): void })._allocateGetBuffer(100_000_000);
+    assert.equal(others.get('large'), 'x');
+    assert.deepEqual(store.list(everything, Infinity).map(plain), entries);
+    await others.close();
+    await store.close();
+  });
+
+  test('a list is refused once the store is closed, and works after it was opened again', async (t) => {
+    const store = new LmdbStore(path.join(temporaryFolder(t), 'store'));
+    const entries = randomEntries(50);
+    await store.write(entries).flushed;
+    for (let times = 0; times < 3; times++) {
+      assert.deepEqual(store.list(everything, Infinity).map(plain), entries);
+      const suspending = store.suspend();
+      assert.throws(() => store.list(everything, Infinity), { name: 'StorageError' });
+      await suspending;
+      store.resume();
+    }
+    assert.deepEqual(store.list(everything, Infinity).map(plain), entries);
+    await store.close();
+    assert.throws(() => store.list(everything, Infinity), /closed/);
+    assert.throws(() => store.listNumbered(everything), /closed/);
   });
 
   test('closing waits for what is on its way', async (t) => {

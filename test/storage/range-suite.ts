@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { u48 } from '../../src/base/bytes.js';
 import type { Bytes, Range } from '../../src/storage/store.js';
-import { allBytes, everything, keyOf, numbered, plain, put, type Holds } from './entries.js';
+import { allBytes, everything, keyBytesMax, keyOf, numbered, plain, put, type Holds } from './entries.js';
 
 export function holdsForRanges(holds: Holds): void {
   holds('keys are in the order of their bytes', async (store) => {
@@ -74,10 +74,42 @@ export function holdsForRanges(holds: Holds): void {
           };
           const expected = inRange.slice(offset ?? 0).slice(0, limit ?? Infinity);
           assert.deepEqual([...store.entries(range)].map(plain), expected, JSON.stringify(range));
+          assert.deepEqual(store.list(range, Infinity).map(plain), expected, JSON.stringify(range));
           assert.deepEqual([...store.keys(range)], expected.map(keyOf), JSON.stringify(range));
         }
       }
     }
+  });
+
+  holds('a list ends with the entry that brings it to so many bytes', async (store) => {
+    const entries = Array.from({ length: 20 }, (_, n) => ({
+      key: `k${String(n).padStart(3, '0')}`,
+      value: 'six by',
+    }));
+    await put(store, entries);
+    const range = { start: 'k', end: 'l' };
+    for (const [bytesMax, count] of [
+      [0, 1],
+      [1, 1],
+      [10, 1],
+      [11, 2],
+      [100, 10],
+      [1_000, 20],
+    ] as const) {
+      assert.deepEqual(store.list(range, bytesMax).map(plain), entries.slice(0, count));
+      const backwards = store.list({ ...range, reverse: true, offset: 3, limit: 8 }, bytesMax);
+      assert.deepEqual(backwards.map(plain), entries.toReversed().slice(3, 3 + Math.min(count, 8)));
+      // The beginning of a key counts where it is left out too.
+      const ends = store.list({ ...range, keyFrom: 1 }, bytesMax);
+      assert.deepEqual(
+        ends.map(keyOf),
+        entries.slice(0, count).map(({ key }) => key.slice(1)),
+      );
+    }
+    assert.deepEqual(store.list({ start: 'l', end: 'k' }, 100), []);
+    assert.deepEqual(store.list({ ...range, limit: 0 }, 100), []);
+    const unbounded = { start: '', end: '\xff'.repeat(keyBytesMax) };
+    assert.equal(store.list(unbounded, Infinity).filter(({ key }) => key >= 'k').length, 20);
   });
 
   holds('where heads are asked for, at least they are given, and nothing else', async (store) => {
@@ -131,13 +163,13 @@ export function holdsForRanges(holds: Holds): void {
     );
     const range = { start: 'n', end: 'o' };
     const read = (more: Partial<Range>): [number, string][] =>
-      [...store.numbered({ ...range, ...more })].map(({ key, value }) => [key, value]);
+      [...store.listNumbered({ ...range, ...more })].map(({ key, value }) => [key, value]);
     const expected = numbers.map((number) => [number, String(number)]);
     assert.deepEqual(read({}), expected);
     assert.deepEqual(read({ reverse: true }), expected.toReversed());
     assert.deepEqual(read({ offset: 2, limit: 3 }), expected.slice(2, 5));
     // Other reads in between see keys as they are.
-    for (const { key } of store.numbered(range)) {
+    for (const { key } of store.listNumbered(range)) {
       assert.equal(typeof key, 'number');
       assert.equal([...store.keys({ ...range, limit: 1 })][0], `n${u48(0)}`);
     }

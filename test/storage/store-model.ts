@@ -76,6 +76,7 @@ function compare(store: Store, model: Model, random: Random): void {
   const expected = model.range(range);
   const what = JSON.stringify(range);
   assert.deepEqual([...store.entries(range)].map(plain), expected, what);
+  assert.deepEqual(store.list(range, Infinity).map(plain), expected, what);
   assert.deepEqual(
     [...store.keys(range)],
     expected.map((entry) => entry.key),
