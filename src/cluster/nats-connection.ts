@@ -1,5 +1,11 @@
 import { jetstream, jetstreamManager, type JetStreamClient, type JetStreamManager } from '@nats-io/jetstream';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import {
+  connect,
+  credsAuthenticator,
+  type NatsConnection,
+  type NodeConnectionOptions,
+} from '@nats-io/transport-node';
+import fs from 'node:fs';
 import type { Logger } from '../base/logger.js';
 import { StartupError } from '../base/startup-error.js';
 import { NatsStream, type StreamSettings } from './nats-stream.js';
@@ -9,9 +15,12 @@ export interface NatsOptions {
   servers: string;
   /** The name of the node, which the servers show in their lists of connections. */
   name: string;
+  /** Empty texts are as good as none. */
   user?: string;
   password?: string;
   token?: string;
+  /** With a JSON web token and the key that signs with it, as `nsc` writes it. */
+  credentialsFile?: string;
   tls?: { caFile?: string; certFile?: string; keyFile?: string };
 }
 
@@ -36,13 +45,13 @@ export class NatsServers {
   }
 
   static async connect(options: NatsOptions, logger: Logger): Promise<NatsServers> {
-    const { servers, name, tls, ...credentials } = options;
+    const { servers, name } = options;
+    const login = loginOf(options);
     try {
       const connection = await connect({
         servers: servers.split(',').map((each) => each.trim()),
         name,
-        ...Object.fromEntries(Object.entries(credentials).filter(([, value]) => value)),
-        ...(tls && { tls }),
+        ...login,
         timeout: connectTimeoutMs,
         maxReconnectAttempts: -1,
         reconnectTimeWait: 500,
@@ -119,5 +128,33 @@ export class NatsServers {
         for (const renew of this.#onReconnect) renew();
       }
     }
+  }
+}
+
+/** Who this node is for the servers. With TLS, servers that do not offer it are refused before anything is sent. */
+function loginOf({
+  servers,
+  user,
+  password,
+  token,
+  credentialsFile,
+  tls = {},
+}: NatsOptions): NodeConnectionOptions {
+  const files = Object.entries(tls).filter(([, file]) => file !== '');
+  for (const [, file] of files) readFile(file);
+  const wantsTls = files.length > 0 || /\btls:\/\//.test(servers);
+  return {
+    ...(user && { user, pass: password ?? '' }),
+    ...(token && { token }),
+    ...(credentialsFile && { authenticator: credsAuthenticator(readFile(credentialsFile)) }),
+    ...(wantsTls && { tls: Object.fromEntries(files) }),
+  };
+}
+
+function readFile(file: string): Buffer {
+  try {
+    return fs.readFileSync(file);
+  } catch (error) {
+    throw new StartupError(`${file}, which [cluster] names, can't be read: ${(error as Error).message}.`);
   }
 }

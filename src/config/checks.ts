@@ -25,6 +25,10 @@ const closedSections = new Set([
  * that they are safe if it ever does.
  */
 const closedOptions = new Set([
+  'cluster/nats_ca_file',
+  'cluster/nats_cert_file',
+  'cluster/nats_credentials_file',
+  'cluster/nats_key_file',
   'couchdb/database_dir',
   'couchdb/plugin_dir',
   'couchdb/uri_file',

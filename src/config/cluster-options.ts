@@ -6,6 +6,26 @@ export const clusterOptions = {
     '',
     'Addresses of NATS servers, separated by commas. Empty: this server is on its own. Read at start.',
   ),
+  'cluster/nats_user': text('', 'Name that the node logs in to the NATS servers with. Read at start.'),
+  'cluster/nats_password': text('', 'Its password. Read at start.'),
+  'cluster/nats_token': text('', 'Token that the node logs in to the NATS servers with. Read at start.'),
+  'cluster/nats_credentials_file': text(
+    '',
+    'Credentials file for the NATS servers, with a token and its key, as `nsc` writes it. Read at start.',
+  ),
+  'cluster/nats_ca_file': text(
+    '',
+    'PEM file of the authority that has signed the certificates of the NATS servers. Read at start.',
+  ),
+  'cluster/nats_cert_file': text(
+    '',
+    'PEM file of the certificate that the node shows to the NATS servers. Read at start.',
+  ),
+  'cluster/nats_key_file': text('', 'PEM file of its private key. Read at start.'),
+  'cluster/nats_monitoring': text(
+    '',
+    'Addresses of the monitoring ports of the NATS servers, separated by commas: whether each message is flushed to disk is asked there. Empty: port 8222 of each server. Read at start.',
+  ),
   'cluster/node_name': text('', 'Name of this node, different from those of the others. Read at start.'),
   'cluster/advertise': text('', 'Address at which the other nodes reach this one. Read at start.'),
   'cluster/name': text('tuffet', 'Name of the cluster, which its streams begin with. Read at start.'),

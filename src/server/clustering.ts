@@ -4,12 +4,10 @@ import type { Runtime } from '../base/runtime.js';
 import { StartupError } from '../base/startup-error.js';
 import type { BlobStore } from '../blobs/blob-store.js';
 import type { Cluster } from '../cluster/cluster.js';
+import type { NatsOptions } from '../cluster/nats-connection.js';
 import type { Config } from '../config/config.js';
 import type { DataFolder } from '../node/data-folder.js';
 import { acceptCopy, incomingFolder, prepareCopy } from '../node/received-copy.js';
-
-/** The first version of the NATS server that can flush each message before it confirms it. */
-const safeVersion = [2, 10];
 
 /** The cluster that the configuration names, if any. What it needs is loaded only then. */
 export async function openCluster(
@@ -28,12 +26,16 @@ export async function openCluster(
   if (secret === '') throw new StartupError('The nodes of a cluster need the same [cluster] secret.');
   const { NatsServers } = await import('../cluster/nats-connection.js');
   const { Cluster } = await import('../cluster/cluster.js');
-  const nats = await NatsServers.connect({ servers, name: node }, logger);
-  if (!config.boolean('cluster/allow_unsafe_log') && !isSafe(nats.version)) {
+  const { whyUnsafe } = await import('../cluster/log-safety.js');
+  const nats = await NatsServers.connect(natsOptions(config, servers, node), logger);
+  const { version } = nats;
+  const reason = config.boolean('cluster/allow_unsafe_log')
+    ? undefined
+    : await whyUnsafe({ servers, monitoring: config.text('cluster/nats_monitoring'), version }, logger);
+  if (reason !== undefined) {
     await nats.close();
     throw new StartupError(
-      `The NATS server has version ${nats.version}; 2.10 or later with "sync_interval: always" loses nothing. ` +
-        'For tests, --allow-unsafe-log accepts it.',
+      `${reason} 2.10 or later with "sync_interval: always" loses nothing. For tests, --allow-unsafe-log accepts it.`,
     );
   }
   const options = {
@@ -75,7 +77,18 @@ export function cookieSecret(config: Config): string | undefined {
     .digest('hex');
 }
 
-function isSafe(version: string): boolean {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  return major > safeVersion[0]! || (major === safeVersion[0] && minor >= safeVersion[1]!);
+function natsOptions(config: Config, servers: string, name: string): NatsOptions {
+  return {
+    servers,
+    name,
+    user: config.text('cluster/nats_user'),
+    password: config.text('cluster/nats_password'),
+    token: config.text('cluster/nats_token'),
+    credentialsFile: config.text('cluster/nats_credentials_file'),
+    tls: {
+      caFile: config.text('cluster/nats_ca_file'),
+      certFile: config.text('cluster/nats_cert_file'),
+      keyFile: config.text('cluster/nats_key_file'),
+    },
+  };
 }

@@ -54,8 +54,8 @@ export class TestNode {
   async run(): Promise<void> {
     const { nats, name, settings = {}, environment = {} } = this.options;
     const args = ['serve', '--port', '0', '--data', this.folder, '--admin', `admin:${adminHash}`];
-    args.push('--cluster', nats, '--node-name', name, '--allow-unsafe-log');
-    const cluster = { secret: 'shared', streams: '2', ...settings };
+    args.push('--cluster', nats, '--node-name', name);
+    const cluster = { secret: 'shared', streams: '2', allow_unsafe_log: 'true', ...settings };
     const env: NodeJS.ProcessEnv = { ...process.env, TUFFET__CHTTPD_AUTH__ITERATIONS: '10', ...environment };
     for (const [key, value] of Object.entries(cluster)) env[`TUFFET__CLUSTER__${key.toUpperCase()}`] = value;
     const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
