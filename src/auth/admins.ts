@@ -14,10 +14,13 @@ export async function setAdmin(
   password: string,
   change: ChangeOptions = {},
 ): Promise<string> {
+  return config.set('admins', name, await adminHash(config, hasher, password), change);
+}
+
+/** What has the form of a hash is kept as it is, as CouchDB does; all else is a password. */
+export async function adminHash(config: Config, hasher: PasswordHasher, password: string): Promise<string> {
   if (password === '') throw badRequest('The password must not be empty.');
-  // What has the form of a hash is kept as it is, as CouchDB does; all else is a password.
-  const ready = parseHash(password) !== undefined;
-  return config.set('admins', name, ready ? password : await hash(config, hasher, password), change);
+  return parseHash(password) === undefined ? await hash(config, hasher, password) : password;
 }
 
 /**

@@ -2,7 +2,6 @@ import type { Bytes } from '../base/bytes.js';
 import { Unavailable } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { Runtime, Timer } from '../base/runtime.js';
-import { StartupError } from '../base/startup-error.js';
 import type { BlobStore } from '../blobs/blob-store.js';
 import type { Appended } from '../log/log.js';
 import { StreamReplica } from '../log/stream-replica.js';
@@ -10,13 +9,16 @@ import type { StreamTarget } from '../log/stream-target.js';
 import { StreamTruncated } from '../log/stream.js';
 import { encodeCatalogueCommand } from '../node/catalogue-codec.js';
 import type { Lease, LeaseCommand } from '../node/lease.js';
+import { memberPrefix } from '../node/shared-values.js';
 import type { ClusterLink, ClusterTargets } from '../node/cluster-link.js';
 import { BlobExchange } from './blob-exchange.js';
 import { CataloguePosition } from './catalogue-position.js';
-import { Members, type Member } from './members.js';
+import { Currency } from './currency.js';
+import { Members } from './members.js';
 import type { NatsServers } from './nats-connection.js';
 import { Ownership } from './ownership.js';
 import { bringCopy } from './peer-copy.js';
+import { StatusReport, type ClusterStatus, type Followed } from './status.js';
 import { Trimming, type TrimOptions } from './trimming.js';
 
 export interface ClusterOptions extends TrimOptions {
@@ -28,16 +30,13 @@ export interface ClusterOptions extends TrimOptions {
   /** NATS servers that keep a copy of each stream. */
   replicas: number;
   timeoutMs(): number;
+  /** Whether this node may do what is done once per cluster. */
+  mayOwn(): boolean;
 }
 
 type StreamName = number | 'catalogue';
 
-/** How long this node may be behind the catalogue, or without a NATS server, before it refuses requests. */
-const staleMs = 3_000;
 const lookMs = 1_000;
-const pollMs = 20;
-/** How long a node that has to copy the databases of another one waits for one. */
-const othersMs = 30_000;
 
 /** The cluster, seen from one of its nodes: applies all streams, and sends commands to them. */
 export class Cluster implements ClusterLink {
@@ -45,10 +44,11 @@ export class Cluster implements ClusterLink {
   #catalogue = new CataloguePosition(0);
   readonly #ownership: Ownership;
   readonly #members: Members;
-  readonly #blobs: BlobExchange;
+  readonly blobs: BlobExchange;
   #timer: Timer | undefined;
-  #currentMs: number;
-  #looking: Promise<boolean> | undefined;
+  readonly #currency: Currency;
+  readonly #followed = new Map<StreamName, Followed>();
+  readonly report: StatusReport;
   #isStarted = false;
   readonly #trimming: Trimming;
   #wasOwner = false;
@@ -66,7 +66,7 @@ export class Cluster implements ClusterLink {
     const { node } = options;
     const ask = (command: LeaseCommand): Promise<unknown> =>
       this.send('catalogue', encodeCatalogueCommand(command));
-    this.#ownership = new Ownership(node, runtime, ask, () => this.onOwnerChange());
+    this.#ownership = new Ownership(node, runtime, ask, () => this.onOwnerChange(), options.mayOwn);
     this.#members = new Members(
       nats,
       options,
@@ -74,10 +74,12 @@ export class Cluster implements ClusterLink {
       () => this.positions(),
       () => this.#replicas.get('catalogue')?.origins ?? [],
     );
-    this.#blobs = new BlobExchange(this.#members, options, logger, runtime);
+    this.blobs = new BlobExchange(this.#members, options, logger, runtime);
     const isOwner = (): boolean => this.isOwner;
     this.#trimming = new Trimming(this.#replicas, this.#members, nats, options, runtime, logger, isOwner);
-    this.#currentMs = runtime.monotonicMs();
+    const applied = (): number => this.#replicas.get('catalogue')?.seq ?? 0;
+    this.#currency = new Currency(nats, `${options.name}-catalogue`, runtime, applied);
+    this.report = new StatusReport(this.#followed, this.#members, nats);
   }
 
   get nodeName(): string {
@@ -91,7 +93,7 @@ export class Cluster implements ClusterLink {
   /** Where the owner is reached, if that is another node and it is there. */
   get ownerUrl(): string | undefined {
     const { owner } = this.#ownership;
-    return this.#members.others().find(({ name }) => name === owner)?.url;
+    return this.urlOf(owner);
   }
 
   get secret(): string {
@@ -121,21 +123,11 @@ export class Cluster implements ClusterLink {
   }
 
   async spreadBlobs(digests: readonly string[]): Promise<void> {
-    await this.#blobs.spread(digests);
+    await this.blobs.spread(digests);
   }
 
   async bringBlobs(digests: readonly string[]): Promise<void> {
-    await this.#blobs.bring(digests);
-  }
-
-  /** Stores an attachment that another node sends. */
-  async receiveBlob(digest: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
-    await this.#blobs.receive(digest, bytes);
-  }
-
-  /** Keeps an attachment for a while, if it is here. */
-  async keepBlob(digest: string): Promise<boolean> {
-    return await this.#blobs.keep(digest);
+    await this.blobs.bring(digests);
   }
 
   /** Where others reach this node, if that was not given. */
@@ -144,15 +136,22 @@ export class Cluster implements ClusterLink {
     this.#members.beat();
   }
 
-  async start({ catalogue, cataloguePosition, lease, groups, blobs }: ClusterTargets): Promise<void> {
+  async start({
+    catalogue,
+    cataloguePosition,
+    lease,
+    groups,
+    blobs,
+    removed,
+  }: ClusterTargets): Promise<void> {
+    this.#members.removed = removed;
     this.#catalogue = new CataloguePosition(cataloguePosition);
-    this.#blobs.store = blobs;
+    this.blobs.store = blobs;
     this.#members.start();
     const first = this.#follow('catalogue', catalogue);
     await first.whenCurrent();
     if (first.lost instanceof StreamTruncated) throw first.lost;
-    // From now on the others count this node.
-    if (first.lost === undefined) await first.fresh();
+    if (first.lost === undefined) await this.#beCounted(first, removed());
     const replicas = Array.from({ length: this.options.streams }, (_, stream) =>
       this.#follow(
         stream,
@@ -176,6 +175,7 @@ export class Cluster implements ClusterLink {
     this.#catalogue.end(new Unavailable('The server is closing.'));
     await Promise.all(stopped);
     this.#replicas.clear();
+    this.#followed.clear();
   }
 
   /** Ends for good. */
@@ -188,14 +188,14 @@ export class Cluster implements ClusterLink {
   /** Brings the stores of another node into a folder. */
   async copyTo(folder: string): Promise<void> {
     this.#members.start();
-    const others = await this.#whenOthers();
+    const others = await this.#members.whenServing();
     await bringCopy(others, this.options.secret, folder, this.logger, this.runtime);
   }
 
   /** Brings the attachments that stores of another node name. */
   async bringAll(store: BlobStore, digests: Iterable<string>): Promise<void> {
-    this.#blobs.store = store;
-    for (const digest of digests) await this.#blobs.bring([digest]);
+    this.blobs.store = store;
+    for (const digest of digests) await this.blobs.bring([digest]);
   }
 
   get problem(): string | undefined {
@@ -208,7 +208,18 @@ export class Cluster implements ClusterLink {
 
   /** Whether others may have changed databases, accounts or rights without this node knowing. */
   get isStale(): boolean {
-    return this.runtime.monotonicMs() - this.#currentMs > staleMs;
+    return this.#currency.isStale;
+  }
+
+  async status(): Promise<ClusterStatus> {
+    const { name, node } = this.options;
+    const { owner } = this.#ownership;
+    return { name, node, owner: owner || null, problem: this.problem ?? null, ...(await this.report.all()) };
+  }
+
+  /** Where another node is reached; undefined where it is not there now. */
+  urlOf(name: string): string | undefined {
+    return this.#members.others().find((each) => each.name === name)?.url;
   }
 
   members(): { all: string[]; known: string[] } {
@@ -221,6 +232,14 @@ export class Cluster implements ClusterLink {
     return Object.fromEntries(stored.filter(([, seq]) => seq !== undefined)) as Record<string, number>;
   }
 
+  /** From now on the others count this node, also if it was removed. */
+  async #beCounted(catalogue: StreamReplica, removed: ReadonlySet<string>): Promise<void> {
+    const { node } = this.options;
+    await catalogue.fresh();
+    if (removed.has(node))
+      await catalogue.send(encodeCatalogueCommand({ type: 'share', name: memberPrefix + node, value: null }));
+  }
+
   #replica(stream: StreamName): StreamReplica {
     const replica = this.#replicas.get(stream);
     if (replica === undefined) throw new Unavailable('The node is not part of the cluster now.');
@@ -230,13 +249,14 @@ export class Cluster implements ClusterLink {
   #follow(stream: StreamName, target: StreamTarget): StreamReplica {
     const { name, node, replicas, timeoutMs } = this.options;
     const isCatalogue = stream === 'catalogue';
+    const source = this.nats.stream({
+      name: `${name}-${stream}`,
+      subject: `${name}.stream.${stream}`,
+      replicas,
+      newEpoch: () => this.runtime.randomHex(8),
+    });
     const replica = new StreamReplica({
-      stream: this.nats.stream({
-        name: `${name}-${stream}`,
-        subject: `${name}.stream.${stream}`,
-        replicas,
-        newEpoch: () => this.runtime.randomHex(8),
-      }),
+      stream: source,
       target,
       node,
       runtime: this.runtime,
@@ -250,48 +270,22 @@ export class Cluster implements ClusterLink {
       },
     });
     this.#replicas.set(stream, replica);
+    this.#followed.set(stream, { stream: source, replica });
     replica.start();
     return replica;
   }
 
-  /** Resolves when this node is known to be current with the catalogue; rejects where it is cut off. */
-  async whenCurrent(): Promise<void> {
-    if (!(await this.#look())) throw new Unavailable('This node is cut off from the cluster.');
-  }
-
-  /** Tells whether this node is current with the catalogue. Of several who ask at once, all get the same answer. */
-  #look(): Promise<boolean> {
-    return (this.#looking ??= this.#isCurrent().finally(() => (this.#looking = undefined)));
-  }
-
-  /** While the servers elect a leader nothing is known, and reads go on for a moment. */
-  async #isCurrent(): Promise<boolean> {
-    const now = this.runtime.monotonicMs();
+  /** Looks at whether this node is current with the catalogue, and whether it is the owner. */
+  async #look(): Promise<void> {
     if (this.#wasOwner !== this.isOwner) {
       this.#wasOwner = this.isOwner;
       this.onOwnerChange();
     }
-    if (!this.nats.isConnected) return false;
-    const last = await this.nats.lastOf(`${this.options.name}-catalogue`).catch(() => undefined);
-    if (last === undefined) return !this.isStale;
-    // What was written just now is on its way.
-    while ((this.#replicas.get('catalogue')?.seq ?? 0) < last) {
-      if (this.runtime.monotonicMs() - now > staleMs) return false;
-      await this.runtime.sleep(pollMs);
-    }
-    this.#currentMs = now;
-    return true;
+    await this.#currency.look();
   }
 
-  /** Other nodes, as soon as one is heard of. */
-  async #whenOthers(): Promise<Member[]> {
-    for (let waitedMs = 0; waitedMs < othersMs; waitedMs += lookMs) {
-      const others = this.#members.others().filter(({ positions }) => positions['catalogue'] !== undefined);
-      if (others.length > 0) return others;
-      await this.runtime.sleep(lookMs);
-    }
-    throw new StartupError(
-      'The streams of the cluster have been trimmed, so this node has to copy the databases of another one; but none is there.',
-    );
+  /** Resolves when this node is known to be current with the catalogue; rejects where it is cut off. */
+  async whenCurrent(): Promise<void> {
+    await this.#currency.whenCurrent();
   }
 }

@@ -1,10 +1,13 @@
 import { createHmac } from 'node:crypto';
 import type { Runtime, Timer } from '../base/runtime.js';
+import { StartupError } from '../base/startup-error.js';
 import type { NatsServers } from './nats-connection.js';
 
 /** How often nodes tell each other that they are there, and after which silence one counts as gone. */
 const beatMs = 1_000;
 const goneMs = 4_000;
+/** How long a node that has to copy the databases of another one waits for one. */
+const servingMs = 30_000;
 
 export interface Member {
   name: string;
@@ -36,6 +39,9 @@ export class Members {
     this.#startedMs = runtime.monotonicMs();
   }
 
+  /** The names of nodes that do not count any more. */
+  removed: () => ReadonlySet<string> = () => new Set();
+
   start(): void {
     if (this.#timer !== undefined) return;
     const { name } = this.options;
@@ -60,6 +66,18 @@ export class Members {
     return [...this.#seen.values()].filter(({ atMs, url }) => now - atMs < goneMs && url !== '');
   }
 
+  /** Other nodes that follow the catalogue, as soon as one is heard of. */
+  async whenServing(): Promise<Member[]> {
+    for (let waitedMs = 0; waitedMs < servingMs; waitedMs += beatMs) {
+      const serving = this.others().filter(({ positions }) => positions['catalogue'] !== undefined);
+      if (serving.length > 0) return serving;
+      await this.runtime.sleep(beatMs);
+    }
+    throw new StartupError(
+      'The streams of the cluster have been trimmed, so this node has to copy the databases of another one; but none is there.',
+    );
+  }
+
   /**
    * Up to which message of a stream all other nodes have it; undefined where one has not told. Nodes of which nothing was heard
    * for so long don't count.
@@ -77,13 +95,33 @@ export class Members {
     return lowest;
   }
 
+  /** All nodes that count, and when the others were last heard of. */
+  list(): (Partial<Member> & { name: string; is_there: boolean; silent_ms: number | null })[] {
+    const now = this.runtime.monotonicMs();
+    return [...this.#known()].sort().map((name) => {
+      if (name === this.options.node)
+        return {
+          name,
+          url: this.options.advertise,
+          positions: this.positions(),
+          is_there: true,
+          silent_ms: 0,
+        };
+      const { atMs = undefined, ...seen } = this.#seen.get(name) ?? {};
+      const silent = atMs === undefined ? null : Math.round(now - atMs);
+      return { ...seen, name, is_there: silent !== null && silent < goneMs, silent_ms: silent };
+    });
+  }
+
   /** How many nodes are known, with this one. */
   get count(): number {
     return this.#known().size;
   }
 
   #known(): Set<string> {
-    return new Set([this.options.node, ...this.senders(), ...this.#seen.keys()]);
+    const all = [this.options.node, ...this.senders(), ...this.#seen.keys()];
+    const removed = this.removed();
+    return new Set(all.filter((name) => !removed.has(name)));
   }
 
   /** Tells the others that this node is there. */

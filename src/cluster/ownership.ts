@@ -27,6 +27,8 @@ export class Ownership {
     private readonly runtime: Runtime,
     private readonly ask: (command: LeaseCommand) => Promise<unknown>,
     private readonly onChange: () => void,
+    /** Whether this node may be the owner. */
+    private readonly mayOwn: () => boolean = () => true,
   ) {
     this.#heardMs = runtime.monotonicMs();
   }
@@ -69,7 +71,7 @@ export class Ownership {
     const { node, term } = this.#lease;
     const isDue =
       node === this.node ? now >= this.#validUntilMs - validMs + renewMs : now - this.#heardMs > silentMs;
-    if (this.#isAsking || !(isDue || term === 0)) return;
+    if (this.#isAsking || !(isDue || term === 0) || !this.mayOwn()) return;
     this.#isAsking = true;
     // Where it was asked for in vain, it may have been granted all the same: it counts from the first time on.
     if (this.#asked?.term !== term + 1) this.#asked = { term: term + 1, atMs: now };

@@ -118,16 +118,21 @@ export class Config {
 
   /** Changes an option and gives its old value, or the empty text when it had none. */
   set(section: string, key: string, value: string, { persist = true }: ChangeOptions = {}): string {
-    checkName(section, key);
-    checkWritable(section, key, this.whitelist());
-    checkValue(section, key, value.trim());
+    this.checkChange(section, key, value.trim());
     const old = this.get(section, key) ?? '';
     this.change(section, key, value.trim(), persist);
     return old;
   }
 
+  /** Refuses what clients may not write; without a value, what they may not take back. */
+  checkChange(section: string, key: string, value?: string): void {
+    if (value !== undefined) checkName(section, key);
+    checkWritable(section, key, this.whitelist());
+    if (value !== undefined) checkValue(section, key, value);
+  }
+
   /** A change that the server makes of its own accord, and keeps if it can: what clients may write does not bind it. */
-  adopt(section: string, key: string, value: string): void {
+  adopt(section: string, key: string, value: string | null): void {
     try {
       this.change(section, key, value, true);
     } catch (error) {
@@ -138,7 +143,7 @@ export class Config {
 
   /** Takes an option back, whatever its source, and gives the value it had. Its default, if any, counts again. */
   delete(section: string, key: string, { persist = true }: ChangeOptions = {}): string {
-    checkWritable(section, key, this.whitelist());
+    this.checkChange(section, key);
     const old = this.get(section, key);
     if (old === undefined) throw notFound('unknown_config_value');
     for (const name of [[section, key] as const, ...olderNames(section, key)]) {

@@ -12,6 +12,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: async () => (await import('./doctor/command.js')).doctor,
   backup: async () => (await import('./commands/backup.js')).backup,
   check: async () => (await import('./commands/check.js')).check,
+  cluster: async () => (await import('./commands/cluster.js')).cluster,
   compare: async () => (await import('./commands/compare.js')).compare,
   export: async () => (await import('./commands/export.js')).exportDatabase,
   import: async () => (await import('./commands/import.js')).importDatabase,

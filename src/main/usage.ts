@@ -6,6 +6,7 @@ export const usage = `Usage: tuffet [serve] [options]
        tuffet export URL [--output FILE]
        tuffet import URL [--input FILE]
        tuffet migrate --from URL --to URL
+       tuffet cluster status|drain|remove|rebalance [NODE] [--url URL]
        tuffet compare --reference URL [--subject URL] [--minutes N]
        tuffet COMMAND --help
 

@@ -9,7 +9,7 @@ import type { CatalogueCommand, DivideCommand } from './catalogue-commands.js';
  * `docs/formats/commands.md` has the rest.
  */
 const version = 1;
-const typeNumbers = { create: 1, delete: 2, set: 3, mark: 4, divide: 5, lease: 6 } as const;
+const typeNumbers = { create: 1, delete: 2, set: 3, mark: 4, divide: 5, lease: 6, share: 7 } as const;
 
 export function encodeCatalogueCommand(command: CatalogueCommand): Bytes {
   const head = u8(version) + u8(typeNumbers[command.type]) + lengthPrefixed(toBytes(command.name));
@@ -24,6 +24,8 @@ export function encodeCatalogueCommand(command: CatalogueCommand): Bytes {
       return head + u48(command.instance) + encodeSettings(command.marks);
     case 'lease':
       return head + u48(command.term);
+    case 'share':
+      return head + encodeSettings({ value: command.value });
     case 'divide': {
       const { step, group, parts } = command;
       return head + u48(command.instance) + encodeSettings({ step, group, parts });
@@ -53,6 +55,8 @@ function readCommand(type: number, reader: ByteReader): CatalogueCommand {
       return { type: 'mark', name, instance: reader.u48(), marks: readSettings(reader) };
     case typeNumbers.lease:
       return { type: 'lease', name, term: reader.u48() };
+    case typeNumbers.share:
+      return { type: 'share', name, ...readSettings<{ value: string | null }>(reader) };
     case typeNumbers.divide: {
       const instance = reader.u48();
       return { type: 'divide', name, instance, ...readSettings<DivideStep>(reader) };

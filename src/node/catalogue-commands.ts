@@ -4,11 +4,12 @@ import { Rejection } from '../log/rejection.js';
 import type { Overlay } from '../storage/overlay.js';
 import type { Store, Write } from '../storage/store.js';
 import { applyLease, type Lease, type LeaseCommand } from './lease.js';
+import { applyShare, type ShareCommand } from './shared-values.js';
 import type { TimeMark } from './time-marks.js';
 
 /** What changes the list of databases: the same on every node. `catalogue-codec.ts` has the stored form. */
 export type CatalogueCommand =
-  CreateCommand | DeleteCommand | SetCommand | MarkCommand | DivideCommand | LeaseCommand;
+  CreateCommand | DeleteCommand | SetCommand | MarkCommand | DivideCommand | LeaseCommand | ShareCommand;
 
 export interface CreateCommand {
   type: 'create';
@@ -67,6 +68,7 @@ export interface CatalogueResults {
   divide: { groups: readonly number[] };
   /** Who has it now. */
   lease: Lease;
+  share: undefined;
 }
 
 /** What is set for a database. Members that were never set are absent. */
@@ -184,6 +186,9 @@ export function applyCatalogue(
       break;
     case 'lease':
       result = applyLease(command, overlay);
+      break;
+    case 'share':
+      result = applyShare(command, overlay);
       break;
   }
   overlay.put(metaKey, encodeJson({ ...meta, next_instance, position }));

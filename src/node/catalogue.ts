@@ -34,6 +34,7 @@ import {
   type GroupHome,
 } from './catalogue-journal.js';
 import { readLease, type Lease } from './lease.js';
+import { readShared } from './shared-values.js';
 import type { TimeMark } from './time-marks.js';
 import type { ReshardingState, ReshardJob } from './reshard-job.js';
 import { CatalogueLog } from './catalogue-log.js';
@@ -179,6 +180,11 @@ export class Catalogue {
   /** Which node does what is done once per cluster. */
   get lease(): Lease {
     return readLease(this.store);
+  }
+
+  /** What the nodes of a cluster share, of the keys that begin so, by the rest of the key. */
+  shared(prefix: string): Map<string, string | null> {
+    return readShared(this.store, prefix);
   }
 
   erasures(): Erasure[] {

@@ -30,6 +30,16 @@ export interface ClusterLink {
   /** Why this node should not be asked, if so. */
   readonly problem: string | undefined;
   members(): { all: string[]; known: string[] };
+  /** How far this node is in each stream, as it was last looked at. */
+  readonly report: { measures: readonly StreamMeasure[] };
+}
+
+export interface StreamMeasure {
+  stream: string;
+  /** The last message that is applied here. */
+  position: number;
+  /** Messages of the stream behind it. */
+  lag: number;
 }
 
 /** What streams are applied to. */
@@ -39,4 +49,6 @@ export interface ClusterTargets {
   lease: Lease;
   groups(stream: number, bringBlobs: (digests: readonly string[]) => Promise<void>): StreamTarget;
   blobs: BlobStore;
+  /** The names of nodes that do not count any more. */
+  removed(): ReadonlySet<string>;
 }

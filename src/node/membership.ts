@@ -7,6 +7,7 @@ import type { CatalogueCommand } from './catalogue-commands.js';
 import type { Catalogue } from './catalogue.js';
 import type { ClusterLink } from './cluster-link.js';
 import { copyStores } from './copy-stores.js';
+import { memberPrefix, removedMember, type ShareCommand } from './shared-values.js';
 import { CatalogueTarget, GroupsTarget } from './stream-targets.js';
 import type { Volumes } from './volumes.js';
 
@@ -24,8 +25,11 @@ export class Membership {
   #cluster: ClusterLink | undefined;
   #catalogue: Catalogue | undefined;
   #volumes: Volumes | undefined;
+  #removed: ReadonlySet<string> = new Set();
   /** Where commands of groups go. */
   readonly route: CommandRoute = {};
+  /** A node has set a value that all share. */
+  onShared: (command: ShareCommand) => void = () => {};
 
   get cluster(): ClusterLink | undefined {
     return this.#cluster;
@@ -73,6 +77,7 @@ export class Membership {
     this.#cluster = cluster;
     this.#catalogue = catalogue;
     this.#volumes = volumes;
+    this.#readRemoved();
     const { log } = catalogue;
     log.send = (command) => cluster.send('catalogue', command);
     log.onApplied = (entries) => this.#applied(cluster, entries, parts);
@@ -88,7 +93,24 @@ export class Membership {
       lease: catalogue.lease,
       groups: (stream, bringBlobs) => new GroupsTarget(stream, catalogue, volumes, bringBlobs),
       blobs,
+      removed: () => this.#removed,
     });
+  }
+
+  /** What the nodes share, of the keys that begin so. */
+  shared(prefix: string): Map<string, string | null> {
+    return this.#catalogue?.shared(prefix) ?? new Map<string, string | null>();
+  }
+
+  /** Resolves when this node has the value; the others get it from the stream. */
+  async share(name: string, value: string | null): Promise<void> {
+    if (this.#catalogue === undefined) throw notFound('missing');
+    await this.#catalogue.log.append({ type: 'share', name, value });
+  }
+
+  #readRemoved(): void {
+    const members = [...this.shared(memberPrefix)];
+    this.#removed = new Set(members.flatMap(([name, state]) => (state === removedMember ? [name] : [])));
   }
 
   #applied(
@@ -98,7 +120,10 @@ export class Membership {
   ): void {
     for (const { command } of entries) {
       if (command.type === 'lease') cluster.leased(command, catalogue.lease);
-      else onApplied(command);
+      else if (command.type === 'share') {
+        this.#readRemoved();
+        this.onShared(command);
+      } else onApplied(command);
     }
     const last = entries.at(-1);
     if (last !== undefined) cluster.catalogueApplied(last.position);

@@ -31,6 +31,7 @@ import { AutoDivision } from '../node/auto-division.js';
 import { checkStores } from '../node/check-stores.js';
 import type { DataFolder } from '../node/data-folder.js';
 import { DatabaseRegistry } from '../node/database-registry.js';
+import { takeSharedConfig, watchSharedConfig } from '../node/shared-config.js';
 import { installCopy } from '../node/received-copy.js';
 import { sweepOrphans } from '../node/sweep-blobs.js';
 import { Uuids } from '../node/uuids.js';
@@ -217,10 +218,12 @@ async function openOnce(
   new AutoDivision(registry);
   new AutoPurge(registry);
   new Expiry(registry);
+  if (cluster !== undefined) watchSharedConfig(registry.membership, config);
   await registry.join(cluster).catch(async (error: unknown) => {
     await registry.close();
     throw error;
   });
+  takeSharedConfig(registry.membership, config);
   await setUp(registry, config);
   new UserDatabases(registry, config, logger);
   sweepOrphans(registry).then(

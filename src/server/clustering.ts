@@ -45,6 +45,7 @@ export async function openCluster(
     secret,
     streams: config.number('cluster/streams'),
     replicas: config.number('cluster/replicas'),
+    mayOwn: () => config.choice('couchdb/maintenance_mode') !== 'true',
     timeoutMs: () => config.number('cluster/write_timeout_ms'),
     absentMs: () => config.number('cluster/absent_ms'),
     trimMessages: () => config.number('cluster/trim_messages'),

@@ -26,6 +26,8 @@ function life(count: number): CatalogueCommand[] {
     } else if (random.oneIn(3)) {
       alive.delete(name);
       made.push({ type: 'delete', name });
+    } else if (random.oneIn(8)) {
+      made.push({ type: 'share', name: `config/${name}`, value: random.oneIn(3) ? null : random.hex(6) });
     } else if (random.oneIn(4)) {
       made.push({ type: 'mark', name, instance: known, marks: randomMarks(random) });
     } else made.push({ type: 'set', name, instance: known, settings: randomSettings(random) });
@@ -51,8 +53,8 @@ function randomSettings(random: Random): Extract<CatalogueCommand, { type: 'set'
   }
 }
 
-/** The part of the catalogue that nodes share: the lists of databases, their marks and the counters. */
-const shared = ['a', 'd', 'e', 'm', 't'].map((start) => ({ start, end: prefixEnd(start) }));
+/** The part of the catalogue that nodes share: the lists of databases, their marks, the counters and values. */
+const shared = ['a', 'd', 'e', 'm', 't', 'v'].map((start) => ({ start, end: prefixEnd(start) }));
 
 export const sharedContents = (store: Store): Entry[] => shared.flatMap((range) => [...store.entries(range)]);
 

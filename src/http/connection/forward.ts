@@ -2,6 +2,8 @@ import http from 'node:http';
 import https from 'node:https';
 import { Unavailable } from '../../base/errors.js';
 import { fail } from '../answer/error-answer.js';
+import { fromBytes } from '../../base/bytes.js';
+import type { Cluster } from '../../cluster/cluster.js';
 import type { Exchange } from '../exchange.js';
 
 /** What only the node knows that runs the replications of a cluster. */
@@ -10,12 +12,11 @@ const ofOwner: ReadonlySet<string> = new Set(['_scheduler']);
 /** Marks a request that comes from another node: it is not forwarded again. */
 const forwardedHeader = 'x-tuffet-forwarded';
 
-/** Hands a request over to the node that can answer it. Tells whether it has. */
+/** Hands a request over to the node that can answer it, which asks for the login. Tells whether it has. */
 export function forward(exchange: Exchange): boolean {
   const { cluster } = exchange.services;
-  if (cluster === undefined || !ofOwner.has(exchange.parts[0] ?? '')) return false;
-  if (exchange.header(forwardedHeader) !== undefined) return false;
-  const url = cluster.ownerUrl;
+  if (cluster === undefined || exchange.header(forwardedHeader) !== undefined) return false;
+  const url = targetOf(exchange, cluster);
   if (url === undefined) return false;
   const { request, response, method, rawPath } = exchange;
   const headers = { ...request.headers, [forwardedHeader]: cluster.nodeName };
@@ -35,9 +36,16 @@ export function forward(exchange: Exchange): boolean {
   });
   sent.on('error', () => {
     if (response.headersSent) response.destroy();
-    else fail(exchange, new Unavailable('The node that runs the replications cannot be reached.'));
+    else fail(exchange, new Unavailable('The node that has to answer this cannot be reached.'));
   });
   response.on('close', () => sent.destroy());
   request.pipe(sent);
   return true;
+}
+
+/** Where the node is that has to answer; undefined where that is this one, or none is there. */
+function targetOf({ parts }: Exchange, cluster: Cluster): string | undefined {
+  const [first = '', node] = parts;
+  if (ofOwner.has(first)) return cluster.ownerUrl;
+  return first === '_node' && node !== undefined ? cluster.urlOf(fromBytes(node)) : undefined;
 }

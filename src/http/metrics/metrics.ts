@@ -118,7 +118,7 @@ export class Metrics {
       },
       single('gauge', 'tuffet_connections', 'open connections of HTTP/1', () => this.connections),
       ...nodeFigures(measured.registry, measured.dataFolder),
-      ...clusterFigures(),
+      ...clusterFigures(() => measured.registry().membership.cluster),
       ...memoryFigures(measured.budgets),
     ];
   }

@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import type { ClusterLink } from '../../node/cluster-link.js';
 import type { DatabaseRegistry } from '../../node/database-registry.js';
 import type { StoreSize } from '../../storage/store.js';
 import type { MemoryBudgets } from '../connection/memory-budgets.js';
@@ -96,13 +97,34 @@ function freeBytes(folder: string | undefined): number[] {
   }
 }
 
-/** What a cluster of one node is, under CouchDB's names: its dashboards warn when nodes are missing. */
-export function clusterFigures(): Figure[] {
-  const nodes = (): [string, number][] => [
-    ['cluster_nodes', 1],
-    ['all_nodes', 1],
+/** The nodes of a cluster, under CouchDB's names: its dashboards warn when nodes are missing; and how far this one is. */
+export function clusterFigures(cluster: () => ClusterLink | undefined): Figure[] {
+  const nodes = (): [string, number][] => {
+    const { known, all } = cluster()?.members() ?? { known: [''], all: [''] };
+    return [
+      ['cluster_nodes', known.length],
+      ['all_nodes', all.length],
+    ];
+  };
+  const each = (measure: 'position' | 'lag') => (): [string, number][] =>
+    cluster()?.report.measures.map((found) => [found.stream, found[measure]]) ?? [];
+  return [
+    labelled('gauge', 'couchdb_membership', 'count of nodes in the cluster', 'nodes', nodes),
+    labelled(
+      'gauge',
+      'tuffet_cluster_stream_position',
+      'last message of a stream that this node has applied',
+      'stream',
+      each('position'),
+    ),
+    labelled(
+      'gauge',
+      'tuffet_cluster_stream_lag',
+      'messages of a stream that this node has not applied',
+      'stream',
+      each('lag'),
+    ),
   ];
-  return [labelled('gauge', 'couchdb_membership', 'count of nodes in the cluster', 'nodes', nodes)];
 }
 
 /** Figures of memory and of the process. */

@@ -8,7 +8,7 @@ const readsHeader = 'x-tuffet-reads';
 /** What depends on this node alone: how it is, and what others ask it. */
 const local: ReadonlySet<string> = new Set(['', '_up', '_cluster_blobs', '_cluster_copy', '_utils']);
 /** What a node answers even if it is cut off from the others. */
-const always: ReadonlySet<string> = new Set([...local, '_membership', '_node']);
+const always: ReadonlySet<string> = new Set([...local, '_membership', '_node', '_cluster']);
 
 /**
  * In a cluster, resolves when a request sees all that was acknowledged before it, if it is to. Undefined where there is

@@ -1,12 +1,44 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { fromBytes } from '../../base/bytes.js';
 import { badRequest, notFound, RequestError } from '../../base/errors.js';
 import { nodeHeader, secretHeader } from '../../cluster/blob-exchange.js';
 import type { Cluster } from '../../cluster/cluster.js';
+import { memberPrefix, removedMember } from '../../node/shared-values.js';
 import type { Exchange } from '../exchange.js';
 import { openBody } from '../request/body.js';
 import type { ServerRoute } from './route.js';
+
+/** What operators ask of the cluster. */
+export const operatorRoutes: readonly ServerRoute[] = [
+  { path: '/_cluster', allow: 'GET', access: 'server_admin', methods: { GET: getStatus } },
+  {
+    path: '/_cluster/nodes/{node}',
+    allow: 'DELETE',
+    access: 'server_admin',
+    methods: { DELETE: removeNode },
+  },
+];
+
+async function getStatus(exchange: Exchange): Promise<void> {
+  const { cluster } = exchange.services;
+  if (cluster === undefined) throw notFound('This server is not a node of a cluster.');
+  exchange.json(200, await cluster.status());
+}
+
+/** A node that is gone for good does not count any more: for majorities of attachments, and for what is kept in streams. */
+async function removeNode(exchange: Exchange): Promise<void> {
+  const { cluster, registry, logger } = exchange.services;
+  if (cluster === undefined) throw notFound('This server is not a node of a cluster.');
+  const name = fromBytes(exchange.parts[2]!);
+  const { all, known } = cluster.members();
+  if (!known.includes(name)) throw notFound(`no such node: ${name}`);
+  if (all.includes(name)) throw badRequest(`The node ${name} is running: stop it first.`);
+  await registry.membership.share(memberPrefix + name, removedMember);
+  logger.notice({ node: name, user: exchange.user.name }, 'a node was removed from the cluster');
+  exchange.json(200, { ok: true });
+}
 
 /** What the nodes of a cluster ask each other. The secret of the cluster takes the place of a login. */
 export const clusterRoutes: readonly ServerRoute[] = [
@@ -24,7 +56,7 @@ async function getBlob(exchange: Exchange): Promise<void> {
   const digest = digestOf(exchange);
   const { blobs } = exchange.services.registry;
   if (exchange.method === 'HEAD') {
-    const isThere = await cluster.keepBlob(digest);
+    const isThere = await cluster.blobs.keep(digest);
     return exchange.empty(isThere ? 200 : 404);
   }
   const reader = await blobs.read(digest);
@@ -45,7 +77,7 @@ async function getCopy(exchange: Exchange): Promise<void> {
 async function putBlob(exchange: Exchange): Promise<void> {
   const cluster = clusterOf(exchange);
   const bytesMax = exchange.services.config.number('couchdb/max_attachment_size');
-  await cluster.receiveBlob(digestOf(exchange), openBody(exchange.request, bytesMax));
+  await cluster.blobs.receive(digestOf(exchange), openBody(exchange.request, bytesMax));
   exchange.json(201, { ok: true });
 }
 

@@ -1,6 +1,8 @@
 import { fromBytes } from '../../base/bytes.js';
 import { badRequest, invalidJson, notFound } from '../../base/errors.js';
 import { setAdmin } from '../../auth/admins.js';
+import { Unavailable } from '../../base/errors.js';
+import { allNodes, shareOption, unshareOption } from './shared-options.js';
 import { parseJson } from '../../json/scan.js';
 import { requireJsonOrNoOrigin } from '../request/body.js';
 import { engine } from '../../script/engine.js';
@@ -76,11 +78,24 @@ const defaultNodes = new Set(['_local', 'nonode@nohost', 'couchdb@127.0.0.1', 'c
 function onNode(handler: Handler): Handler {
   return (exchange) => {
     const node = fromBytes(exchange.parts[1]!);
-    if (!defaultNodes.has(node) && node !== exchange.services.registry.nodeName)
-      throw notFound(`no such node: ${node}`);
+    const { registry, cluster } = exchange.services;
+    const isHere = defaultNodes.has(node) || node === registry.nodeName || isAll(exchange);
+    // One that is there was asked itself.
+    if (!isHere && cluster?.members().known.includes(node))
+      throw new Unavailable(`The node ${node} cannot be reached.`);
+    if (!isHere) throw notFound(`no such node: ${node}`);
     return handler(exchange);
   };
 }
+
+/** In a cluster, options can be set for all nodes. */
+const isAll = ({ parts, services }: Exchange): boolean =>
+  services.cluster !== undefined && parts[1] === allNodes && parts[2] === '_config' && parts.length === 5;
+
+/** Server admins are those of the whole cluster. */
+const isShared = (exchange: Exchange): boolean =>
+  isAll(exchange) ||
+  (exchange.services.cluster !== undefined && exchange.parts[3] === 'admins' && persists(exchange));
 
 function incomplete(): void {
   throw badRequest('Incomplete path to _node request');
@@ -145,7 +160,8 @@ async function stats(exchange: Exchange): Promise<void> {
 }
 
 async function prometheus(exchange: Exchange): Promise<void> {
-  await exchange.services.gather();
+  const { gather, cluster } = exchange.services;
+  await Promise.all([gather(), cluster?.report.streams()]);
   exchange.send(200, 'text/plain; version=2.0', exchange.services.metrics.prometheus());
 }
 
@@ -186,16 +202,20 @@ async function putOption(exchange: Exchange): Promise<void> {
   const value = parseJson(bytes);
   if (typeof value !== 'string') throw badRequest('a JSON string expected');
   const persist = persists(exchange);
-  const old =
-    sectionName === 'admins'
+  const old = isShared(exchange)
+    ? await shareOption(exchange.services, sectionName, key, value)
+    : sectionName === 'admins'
       ? await setAdmin(config, hasher, key, value, { persist })
       : config.set(sectionName, key, value, { persist });
   logChange(exchange, 'an option was changed');
   exchange.json(200, old);
 }
 
-function deleteOption(exchange: Exchange): void {
-  const old = exchange.services.config.delete(...optionOf(exchange), { persist: persists(exchange) });
+async function deleteOption(exchange: Exchange): Promise<void> {
+  const { services } = exchange;
+  const old = isShared(exchange)
+    ? await unshareOption(services, ...optionOf(exchange))
+    : services.config.delete(...optionOf(exchange), { persist: persists(exchange) });
   logChange(exchange, 'an option was taken back');
   exchange.json(200, old);
 }

@@ -11,7 +11,7 @@ import { attachmentName, attachmentRoute, designAttachmentRoute } from './attach
 import { bulkGetRoutes } from './bulk-get-routes.js';
 import { bulkRoutes } from './bulk-routes.js';
 import { changesRoutes, feedRoutes } from './changes-routes.js';
-import { clusterRoutes } from './cluster-routes.js';
+import { clusterRoutes, operatorRoutes } from './cluster-routes.js';
 import { createDatabase, databaseRoutes, deleteDatabase, getDatabase } from './database-routes.js';
 import { designRoutes } from './design-routes.js';
 import { designDocumentRoute, documentRoute, localDocumentRoute, postDocument } from './document-routes.js';
@@ -47,6 +47,7 @@ export const allServerRoutes = [
   ...analyzeRoutes,
   ...reshardRoutes,
   ...clusterRoutes,
+  ...operatorRoutes,
 ];
 export const allDatabaseRoutes = [
   ...databaseRoutes,

@@ -1,0 +1,135 @@
+import type { ClusterStatus } from '../../cluster/status.js';
+import { RemoteServer } from '../../operations/remote/remote-server.js';
+import { readArguments, wrongUse } from './command-arguments.js';
+
+const usage = `Usage: tuffet cluster status [--json]
+       tuffet cluster drain NODE [--undo]
+       tuffet cluster remove NODE
+       tuffet cluster rebalance
+
+Looks at a cluster, and prepares it for the loss of a node. Any of its nodes can be asked.
+
+  --url URL     http://NAME:PASSWORD@HOST:5984, of a node and a server admin; or TUFFET_URL (default
+                http://127.0.0.1:5984)
+
+  status        nodes, streams, how far the node that is asked is in each, and its lag. --json prints it as JSON.
+                Exit code: 0 when all nodes are there and none has a problem, 1 otherwise
+  drain         load balancers turn away from a node (/_up answers 404), and it hands over what is done once per cluster.
+                Returns when that is done; then the node can be stopped. --undo takes it back
+  remove        a node that is stopped, and will not come back, does not count any more: attachments need a majority of
+                the others. If it is started again all the same, it counts again
+  rebalance     every node hosts all streams, so there is nothing to move
+`;
+
+const actions: Readonly<
+  Record<string, (server: RemoteServer, node: string, flags: Flags) => Promise<number>>
+> = { status, drain, remove, rebalance };
+
+interface Flags {
+  json?: boolean | undefined;
+  undo?: boolean | undefined;
+}
+
+export async function cluster(args: string[]): Promise<number> {
+  const given = readArguments('cluster', usage, args, {
+    url: { type: 'string' },
+    json: { type: 'boolean' },
+    undo: { type: 'boolean' },
+  });
+  if (given === undefined) return 0;
+  const [action = '', node = '', ...more] = given.positionals;
+  const run = Object.hasOwn(actions, action) ? actions[action] : undefined;
+  if (run === undefined) throw wrongUse('cluster', 'Say status, drain, remove or rebalance.');
+  const needsNode = run === drain || run === remove;
+  if ((node !== '') !== needsNode || more.length > 0)
+    throw wrongUse(
+      'cluster',
+      needsNode ? `${action} needs the name of one node.` : `${action} takes no name.`,
+    );
+  const { url = process.env['TUFFET_URL'] || 'http://127.0.0.1:5984', json, undo } = given.values;
+  return await run(new RemoteServer(url), node.includes('@') || node === '' ? node : `tuffet@${node}`, {
+    json,
+    undo,
+  });
+}
+
+const print = (text: string): void => void process.stdout.write(text);
+
+async function status(server: RemoteServer, _node: string, { json }: Flags): Promise<number> {
+  const found = await server.get<ClusterStatus>('/_cluster');
+  print(json ? `${JSON.stringify(found, null, 2)}\n` : report(found));
+  const isWhole = found.nodes.every(({ is_there }) => is_there) && found.problem === null;
+  return isWhole ? 0 : 1;
+}
+
+function report({ name, node, owner, problem, nats, nodes, streams }: ClusterStatus): string {
+  const state = ({ is_there, silent_ms }: (typeof nodes)[number]): string => {
+    if (is_there) return 'there';
+    return silent_ms === null ? 'not heard of' : `silent for ${Math.round(silent_ms / 1000)} s`;
+  };
+  const table = [
+    ['node', 'state', 'address', ''],
+    ...nodes.map((each) => [each.name, state(each), each.url ?? '', each.name === owner ? 'owner' : '']),
+  ];
+  const places = [
+    ['stream', 'epoch', 'first', 'last', 'position', 'on disk', 'lag', ''],
+    ...streams.map(({ stream, epoch, first, last, position, stored, lag, problem: trouble }) => [
+      ...[stream, epoch, first, last, position, stored, lag].map((value) => String(value ?? '?')),
+      trouble ?? '',
+    ]),
+  ];
+  return `Cluster ${name}, as ${node} sees it. NATS ${nats.version}: ${nats.is_connected ? 'connected' : 'not connected'}.
+${problem === null ? '' : `Problem: ${problem}\n`}
+${columns(table)}
+${columns(places)}`;
+}
+
+function columns(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]!.map((_, at) => Math.max(...rows.map((row) => row[at]!.length)));
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((text, at) => text.padEnd(widths[at]!))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}
+
+/** Longer than another node takes to become the owner. */
+const handOverMs = 60_000;
+const pollMs = 500;
+
+async function drain(server: RemoteServer, node: string, { undo }: Flags): Promise<number> {
+  const path = `/_node/${encodeURIComponent(node)}/_config/couchdb/maintenance_mode`;
+  await server.put(path, undo ? 'false' : 'true');
+  if (undo) {
+    print(`${node} takes part again.\n`);
+    return 0;
+  }
+  print(`${node} answers 404 at /_up.\n`);
+  for (const until = Date.now() + handOverMs; Date.now() < until;) {
+    const { owner, nodes } = await server.get<ClusterStatus>('/_cluster');
+    if (owner !== node) {
+      print(`${owner ?? 'No node'} does what is done once per cluster. ${node} can be stopped.\n`);
+      return 0;
+    }
+    if (nodes.filter(({ is_there }) => is_there).length === 1) break;
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  }
+  process.stderr.write(`No other node has taken over from ${node}.\n`);
+  return 1;
+}
+
+async function remove(server: RemoteServer, node: string): Promise<number> {
+  await server.send('DELETE', `/_cluster/nodes/${encodeURIComponent(node)}`);
+  print(`${node} does not count any more.\n`);
+  return 0;
+}
+
+async function rebalance(server: RemoteServer): Promise<number> {
+  const { streams, nodes } = await server.get<ClusterStatus>('/_cluster');
+  print(`All ${nodes.length} nodes host all ${streams.length} streams: there is nothing to move.\n`);
+  return 0;
+}

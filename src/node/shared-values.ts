@@ -1,0 +1,35 @@
+import { fromBytes, toBytes } from '../base/bytes.js';
+import type { Overlay } from '../storage/overlay.js';
+import { prefixEnd, type Store } from '../storage/store.js';
+
+/** Sets a value that all nodes of a cluster share. */
+export interface ShareCommand {
+  type: 'share';
+  /** The key of the value, such as `config/admins/jane` or `node/tuffet@a`. */
+  name: string;
+  /** Null takes it back, on nodes that are away too, when they are back. */
+  value: string | null;
+}
+
+const sharedPrefix = 'v';
+
+export function applyShare({ name, value }: ShareCommand, overlay: Overlay): undefined {
+  overlay.put(sharedPrefix + toBytes(name), toBytes(JSON.stringify({ value })));
+}
+
+/** All values whose keys begin so, by the rest of the key. */
+export function readShared(store: Pick<Store, 'entries'>, prefix: string): Map<string, string | null> {
+  const start = sharedPrefix + toBytes(prefix);
+  const found = new Map<string, string | null>();
+  for (const { key, value } of store.entries({ start, end: prefixEnd(start) })) {
+    const { value: text } = JSON.parse(fromBytes(value)) as Pick<ShareCommand, 'value'>;
+    found.set(fromBytes(key.slice(start.length)), text);
+  }
+  return found;
+}
+
+/** Keys of what is shared. */
+export const configPrefix = 'config/';
+export const memberPrefix = 'node/';
+/** The value of a node that does not count any more. */
+export const removedMember = 'removed';
