@@ -12,6 +12,7 @@ import { LmdbStore } from '../storage/lmdb-store.js';
 import type { StoreSnapshot } from '../storage/store.js';
 import { bytesOfGroup, copyGroup } from './copy-group.js';
 import type { Progress } from './progress.js';
+import { refuseNode } from './refuse-node.js';
 
 const cacheBytes = 16 * 1024 * 1024;
 /** The default of `[tuffet] volume_bytes`. */
@@ -27,6 +28,16 @@ export interface SourceGroup {
   group: number;
   shards: readonly number[] | undefined;
   records: StoreSnapshot;
+}
+
+/** What is restored must be restored on all nodes of a cluster. */
+async function refuse(catalogue: Catalogue, dataDir: string): Promise<void> {
+  try {
+    refuseNode(catalogue, dataDir, 'Restore the database to a running node, with --to URL.');
+  } catch (error) {
+    await catalogue.close();
+    throw error;
+  }
 }
 
 /** A data folder that no server uses, new or not, into which databases are copied. */
@@ -47,6 +58,7 @@ export class OfflineFolder {
       fs.mkdirSync(folder.path('attachments'), { recursive: true, mode: 0o700 });
       const store = new LmdbStore(folder.path('catalogue'));
       const catalogue = new Catalogue(store, () => {});
+      await refuse(catalogue, dataDir);
       const documents = folder.path('documents');
       const doNothing = (): Promise<void> => Promise.resolve();
       const volumes = new Volumes(

@@ -17,6 +17,7 @@ import { BlobCheck } from './blob-check.js';
 import { DamagedRecords, damagedKeys, SoundRecords } from './damaged-records.js';
 import { DatabaseCheck } from './database-check.js';
 import type { CheckFinding, CheckSummary, Findings } from './finding.js';
+import { refuseNode } from '../refuse-node.js';
 
 export interface CheckEvents {
   /** What is looked at from now on: it is to blame if the process ends. */
@@ -63,6 +64,8 @@ export async function checkFolder(
   }
 }
 
+const copyAgain = 'Empty it, and start the node: it copies the databases of another one.';
+
 class FolderCheck implements Findings {
   readonly #summary: CheckSummary = { databases: 0, documents: 0, attachments: 0 };
   readonly #files = new Set<string>();
@@ -80,6 +83,7 @@ class FolderCheck implements Findings {
     if (store === undefined) return this.#summary;
     const catalogue = new Catalogue(store, () => {});
     try {
+      if (this.repair) refuseNode(catalogue, this.folder.folder, copyAgain);
       this.events.at(this.folder.path('catalogue'));
       if (this.#isCatalogueSound(store) && this.#isNamed(catalogue))
         for (const [slot, generation] of catalogue.generations().entries())

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { test } from 'node:test';
+import { firstHead } from '../../src/log/stream-place.js';
+import { Catalogue } from '../../src/node/catalogue.js';
+import { checkFolder } from '../../src/operations/check/folder-check.js';
+import { OfflineFolder } from '../../src/operations/offline-folder.js';
+import { createServer } from '../../src/server/create-server.js';
+import { LmdbStore } from '../../src/storage/lmdb-store.js';
+import { temporaryFolder } from '../support/server.js';
+
+test('the folder of a node of a cluster is checked, and neither repaired nor restored to', async () => {
+  const dataDir = path.join(temporaryFolder(), 'data');
+  const server = await createServer({ dataDir, admins: { admin: 'secret' }, port: 0, logLevel: 'none' });
+  await server.close();
+  const events = { at: () => {}, found: () => {} };
+  await checkFolder(dataDir, true, events);
+  await (await OfflineFolder.open(dataDir)).close();
+  const catalogue = new Catalogue(new LmdbStore(path.join(dataDir, 'catalogue')), () => {});
+  await catalogue.steps.begin(firstHead('epoch'));
+  await catalogue.close();
+  await checkFolder(dataDir, false, events);
+  // The second time shows that the first has let go of the folder.
+  for (let times = 0; times < 2; times++) {
+    await assert.rejects(checkFolder(dataDir, true, events), /belongs to a node of a cluster.*Empty it/);
+    await assert.rejects(OfflineFolder.open(dataDir), /belongs to a node of a cluster.*--to URL/);
+  }
+});
