@@ -79,7 +79,7 @@ export class Cluster implements ClusterLink {
     this.#trimming = new Trimming(this.#replicas, this.#members, nats, options, runtime, logger, isOwner);
     const applied = (): number => this.#replicas.get('catalogue')?.seq ?? 0;
     this.#currency = new Currency(nats, `${options.name}-catalogue`, runtime, applied);
-    this.report = new StatusReport(this.#followed, this.#members, nats);
+    this.report = new StatusReport(this.#followed, this.#members, nats, runtime);
   }
 
   get nodeName(): string {

@@ -1,3 +1,4 @@
+import type { Runtime, Timer } from '../base/runtime.js';
 import type { StreamReplica } from '../log/stream-replica.js';
 import type { StreamMeasure } from '../node/cluster-link.js';
 import type { Members } from './members.js';
@@ -48,6 +49,7 @@ export class StatusReport {
     private readonly followed: ReadonlyMap<string | number, Followed>,
     private readonly members: Members,
     private readonly nats: NatsServers,
+    private readonly runtime: Runtime,
   ) {}
 
   /** As they were when `streams` was last called. */
@@ -62,30 +64,36 @@ export class StatusReport {
   }
 
   async streams(): Promise<StreamStatus[]> {
-    const streams = await Promise.all([...this.followed].map(([name, each]) => describe(String(name), each)));
+    const all = [...this.followed].map(([name, each]) => this.#describe(String(name), each));
+    const streams = await Promise.all(all);
     this.#measures = streams.map(({ stream, position, lag }) => ({ stream, position, lag: lag ?? NaN }));
     return streams;
   }
-}
 
-async function describe(name: string, { stream, replica }: Followed): Promise<StreamStatus> {
-  const { seq: position, storedSeq, lost, stuck } = replica;
-  const info = await within(stream.info());
-  return {
-    stream: name,
-    epoch: info?.epoch ?? null,
-    first: info?.first ?? null,
-    last: info?.last ?? null,
-    position,
-    stored: storedSeq ?? null,
-    // What was taken meanwhile is not behind.
-    lag: info === undefined ? null : Math.max(0, info.last - replica.seq),
-    problem: lost?.message ?? stuck ?? null,
-  };
-}
+  async #describe(name: string, { stream, replica }: Followed): Promise<StreamStatus> {
+    const { seq: position, storedSeq, lost, stuck } = replica;
+    const info = await this.#within(stream.info());
+    return {
+      stream: name,
+      epoch: info?.epoch ?? null,
+      first: info?.first ?? null,
+      last: info?.last ?? null,
+      position,
+      stored: storedSeq ?? null,
+      // What was taken meanwhile is not behind.
+      lag: info === undefined ? null : Math.max(0, info.last - replica.seq),
+      problem: lost?.message ?? stuck ?? null,
+    };
+  }
 
-/** Undefined where the answer is late. */
-async function within<T>(answer: Promise<T>): Promise<T | undefined> {
-  const late = new Promise<undefined>((resolve) => setTimeout(resolve, answerMs, undefined).unref());
-  return await Promise.race([answer.catch(() => undefined), late]);
+  /** Undefined where the answer is late. */
+  async #within<T>(answer: Promise<T>): Promise<T | undefined> {
+    let timer: Timer | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = this.runtime.setIdleTimer(() => resolve(undefined), answerMs);
+    });
+    const first = await Promise.race([answer.catch(() => undefined), late]);
+    timer?.cancel();
+    return first;
+  }
 }

@@ -124,10 +124,10 @@ export class Config {
     return old;
   }
 
-  /** Refuses what clients may not write; without a value, what they may not take back. */
+  /** Refuses what clients may not write or, without a value, take back. A whitelist that can't be read closes everything. */
   checkChange(section: string, key: string, value?: string): void {
     if (value !== undefined) checkName(section, key);
-    checkWritable(section, key, this.whitelist());
+    checkWritable(section, key, this.setValue('chttpd', 'config_whitelist') ?? '');
     if (value !== undefined) checkValue(section, key, value);
   }
 
@@ -252,11 +252,6 @@ export class Config {
       if (found !== undefined) return found;
     }
     return undefined;
-  }
-
-  /** As it was written: one that can't be read names nothing, and so closes everything. */
-  private whitelist(): string {
-    return this.setValue('chttpd', 'config_whitelist') ?? '';
   }
 
   private change(section: string, key: string, value: string | null, persist: boolean): void {
