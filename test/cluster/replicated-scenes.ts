@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test';
-import { SystemRuntime } from '../../src/base/runtime.js';
+import { SystemRuntime, type Runtime } from '../../src/base/runtime.js';
 import type { Logger } from '../../src/base/logger.js';
 import type { Appended } from '../../src/log/log.js';
 import { StreamReplica } from '../../src/log/stream-replica.js';
@@ -20,12 +20,13 @@ export function startReplica(
   target: StreamTarget,
   node = 'a',
   timeoutMs = 30_000,
+  runtime: Runtime = new SystemRuntime(),
 ): StreamReplica {
   const replica = new StreamReplica({
     stream,
     target,
     node,
-    runtime: new SystemRuntime(),
+    runtime,
     logger: quietLogger,
     timeoutMs: () => timeoutMs,
     cataloguePosition: () => 0,
@@ -42,12 +43,18 @@ export interface ReplicatedVolume {
 }
 
 /** A volume whose groups are changed by what comes from a stream. */
-export function openVolume(store: Store, stream: Stream, node = 'a', timeoutMs = 30_000): ReplicatedVolume {
+export function openVolume(
+  store: Store,
+  stream: Stream,
+  node = 'a',
+  timeoutMs = 30_000,
+  runtime: Runtime = new SystemRuntime(),
+): ReplicatedVolume {
   const route: CommandRoute = {};
-  const volume = new Volume(0, store, () => {}, false, new SystemRuntime(), route);
+  const volume = new Volume(0, store, () => {}, false, runtime, route);
   const volumes = { get: () => volume, all: () => [volume] };
   const target = new GroupsTarget(1, { home: () => ({ slot: 0 }) }, volumes, () => Promise.resolve());
-  const replica = startReplica(stream, target, node, timeoutMs);
+  const replica = startReplica(stream, target, node, timeoutMs, runtime);
   route.send = (_, bytes) => replica.send(bytes) as Promise<Appended<unknown>>;
   return {
     volume,
