@@ -25,8 +25,9 @@ const neverRerun = [
 
 const args = process.argv.slice(2);
 const kind = kinds.find((each) => args.includes(`--${each}`));
-/** A page that hangs answers nothing, not even that it hangs. Soak tests write for many minutes. */
-const fileTimeoutMs = (kind === 'browser' ? 4 : kind === 'soak' ? 60 : 10) * 60_000;
+/** A page that hangs answers nothing, not even that it hangs. Soak tests, and many rounds of faults, take long. */
+const isLengthy = kind === 'soak' || process.env.TUFFET_ROUNDS !== undefined;
+const fileTimeoutMs = (kind === 'browser' ? 4 : isLengthy ? 60 : 10) * 60_000;
 const filters = args.filter((arg) => !arg.startsWith('--'));
 
 // A file that is run again meets the same random numbers.

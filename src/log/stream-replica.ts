@@ -3,7 +3,7 @@ import { Unavailable } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { Runtime } from '../base/runtime.js';
 import { decodeBatch, type Batch } from './batch-codec.js';
-import { infoFrom } from './stream-end.js';
+import { checkFits, infoFrom } from './stream-end.js';
 import { StreamWriter, type Sent } from './stream-writer.js';
 import { firstHead, isNew, nextHead, type StreamHead } from './stream-place.js';
 import type { Outcome, StreamTarget } from './stream-target.js';
@@ -178,9 +178,7 @@ export class StreamReplica {
     const info = await infoFrom(stream, place?.head.seq ?? 0, runtime, this.#stopping.signal);
     if (place === undefined) await this.#begin(info.epoch, info.first);
     else {
-      if (place.head.epoch !== info.epoch) throw new StreamLost(stream.name, 'it was created anew');
-      if (info.last < place.head.seq) throw new StreamLost(stream.name, 'its last messages are lost');
-      if (info.first > place.head.seq + 1) throw new StreamTruncated(stream.name);
+      checkFits(stream.name, place.head, info);
       this.#head = place.head;
     }
     this.#note(this.#head);
@@ -200,7 +198,7 @@ export class StreamReplica {
   }
 
   async #begin(epoch: string, first: number): Promise<void> {
-    if (first > 1) throw new StreamTruncated(this.options.stream.name);
+    if (first > 1) throw new StreamTruncated(this.options.stream.name, 0, first);
     this.#head = firstHead(epoch);
     await this.options.target.begin(this.#head);
   }
@@ -208,7 +206,8 @@ export class StreamReplica {
   async #take({ seq, bytes }: StreamMessage): Promise<void> {
     const { stream, target, catalogueAt } = this.options;
     const head = this.#head;
-    if (seq > head.seq + 1) throw new StreamTruncated(stream.name);
+    // Whether they were removed is known when reading begins again.
+    if (seq > head.seq + 1) throw new Error(`messages between ${head.seq} and ${seq} were not delivered`);
     if (seq < head.seq + 1) throw new StreamLost(stream.name, `it has another message ${seq}`);
     const batch = decodeBatch(bytes);
     this.#check(batch);

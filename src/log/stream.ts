@@ -40,7 +40,10 @@ export class StreamLost extends Error {
 
 /** The next messages for a replica were removed from the stream: it has to copy the databases of another one. */
 export class StreamTruncated extends StreamLost {
-  constructor(stream: string) {
-    super(stream, 'messages that this node has not applied are removed from it');
+  constructor(stream: string, seq: number, first: number) {
+    super(
+      stream,
+      `messages that this node has not applied are removed from it: it has applied ${seq}, and ${first} is next`,
+    );
   }
 }

@@ -1,118 +1,134 @@
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
+import { after, describe, test, type TestContext } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { skipWithoutNats, TestNats } from './nats-servers.js';
-import { TestNode } from './test-node.js';
+import { Random, seed } from '../model/random.js';
+import type { Answer } from '../support/http-client.js';
+import { ClusterUnderTest } from './cluster-under-test.js';
+import { faults } from './faults.js';
+import { FeedFollower } from './feed-follower.js';
+import { findViolation } from './linearizable.js';
+import { skipWithoutNats } from './nats-servers.js';
+import { fresh, readDoc, Record, RecordingClient } from './recording-client.js';
 import { until } from './until.js';
 
-const fresh = { 'x-tuffet-reads': 'fresh' };
-const docs = ['x', 'y', 'z'];
+/** Rounds of faults; TUFFET_ROUNDS=100 takes about half an hour. The first ones have each kind once. */
+const rounds = Number(process.env['TUFFET_ROUNDS'] ?? 6);
+/** After so many rounds, and in the end, the files of all nodes are compared. */
+const compareAfter = 20;
+const docsOfRound = 3;
 
-/** Counts up documents on one node, and notes the revisions that were acknowledged. */
-class Writer {
-  readonly acknowledged = new Map<string, string[]>(docs.map((id) => [id, []]));
-  #stopped = false;
-  readonly ended: Promise<void>;
-
-  constructor(private readonly node: TestNode) {
-    this.ended = this.#run();
-  }
-
-  get count(): number {
-    return [...this.acknowledged.values()].reduce((sum, { length }) => sum + length, 0);
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    await this.ended;
-  }
-
-  async #run(): Promise<void> {
-    for (let n = 0; !this.#stopped; n++) {
-      const id = docs[n % docs.length]!;
-      const rev = await this.#increment(id).catch(() => undefined);
-      if (rev !== undefined) this.acknowledged.get(id)!.push(rev);
-      else await new Promise((resolve) => setTimeout(resolve, 30));
-    }
-  }
-
-  async #increment(id: string): Promise<string | undefined> {
-    const { client } = this.node;
-    const read = await client.get(`/db/${id}`, fresh);
-    if (read.status !== 200) return undefined;
-    const { _rev, n } = read.body;
-    const written = await client.put(`/db/${id}`, { _rev, n: n + 1 });
-    return written.status === 201 ? written.body.rev : undefined;
-  }
-}
-
-describe('faults under writes', skipWithoutNats, async () => {
-  const nats = await TestNats.start();
-  const settings = { write_timeout_ms: '5000' };
-  const nodes = await Promise.all(
-    ['a', 'b', 'c'].map((name) => TestNode.start({ nats: nats.url, name, settings })),
+describe(`faults under writes, seed ${seed}`, skipWithoutNats, async () => {
+  const random = new Random(seed);
+  // Streams are trimmed early, so that nodes have to copy others too.
+  const cluster = await ClusterUnderTest.start({ write_timeout_ms: '5000', trim_messages: '100' });
+  after(() => cluster.close());
+  const { nodes } = cluster;
+  const record = new Record();
+  /** Each round has documents of its own, which are checked when clients have gone on to the next ones. */
+  let generation = 0;
+  const docs = (): string[] => Array.from({ length: docsOfRound }, (_, at) => `doc-${generation}-${at}`);
+  // Each node has a client that uses it alone.
+  const clients = [...nodes.map((node) => [node]), nodes, nodes].map(
+    (used, at) => new RecordingClient(`c${at}`, used, docs, record, random),
   );
-  after(async () => {
-    await Promise.all(nodes.map((node) => node.close()));
-    await nats.close();
-  });
-  const [a, b, c] = nodes as [TestNode, TestNode, TestNode];
 
-  const faults: Record<string, () => Promise<void>> = {
-    'a node is killed': async () => {
-      await b.end('SIGKILL');
-      await b.run();
-    },
-    'a node is paused': async () => {
-      c.process.kill('SIGSTOP');
-      await new Promise((resolve) => setTimeout(resolve, 3_000));
-      c.process.kill('SIGCONT');
-    },
-    'the NATS server is killed': async () => {
-      await nats.kill();
-      await nats.run();
-    },
-    'the data folder of a node is lost': async () => {
-      await c.wipe();
-      await c.run();
-    },
-    'everything is killed at once': async () => {
-      await Promise.all([nats.kill(), ...nodes.map((node) => node.end('SIGKILL'))]);
-      await nats.run();
-      await Promise.all(nodes.map((node) => node.run()));
-    },
-  };
-
-  test('nothing acknowledged is lost, nothing is applied twice, and all nodes have the same bytes', async (t) => {
-    await a.client.put('/db');
-    for (const id of docs) assert.equal((await a.client.put(`/db/${id}`, { n: 0 })).status, 201);
-    const writers = nodes.map((node) => new Writer(node));
-    for (const [name, fault] of Object.entries(faults)) {
-      const before = writers.map(({ count }) => count);
-      await fault();
-      await until(() => writers.every(({ count }, at) => count > before[at]! + 3));
-      t.diagnostic(`${name}: ${writers.map(({ count }) => count).join(', ')} acknowledged writes`);
+  test('nothing acknowledged is lost, nothing is applied twice, histories are linearizable', async (t) => {
+    assert.equal((await nodes[0]!.client.put('/db')).status, 201);
+    await Promise.all(nodes.map(({ client }) => client.get('/db', fresh)));
+    const feed = new FeedFollower(nodes);
+    t.after(() => feed.stop());
+    for (const client of clients) client.start();
+    try {
+      for (let round = 0; round < rounds; round++) {
+        await playRound(round, t);
+        if ((round + 1) % compareAfter === 0 && round + 1 < rounds) {
+          await Promise.all(clients.map((client) => client.stop()));
+          await compareFiles();
+          await Promise.all(nodes.map((node) => node.run()));
+          for (const client of clients) client.start();
+        }
+      }
+    } catch (error) {
+      for (const node of nodes) t.diagnostic(`${node.name}:\n${node.log.slice(-4_000)}`);
+      throw error;
+    } finally {
+      await Promise.all(clients.map((client) => client.stop()));
     }
-    await Promise.all(writers.map((writer) => writer.stop()));
-    for (const id of docs) {
-      const answers = await Promise.all(
+    await checkAttachments();
+    await checkFeed(feed);
+    await compareFiles();
+    t.diagnostic(`${rounds} rounds: ${JSON.stringify(record.outcomes)}`);
+    t.diagnostic(
+      `${record.histories.size} histories, ${record.attachments.size} attachments, ${feed.rows} rows of the feed`,
+    );
+  });
+
+  async function playRound(round: number, t: TestContext): Promise<void> {
+    const names = Object.keys(faults);
+    const name = names[round] ?? random.pick(names);
+    const startedMs = Date.now();
+    await faults[name]!(cluster, random);
+    const before = clients.map(({ progress }) => progress);
+    await until(() => clients.every(({ progress }, at) => progress > before[at]! + 2));
+    t.diagnostic(`${round + 1}. ${name}: ${Date.now() - startedMs} ms, ${JSON.stringify(record.outcomes)}`);
+    const ids = docs();
+    generation++;
+    // What was begun with these documents is over when each client has gone on to others.
+    const later = clients.map(({ progress }) => progress);
+    await until(() => clients.every(({ progress }, at) => progress > later[at]! + 1));
+    for (const id of ids) await checkDocument(id);
+  }
+
+  async function checkDocument(id: string): Promise<void> {
+    for (const node of nodes) await until(async () => (await readDoc(node, id, record)) !== 'unknown');
+    const history = record.histories.get(id) ?? [];
+    const violation = findViolation(history);
+    assert.equal(violation, undefined, `${id}: ${JSON.stringify(violation)}\n${JSON.stringify(history)}`);
+    let answers: Answer[] = [];
+    // A write of unknown outcome may be applied in between.
+    await until(async () => {
+      answers = await Promise.all(
         nodes.map(({ client }) => client.get(`/db/${id}?revs=true&conflicts=true`, fresh)),
       );
-      const { _revisions, _conflicts, n } = answers[0]!.body;
-      const history = new Set(
-        (_revisions.ids as string[]).map((hash, at) => `${_revisions.start - at}-${hash}`),
-      );
-      assert.equal(_conflicts, undefined);
-      assert.equal(n, _revisions.start - 1);
-      for (const { acknowledged } of writers)
-        assert.deepEqual(
-          acknowledged.get(id)!.filter((rev) => !history.has(rev)),
-          [],
-        );
-      for (const { body } of answers) assert.deepEqual(body, answers[0]!.body);
-    }
+      return answers.every(({ status, text }) => status !== 503 && text === answers[0]!.text);
+    });
+    const { _revisions, _conflicts, n } = answers[0]!.body;
+    const acknowledged = record.acknowledged.get(id) ?? [];
+    if (_revisions === undefined) return assert.deepEqual(acknowledged, []);
+    const { start, ids } = _revisions as { start: number; ids: string[] };
+    const revs = new Set(ids.map((hash, at) => `${start - at}-${hash}`));
+    assert.deepEqual(
+      acknowledged.filter((rev) => !revs.has(rev)),
+      [],
+    );
+    assert.equal(new Set(acknowledged).size, acknowledged.length);
+    assert.equal(_conflicts, undefined);
+    assert.equal(n, start);
+  }
+
+  async function checkAttachments(): Promise<void> {
+    for (const [path, digest] of record.attachments)
+      for (const { client } of nodes) {
+        let answer: Answer;
+        await until(async () => (answer = await client.get(path, fresh)).status !== 503);
+        const { status, headers, text } = answer!;
+        assert.equal(status, 200, `${path}: ${text}`);
+        assert.equal(headers['content-md5'], digest);
+      }
+  }
+
+  async function checkFeed(feed: FeedFollower): Promise<void> {
+    const { body } = await nodes[0]!.client.get('/db/_all_docs', fresh);
+    const rows = body.rows as { id: string; value: { rev: string } }[];
+    assert.ok(rows.length >= record.attachments.size);
+    const missing = (): unknown[] => rows.filter(({ id, value }) => feed.latest.get(id) !== value.rev);
+    await until(() => missing().length === 0).catch(() => assert.deepEqual(missing(), []));
+  }
+
+  async function compareFiles(): Promise<void> {
+    for (const { client } of nodes) await until(async () => (await client.get('/db', fresh)).status === 200);
     await Promise.all(nodes.map((node) => node.end('SIGTERM')));
     const [first, ...others] = await Promise.all(nodes.map((node) => node.contents('db')));
-    for (const other of others) assert.ok(isDeepStrictEqual(other, first));
-  });
+    for (const other of others) assert.ok(isDeepStrictEqual(other, first), 'the files of nodes differ');
+  }
 });
