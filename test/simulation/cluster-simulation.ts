@@ -171,7 +171,9 @@ export class ClusterSimulation {
     for (const doc of [...this.#docs, ...this.#retired]) checkDoc(doc, text);
     for (const { position } of this.#nodes)
       assert.equal(position, commandsIn(this.#stream.messages), 'each command is applied once');
-    const positions = [...this.#docs, ...this.#retired].flatMap(({ told }) => told.map(({ position }) => position));
+    const positions = [...this.#docs, ...this.#retired].flatMap(({ told }) =>
+      told.map(({ position }) => position),
+    );
     assert.equal(new Set(positions).size, positions.length, 'no position is given twice');
     if (this.#random.oneIn(4)) await this.#loseEnd();
   }

@@ -90,7 +90,7 @@ export class SimulatedStream {
     const end = (): void => void (isEnded = true);
     this.#readers.add(end);
     try {
-      for (let seq = after + 1; !signal.aborted && !isEnded; ) {
+      for (let seq = after + 1; !signal.aborted && !isEnded;) {
         await node.sleep(1 + this.random.below(delayMs));
         if (this.isTroubled && this.random.oneIn(40)) return;
         // Several may come at once.
