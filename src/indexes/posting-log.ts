@@ -149,13 +149,14 @@ export class PostingLog {
     const next = starts.slice();
     const reader = new LogReader(this.#log);
     let isInOrder = true;
+    let isWhole = true;
     let lastNumber = 0;
     for (const [doc, end] of this.#docEnds.entries()) {
       const number = numberOf[doc]!;
       if (number !== 0) {
         if (number < lastNumber) isInOrder = false;
         lastNumber = number;
-      }
+      } else isWhole = false;
       while (reader.at < end) {
         const term = reader.number();
         const slot = next[term]!++;
@@ -164,7 +165,7 @@ export class PostingLog {
         reader.skipPosting();
       }
     }
-    return new SortedLog(this.#log, starts, places, docs, isInOrder);
+    return new SortedLog(this.#log, starts, places, docs, isInOrder, isWhole);
   }
 
   #numbers(term: number, frequency: number, length: number, boost: number): void {
@@ -227,6 +228,8 @@ export class SortedLog {
     private readonly places: Uint32Array,
     private readonly docs: Uint32Array,
     private readonly isInOrder: boolean,
+    /** Whether all documents count. */
+    private readonly isWhole: boolean,
   ) {
     this.#reader = new LogReader(log);
   }
@@ -237,6 +240,11 @@ export class SortedLog {
     for (let slot = this.starts[term]!; slot < this.starts[term + 1]!; slot++)
       if (this.docs[slot] !== 0) slots.push(slot);
     return this.isInOrder ? slots : slots.sort((a, b) => this.docs[a]! - this.docs[b]!);
+  }
+
+  /** The same as the first slot and the one behind the last, where all documents count and are in order. */
+  run(term: number): readonly [from: number, to: number] | undefined {
+    return this.isInOrder && this.isWhole ? [this.starts[term]!, this.starts[term + 1]!] : undefined;
   }
 
   doc(slot: number): number {

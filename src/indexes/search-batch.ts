@@ -21,7 +21,7 @@ import type { Emitted } from './doc-rows.js';
 import type { AppliedBatch, Batch } from './index-batch.js';
 import type { OpenIndex } from './open-index.js';
 import { PostingLog } from './posting-log.js';
-import { blockRow, blocksOf, changeBlocks } from './search-blocks.js';
+import { blockRow, blocksOf, changeBlocks, pushBlocks } from './search-blocks.js';
 import { SearchFields } from './search-fields.js';
 import { decodeNote, encodeNote } from './search-notes.js';
 import { DocNumbers } from './search-numbers.js';
@@ -168,6 +168,11 @@ export class SearchBatch implements Batch {
         continue;
       }
       const term = this.#log.known(key);
+      const run = term === undefined || removed.has(key) ? undefined : log.run(term);
+      if (run !== undefined && log.doc(run[0]) >= firstNew) {
+        pushBlocks(log, run, writer, key, changes.inserts);
+        continue;
+      }
       const slots = term === undefined ? [] : log.slots(term);
       const isOld = (slot: number): boolean => log.doc(slot) < firstNew;
       const old = slots.length > 0 && isOld(slots[0]!) ? slots.filter(isOld) : [];

@@ -36,6 +36,22 @@ export function* blocksOf(log: SortedLog, slots: readonly number[], writer: Bloc
   if (last !== undefined) yield last;
 }
 
+/** The same of neighbouring slots, as rows. Most postings of a build come this way, so it makes nothing else. */
+export function pushBlocks(
+  log: SortedLog,
+  [from, to]: readonly [number, number],
+  writer: BlockWriter,
+  key: Bytes,
+  rows: Row[],
+): void {
+  for (let slot = from; slot < to; slot++) {
+    const full = log.write(slot, writer);
+    if (full !== undefined) rows.push(blockRow(key, full));
+  }
+  const last = writer.finish();
+  if (last !== undefined) rows.push(blockRow(key, last));
+}
+
 /**
  * Takes documents out of the blocks of a term, and puts others in, which may be the same; both have had their numbers
  * before. Each block that has one of them, or where one belongs, is rewritten.

@@ -13,8 +13,8 @@ export function encodeNote(number: Bytes, terms: Uint32Array, keyOf: readonly By
   let end = 0;
   let bytes = scratch;
   let before = '';
-  for (const term of terms) {
-    const key = keyOf[term]!;
+  for (let i = 0; i < terms.length; i++) {
+    const key = keyOf[terms[i]!]!;
     if (end + key.length + 16 > bytes.length)
       bytes = scratch = Buffer.concat([bytes], (bytes.length + key.length) * 2);
     const most = Math.min(before.length, key.length);
@@ -22,7 +22,7 @@ export function encodeNote(number: Bytes, terms: Uint32Array, keyOf: readonly By
     while (shared < most && before.charCodeAt(shared) === key.charCodeAt(shared)) shared++;
     end = putVarint(bytes, end, shared);
     end = putVarint(bytes, end, key.length - shared);
-    for (let i = shared; i < key.length; i++) bytes[end++] = key.charCodeAt(i);
+    for (let at = shared; at < key.length; at++) bytes[end++] = key.charCodeAt(at);
     before = key;
   }
   return number + bytes.latin1Slice(0, end);

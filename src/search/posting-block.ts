@@ -18,6 +18,8 @@ const onceBit = 1;
 const boostBit = 2;
 export const headFactor = 4;
 const scratchBytes = 64 * 1024;
+/** Room for the two numbers that a block begins with. */
+const blockHeadBytes = 16;
 
 /** Boosts are kept as so many thousandths. */
 export const boostUnit = 1_000;
@@ -31,7 +33,7 @@ export interface Block {
 /** Makes blocks of postings that come in the order of their documents. */
 export class BlockWriter {
   #bytes: Buffer;
-  #end = 0;
+  #end = blockHeadBytes;
   #count = 0;
   #first = 0;
   #last = 0;
@@ -42,7 +44,7 @@ export class BlockWriter {
 
   /** Begins a posting; the frequency's positions have to follow. Gives the block before where it is full. */
   begin(doc: number, frequency: number, length: number, boost: number): Block | undefined {
-    const full = this.#count >= docsMax || this.#end >= bytesMax ? this.finish() : undefined;
+    const full = this.#count >= docsMax || this.#end >= blockHeadBytes + bytesMax ? this.finish() : undefined;
     if (this.#count === 0) this.#first = this.#last = doc;
     const flags = (frequency === 1 ? onceBit : 0) + (boost === boostUnit ? 0 : boostBit);
     this.number((doc - this.#last) * headFactor + flags);
@@ -56,7 +58,8 @@ export class BlockWriter {
 
   /** Adds a posting of another block. */
   take({ doc, flags, body }: RawPosting): Block | undefined {
-    const isFull = this.#count >= docsMax || (this.#count > 0 && this.#end + body.length > bytesMax);
+    const isFull =
+      this.#count >= docsMax || (this.#count > 0 && this.#end - blockHeadBytes + body.length > bytesMax);
     const full = isFull ? this.finish() : undefined;
     if (this.#count === 0) this.#first = this.#last = doc;
     this.number((doc - this.#last) * headFactor + flags);
@@ -81,10 +84,12 @@ export class BlockWriter {
   /** The last block; undefined where it has nothing. */
   finish(): Block | undefined {
     if (this.#count === 0) return undefined;
-    const value =
-      varint(this.#count) + varint(this.#last - this.#first) + this.#bytes.latin1Slice(0, this.#end);
-    const block = { first: this.#first, value };
-    this.#end = this.#count = 0;
+    const head = varint(this.#count) + varint(this.#last - this.#first);
+    const start = blockHeadBytes - head.length;
+    for (let i = 0; i < head.length; i++) this.#bytes[start + i] = head.charCodeAt(i);
+    const block = { first: this.#first, value: this.#bytes.latin1Slice(start, this.#end) };
+    this.#end = blockHeadBytes;
+    this.#count = 0;
     return block;
   }
 

@@ -5,7 +5,9 @@ import { toBytes } from '../../src/base/bytes.js';
 import { SystemRuntime } from '../../src/base/runtime.js';
 import { PostingLog } from '../../src/indexes/posting-log.js';
 import { SearchFields } from '../../src/indexes/search-fields.js';
+import { readBookmark, writeBookmark } from '../../src/fulltext/bookmark.js';
 import { makeAnalyzer, readAnalyzer } from '../../src/search/analysis/analyzer.js';
+import { segmenterTokens } from '../../src/search/analysis/tokenizers.js';
 import { keptBytes } from '../support/kept-bytes.js';
 
 test('thousands of fields take little memory, and what they take is counted', async () => {
@@ -65,4 +67,39 @@ test('stop words of fields that are not asked for are not looked at', async () =
     Array.from(analyzer.tokens('title', 'the whale'), ({ term }) => term),
     ['', 'whale'],
   );
+});
+
+test('long texts without spaces are segmented piece by piece, with the same words', (t) => {
+  let longest = 0;
+  const { segment } = Intl.Segmenter.prototype;
+  t.after(() => Object.assign(Intl.Segmenter.prototype, { segment }));
+  Object.assign(Intl.Segmenter.prototype, {
+    segment(this: Intl.Segmenter, text: string) {
+      longest = Math.max(longest, text.length);
+      return segment.call(this, text);
+    },
+  });
+  for (const [locale, sentence] of [
+    ['th', 'สวัสดีชาวโลก '],
+    ['zh', '我爱北京天安门。'],
+    ['ja', '東京都に住んでいます、'],
+  ] as const) {
+    const tokens = segmenterTokens(locale);
+    const termsOf = (text: string): string[] => Array.from(tokens(text), ({ term }) => term);
+    const text = sentence.repeat(1_000);
+    const expected = Array.from({ length: 1_000 }, () => termsOf(sentence)).flat();
+    assert.deepEqual(termsOf(text), expected);
+    for (const [i, { term, start, end, position }] of [...tokens(text)].entries()) {
+      assert.equal(text.slice(start, end), term);
+      assert.equal(position, i);
+    }
+    assert.equal([...tokens('😀'.repeat(5_000) + sentence)].length, termsOf(sentence).length);
+  }
+  assert.ok(longest <= 1_000, `${longest} characters at once`);
+});
+
+test('a bookmark that is longer than any is refused before it is read', () => {
+  const order = [...Array.from({ length: 100 }, () => 'é'.repeat(128)), 7];
+  assert.deepEqual(readBookmark(writeBookmark(order), 100), order);
+  assert.throws(() => readBookmark(writeBookmark(['a'.repeat(200_000), 1]), 1), /Invalid bookmark/);
 });

@@ -69,9 +69,31 @@ export function segmenterTokens(locale: string): Tokenizer {
   const segmenter = new Intl.Segmenter(locale, { granularity: 'word' });
   return function* (text) {
     let position = 0;
-    for (const { segment, index, isWordLike } of segmenter.segment(text)) {
-      if (isWordLike !== true || segment.length > tokenLengthMax) continue;
-      yield { term: segment, start: index, end: index + segment.length, position: position++ };
-    }
+    for (const { piece, at } of pieces(text))
+      for (const { segment, index, isWordLike } of segmenter.segment(piece)) {
+        if (isWordLike !== true || segment.length > tokenLengthMax) continue;
+        const start = at + index;
+        yield { term: segment, start, end: start + segment.length, position: position++ };
+      }
   };
 }
+
+/** The time of a segment grows with the text that it stands in, so long texts are cut. */
+const pieceLength = 1_000;
+const betweenWords = /[\s\p{P}]/u;
+
+/** A text in pieces, cut where no word is, unless there is no such place. */
+function* pieces(text: string): Generator<{ piece: string; at: number }> {
+  for (let at = 0, end; at < text.length; at = end) {
+    end = Math.min(at + pieceLength, text.length);
+    if (end < text.length) {
+      let cut = end;
+      while (cut > at + pieceLength / 2 && !betweenWords.test(text[cut - 1]!)) cut--;
+      if (cut > at + pieceLength / 2) end = cut;
+      else if (isHighSurrogate(text.charCodeAt(end - 1))) end--;
+    }
+    yield { piece: text.slice(at, end), at };
+  }
+}
+
+const isHighSurrogate = (code: number): boolean => (code & 0xfc00) === 0xd800;
