@@ -117,8 +117,6 @@ export class IndexPass {
       await this.#flush();
       await this.#committing;
     } catch (error) {
-      // The rest must not fail unheard, and nothing is under way when others go on.
-      for (const { mapped } of underWay) mapped.catch(() => {});
       // A commit that failed counts most: the state of the indexes is then ahead of their store.
       await this.#committing;
       throw error;
@@ -189,6 +187,8 @@ export class IndexPass {
       bytes += text.length;
     }
     const mapped = texts.length === 0 ? Promise.resolve(nothing) : this.mapper.map(texts);
+    // It may fail while others before it are waited for: an error that nobody listens to would end the thread.
+    mapped.catch(() => {});
     return { docs: docs.map(({ id, text }) => ({ id, isLive: text !== undefined })), bytes, reached, mapped };
   }
 

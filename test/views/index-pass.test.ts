@@ -49,14 +49,19 @@ function sourceOf(loads: number): DocSource {
   return source as DocSource;
 }
 
-function passOver(store: MemoryStore): { run: () => Promise<boolean> } {
+function passOver(
+  store: MemoryStore,
+  mapping = mapper,
+  loads = 3,
+  depth = 0,
+): { run: () => Promise<boolean> } {
   const runtime = new HurriedRuntime();
   const shards = new ShardMap(1);
   const index = new OpenIndex(store, 1, view, newIndexState(shards), [], runtime, new NodeCache(1_000_000));
   const states = [{ ...goneState(), epoch: 1, seq: 10 * docsMax }];
-  return new IndexPass([index], sourceOf(3), mapper, states, {
+  return new IndexPass([index], sourceOf(loads), mapping, states, {
     runtime,
-    depth: 0,
+    depth,
     onProgress: () => {},
     check: () => {},
     hasOthers: () => false,
@@ -76,4 +81,23 @@ test('a commit that fails is heard, although shards change at the same time', as
   // The last commit before the shards change.
   store.write = (given) => (++writes < 3 ? write(given) : { ...write([]), committed: Promise.reject(full) });
   await assert.rejects(passOver(store).run(), full);
+});
+
+test('functions that fail while earlier ones are waited for are heard when it is their turn', async (t) => {
+  const unheard: unknown[] = [];
+  const hear = (error: unknown): void => void unheard.push(error);
+  process.on('unhandledRejection', hear);
+  t.after(() => process.off('unhandledRejection', hear));
+  const tooSlow = new Error('the function took too long');
+  let maps = 0;
+  const slowFirst: Mapper = {
+    isElsewhere: false,
+    map: async (docs) => {
+      if (++maps > 1) throw tooSlow;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return await mapper.map(docs);
+    },
+  };
+  await assert.rejects(passOver(new MemoryStore(), slowFirst, 10, 2).run(), tooSlow);
+  assert.deepEqual(unheard, []);
 });
