@@ -93,8 +93,16 @@ function canonicalBody(body: string, text: CanonicalText): unknown {
   } catch {
     const lines = body.trim().split('\n');
     return lines.length > 1
-      ? lines.map((line) => canonicalLine(line, text))
+      ? lines.filter((line) => !text.isOfOthers(parsedLine(line), '')).map((line) => canonicalLine(line, text))
       : canonicalLine(body.trim(), text);
+  }
+}
+
+function parsedLine(line: string): unknown {
+  try {
+    return JSON.parse(line.replace(/,?\r?$/, ''));
+  } catch {
+    return undefined;
   }
 }
 
@@ -121,7 +129,7 @@ function canonicalValue(value: unknown, name: string, text: CanonicalText): unkn
   }
   if (Array.isArray(value)) {
     const list = value
-      .filter((each) => !isPurgeCheckpoint(each))
+      .filter((each) => !isPurgeCheckpoint(each) && !text.isOfOthers(each, name))
       .map((each) => canonicalValue(each, name, text));
     return unorderedLists.has(name) ? list.map((each) => JSON.stringify(each)).sort() : list;
   }
@@ -162,6 +170,16 @@ class CanonicalText {
       .replaceAll(/\b[\w-]+@127\.0\.0\.1\b/g, '<node>')
       .replaceAll(/shards\/[0-9a-f]{8}-[0-9a-f]{8}\/[^".]+\.\d+/g, '<shard>')
       .replaceAll(/127\.0\.0\.1:\d+|localhost:\d+/g, '<host>');
+  }
+
+  /** Whether it tells of another database: which ones there are, and what was done to them, is each server's own. */
+  isOfOthers(value: unknown, list: string): boolean {
+    if (typeof value === 'string') return list === '' && !value.startsWith('_') && value !== this.db;
+    if (typeof value !== 'object' || value === null) return false;
+    const { db_name: event, type, key, info, database, pid } = value as Record<string, unknown>;
+    if (event !== undefined && type !== undefined) return event !== this.db;
+    if (info !== undefined) return key !== this.db;
+    return pid !== undefined && !String(database).includes(this.db);
   }
 
   #number(own: string): number {

@@ -13,7 +13,7 @@ export function differencesPage(): string {
     .join('');
 }
 
-function headOf({ member, with: parameter, couchdb, tuffet, reason }: IntendedDifference): string {
-  const condition = parameter === undefined ? '' : ` with \`${parameter}\``;
+function headOf({ member, with: parameter, compound, couchdb, tuffet, reason }: IntendedDifference): string {
+  const condition = parameter === undefined ? '' : `${compound ? ' with a list or an object as ' : ' with '}\`${parameter}\``;
   return `**\`${member}\`${condition}**: CouchDB ${couchdb}, Tuffet ${tuffet}. ${reason}`;
 }

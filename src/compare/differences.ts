@@ -1,5 +1,6 @@
 import { failures } from './failures.js';
 import type { IntendedDifference } from './intended-difference.js';
+import { partitionDifferences } from './partition-differences.js';
 import { unusualInput } from './unusual-input.js';
 
 const otherMethods = ['COPY', 'OPTIONS', 'PATCH'];
@@ -17,6 +18,7 @@ export const intendedDifferences: readonly IntendedDifference[] = [
   ...each(
     [
       'GET /{db}/_all_docs',
+      'HEAD /{db}/_all_docs',
       'POST /{db}/_all_docs',
       'GET /{db}/_design/{ddoc}/_list/{func}/{other-ddoc}/{view}',
       'GET /{db}/_design/{ddoc}/_list/{func}/{view}',
@@ -152,7 +154,7 @@ export const intendedDifferences: readonly IntendedDifference[] = [
   ),
   ...each(
     ['_list/{func}/{view}', '_list/{func}/{other-ddoc}/{view}'].flatMap((path) =>
-      ['GET', 'POST'].map((method) => `${method} /{db}/_design/{ddoc}/${path}`),
+      ['GET', 'POST', 'OPTIONS'].map((method) => `${method} /{db}/_design/{ddoc}/${path}`),
     ),
     {
       member: 'body[].code',
@@ -180,6 +182,7 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     },
   ),
   ...unusualInput,
+  ...partitionDifferences,
   ...['total_keys_examined', 'total_docs_examined'].map((name) => ({
     endpoint: 'POST /{db}/_find',
     member: `body.execution_stats.${name}`,

@@ -11,6 +11,8 @@ export interface IntendedDifference {
   member: string;
   /** The parameter or member of the body (`selector.$text`) that it takes; always, where there is none. */
   with?: string;
+  /** Only where that is a list or an object. */
+  compound?: boolean;
   /** A status that is not always the same is told in words. */
   couchdb: string | number;
   tuffet: string | number;

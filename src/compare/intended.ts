@@ -8,7 +8,7 @@ export function isIntended(request: CompareRequest, found: Difference): boolean 
   return intendedDifferences.some(
     (each) =>
       each.endpoint === request.endpoint &&
-      (each.with === undefined || uses(request, each.with)) &&
+      (each.with === undefined || uses(request, each.with, each.compound)) &&
       covers(each, found),
   );
 }
@@ -26,13 +26,14 @@ function covers({ member, couchdb, tuffet }: IntendedDifference, found: Differen
   );
 }
 
-function uses({ path, parameter, body }: CompareRequest, name: string): boolean {
-  if (parameter === name || new RegExp(`[?&]${name}(?:[=&]|$)`).test(path)) return true;
-  return hasMember(body, name.split('.'));
+function uses({ path, parameter, body }: CompareRequest, name: string, compound = false): boolean {
+  const value = memberOf(body, name.split('.'));
+  if (compound) return typeof value === 'object' && value !== null;
+  return parameter === name || new RegExp(`[?&]${name}(?:[=&]|$)`).test(path) || value !== undefined;
 }
 
-function hasMember(value: unknown, [name, ...below]: readonly string[]): boolean {
-  if (name === undefined) return true;
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return false;
-  return hasMember((value as Record<string, unknown>)[name], below);
+function memberOf(value: unknown, [name, ...below]: readonly string[]): unknown {
+  if (name === undefined) return value;
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  return memberOf((value as Record<string, unknown>)[name], below);
 }

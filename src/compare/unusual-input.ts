@@ -7,6 +7,18 @@ const partitionQueries = [...listings, view];
 const unknownRevision =
   'A revision that the document does not have is a conflict; CouchDB takes it for the parent of a new document if the database holds ids behind it.';
 
+const explainedIndex = [
+  'body.index_candidates[].analysis.reasons[].name',
+  'body.index.ddoc',
+  'body.index.def.fields',
+  'body.index.name',
+  'body.index.partitioned',
+  'body.index.type',
+];
+
+const crossed = (some: readonly string[], others: readonly string[]): [string, string][] =>
+  some.flatMap((one) => others.map((other): [string, string] => [one, other]));
+
 /** Intended differences in how input is read that no client sends on purpose. */
 export const unusualInput: readonly IntendedDifference[] = [
   ...['startkey_docid', 'start_key_doc_id', 'endkey_docid', 'end_key_doc_id'].flatMap((name) =>
@@ -15,6 +27,7 @@ export const unusualInput: readonly IntendedDifference[] = [
         endpoint,
         member,
         with: name,
+        compound: true,
         couchdb: 'lists and objects are ordered like the terms of its language',
         tuffet: 'lists and objects are the empty text',
         reason: 'Ids are texts.',
@@ -25,6 +38,7 @@ export const unusualInput: readonly IntendedDifference[] = [
     endpoint,
     member: 'body.error',
     with: 'partition',
+    compound: true,
     couchdb: 'query_parse_error',
     tuffet: 'illegal_partition',
     reason: 'That a list or an object is no name of a partition is told first.',
@@ -34,6 +48,7 @@ export const unusualInput: readonly IntendedDifference[] = [
       endpoint,
       member: 'status',
       with: 'partition',
+      compound: true,
       couchdb,
       tuffet: 400,
       reason: 'A list or an object is no name of a partition.',
@@ -65,14 +80,65 @@ export const unusualInput: readonly IntendedDifference[] = [
     tuffet: 'invalid_operator',
     reason: '`$text` needs text.',
   })),
-  ...['selector.$or', 'selector.n.$or'].map((name) => ({
+  ...crossed(['selector.$or', 'selector.n.$or'], explainedIndex).map(([name, member]) => ({
     endpoint: 'POST /{db}/_explain',
-    member: 'body.index_candidates[].analysis.reasons[].name',
+    member,
     with: name,
     couchdb: 'an `$or` without alternatives makes every index usable',
     tuffet: 'it does not',
     reason: 'Below `$and` it matches every document, and the index would leave some out.',
   })),
+  ...['body.index_candidates[].analysis.reasons[].name', 'body.selector_hints[].unindexable_fields'].map(
+    (member) => ({
+      endpoint: 'POST /{db}/_explain',
+      member,
+      with: 'selector.$text',
+      couchdb: 'takes `$text` for a field',
+      tuffet: 'says that `$text` needs a text index',
+      reason: 'That is what the reader has to do something about.',
+    }),
+  ),
+  ...['id', 'value', 'error'].map((name) => ({
+    endpoint: 'GET /{db}/_all_docs',
+    member: `body.rows[].${name}`,
+    with: 'keys',
+    couchdb: 'a list of one text stands for the text',
+    tuffet: 'not_found',
+    reason: 'Ids are texts.',
+  })),
+  {
+    endpoint: 'POST /{db}/_local_docs/queries',
+    member: 'body.results[].rows',
+    with: 'descending',
+    couchdb: 'has local documents of its own, one for each index',
+    tuffet: 'has those that clients wrote',
+    reason: 'How far purges have reached an index is noted in the index.',
+  },
+  {
+    endpoint: 'POST /{db}/_find',
+    member: 'body.error',
+    with: 'partition',
+    couchdb: 'no_usable_index',
+    tuffet: 'bad_request',
+    reason: 'That a database has no partitions is told first.',
+  },
+  ...['source', 'target'].map((name) => ({
+    endpoint: 'POST /_replicate',
+    member: 'body.error',
+    with: name,
+    compound: true,
+    couchdb: 'unknown_error',
+    tuffet: 'bad_rep_doc',
+    reason: 'What is wrong is known.',
+  })),
+  {
+    endpoint: 'POST /_replicate',
+    member: 'status',
+    with: 'doc_ids',
+    couchdb: 404,
+    tuffet: 400,
+    reason: 'Ids are texts.',
+  },
   {
     endpoint: 'DELETE /{db}',
     member: 'status',

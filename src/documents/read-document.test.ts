@@ -32,4 +32,6 @@ test('a history that is longer than its generation is refused, an empty one is n
   ])
     assert.throws(() => revisionsOf(JSON.stringify({ start, ids })), RequestError);
   assert.equal(revisionsOf('{"start":1,"ids":[]}'), undefined);
+  const named = Buffer.from('{"_id":"a","_rev":"1-a","_revisions":{"start":1,"ids":[]}}');
+  assert.equal(readDocument(scanDocument(named), limits).rev, undefined);
 });

@@ -88,6 +88,8 @@ function readSpecial(
     input.revisions =
       plainRevisions(bytes.latin1Slice(valueStart, valueEnd)) ??
       readRevisions(parseValue(bytes, valueStart, valueEnd));
+    // It counts in place of a revision that was named before, also where it says that there is none.
+    if (input.revisions === undefined) input.rev = undefined;
     return;
   }
   const plain = plainString(bytes, valueStart, valueEnd);

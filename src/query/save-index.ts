@@ -70,12 +70,12 @@ function withIndex(
   const given = typeof options['partitioned'] === 'boolean' ? options['partitioned'] : undefined;
   const isNew = doc['views'] === undefined && doc['indexes'] === undefined;
   const current = isNew ? given : (given ?? true);
-  if (partitioned !== undefined && current !== undefined && partitioned !== current)
+  if (current !== undefined && (partitioned ?? true) !== current)
     throw new RequestError(
       'invalid_partitioned_option',
       `Requested partitioned option does not match existing value on design document ${ddoc}`,
     );
-  return { ...next, options: { ...options, partitioned: current ?? partitioned ?? true } };
+  return partitioned === undefined ? next : { ...next, options: { ...options, partitioned } };
 }
 
 /** Where design documents have their indexes. */

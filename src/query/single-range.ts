@@ -25,7 +25,7 @@ export function singleRange(selector: SelectorNode, index: QueryIndex): SingleRa
   if (index.type !== 'special') return { start: starts, end: [...ends, lastKey] };
   // An id that only has an upper bound begins at the empty text.
   const first = columns.length === 0 ? null : '';
-  return { start: starts[0] ?? first, end: ends.length === 0 ? lastKey : ends[0] };
+  return { start: starts.length === 0 ? first : starts[0], end: ends.length === 0 ? lastKey : ends[0] };
 }
 
 /** Whether there is no such range: CouchDB does not even give a bookmark then. */

@@ -121,7 +121,8 @@ describe('a specification', () => {
       refused({ ...ends, worker_processes: value }, 'bad_request', /`worker_processes` must be an integer/);
     refused({ ...ends, doc_ids: 'a' }, 'bad_request', /^parameter `doc_ids` must be an array$/);
     refused({ ...ends, doc_ids: [5] }, 'bad_request', /`doc_ids`/);
-    refused({ ...ends, selector: [] }, 'bad_request', /^parameter `selector` must be a JSON object$/);
+    for (const selector of [[], null])
+      refused({ ...ends, selector }, 'bad_request', /^parameter `selector` must be a JSON object$/);
     refused({ ...ends, selector: { a: { $nope: 1 } } }, 'invalid_operator', /\$nope/);
     refused({ ...ends, filter: 5 }, 'bad_request', /`filter` must be a string/);
     refused({ ...ends, filter: 'bad' }, 'error', /ddocname\/filtername/);

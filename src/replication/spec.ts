@@ -117,7 +117,7 @@ function readSelection(body: Body): Selection {
   const given = ['doc_ids', 'filter', 'selector'].filter((name) => isGiven(body[name]));
   const { doc_ids: ids, filter, selector, query_params: params } = body;
   if (isGiven(ids) && !Array.isArray(ids)) throw badRequest('parameter `doc_ids` must be an array');
-  if (isGiven(selector) && !isObject(selector))
+  if (selector !== undefined && !isObject(selector))
     throw badRequest('parameter `selector` must be a JSON object');
   if (given.length > 1) throw badRequest(mutuallyExclusive);
   if (isGiven(params) && !isObject(params)) throw badRequest('parameter `query_params` must be an object');

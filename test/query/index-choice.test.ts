@@ -52,6 +52,8 @@ const rangesExplained: [object, unknown, unknown, unknown?][] = [
   [{ company: { $beginsWith: 'c' } }, ['c'], ['c\uffff', '<MAX>']],
   [{ _id: { $in: ['a', 'b'] } }, null, '<MAX>', 2],
   [{ _id: { $gt: 'a' } }, 'a', '<MAX>'],
+  [{ _id: { $gt: null } }, null, '<MAX>'],
+  [{ _id: null }, null, null],
 ];
 
 test('mrargs of _explain has the one range that CouchDB would read, `ranges` what is read instead', async () => {

@@ -31,6 +31,42 @@ describe('Partitioned databases', () => {
     assert.equal(answer.body.doc_count, 2);
   });
 
+  test('of parameters given twice the first counts, and ids beside the bounds mean nothing', async () => {
+    const ids = async (parameters: string): Promise<string[]> =>
+      idsOf(await client.get(`${db}/_partition/eu/_all_docs?${parameters}`), 'rows', 'id');
+    assert.deepEqual(await ids('limit=1&limit=2'), ['eu:a']);
+    assert.deepEqual(await ids('startkey_docid=eu:b'), ['eu:a', 'eu:b']);
+    assert.deepEqual(await ids('endkey_docid=eu:a'), ['eu:a', 'eu:b']);
+    const view = await client.get(`${db}/_partition/eu/_design/d/_view/n?skip=1&skip=0`);
+    assert.deepEqual(idsOf(view, 'rows', 'id'), ['eu:b']);
+  });
+
+  test('limits that are too large and partitions that contradict the path are refused', async () => {
+    const path = `${db}/_partition/eu/_all_docs`;
+    assertRefused(await client.get(`${path}?limit=268435457`), 400, 'query_parse_error');
+    assertRefused(await client.get(`${path}?partition=`), 400, 'bad_request');
+    assertRefused(await client.post(path, { partition: '' }), 400, 'illegal_partition');
+    assertOk(await client.post(path, { partition: 'us' }), 200);
+  });
+
+  test('COPY and forms look at their headers before the id', async () => {
+    for (const method of ['COPY', 'POST'])
+      assertRefused(await client.send(method, `${db}/x`), 400, 'bad_request');
+    const headers = { destination: 'eu:y' };
+    assertRefused(await client.send('COPY', `${db}/x`, { headers }), 400, 'illegal_docid');
+  });
+
+  test('an index says whether it has partitions where the request did', async () => {
+    const made = async (ddoc: string, more: object = {}) =>
+      await client.post(`${db}/_index`, { index: { fields: ['n'] }, ddoc, name: ddoc, ...more });
+    assertOk(await made('silent'), 200);
+    assert.equal((await client.get(`${db}/_design/silent`)).body.options, undefined);
+    assertOk(await made('global', { partitioned: false }), 200);
+    assert.deepEqual((await client.get(`${db}/_design/global`)).body.options, { partitioned: false });
+    assertRefused(await made('global', { name: 'other' }), 400, 'invalid_partitioned_option');
+    for (const ddoc of ['silent', 'global']) await client.delete(`${db}/_index/${ddoc}/json/${ddoc}`);
+  });
+
   test('_all_docs has the documents of the partition alone', async () => {
     assert.deepEqual(idsOf(await client.get(`${db}/_partition/eu/_all_docs`), 'rows', 'id'), [
       'eu:a',

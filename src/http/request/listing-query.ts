@@ -2,6 +2,7 @@ import { toBytes, type Bytes } from '../../base/bytes.js';
 import type { ListQuery } from '../../documents/list-docs.js';
 import {
   boolean,
+  checkViewLimit,
   choice,
   groupLevelOf,
   json,
@@ -91,10 +92,13 @@ export function listingRequest(parameters: Iterable<[string, Parameter]>): Listi
     if (Object.hasOwn(setters, name)) setters[name]!(request, bounds, parameter);
   }
   checkKeys(request.keys, bounds);
+  if (request.partition !== undefined) checkViewLimit(request.limit);
   if (groupLevelOf(bounds.group, bounds.groupLevel) > 0)
     throw parseError('Invalid use of grouping on a map view.');
-  request.start = 'start' in bounds ? bound(bounds.start) : idBound(bounds.startDocid);
-  request.end = 'end' in bounds ? bound(bounds.end) : idBound(bounds.endDocid);
+  // In a partition there are always bounds, and ids beside them mean nothing.
+  const { startDocid, endDocid } = request.partition === undefined ? bounds : {};
+  request.start = 'start' in bounds ? bound(bounds.start) : idBound(startDocid);
+  request.end = 'end' in bounds ? bound(bounds.end) : idBound(endDocid);
   // A key that is no text is the id of nothing, and no bound makes an exception for it.
   if (bounds.isKey && request.start === null && request.end === null) request.limit = 0;
   return request;

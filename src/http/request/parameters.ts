@@ -82,10 +82,13 @@ export function choice(parameter: Parameter, name: string, choices: readonly str
   if (!choices.includes(value)) throw parseError(`Invalid value for \`${name}\`.`);
 }
 
-/** Of the query string, and the partition that the path names. */
+/** Of the query string, and the partition that the path names: below one, the first value of a parameter counts. */
 export function* queryParameters(exchange: Exchange, database: Database): Generator<[string, Parameter]> {
-  for (const [name, text] of exchange.query.entries()) yield [name, { text }];
   const partition = pathPartition(exchange, database);
+  for (const [name, last] of exchange.query.entries()) {
+    const text = partition === undefined ? last : exchange.query.first(name)!;
+    yield [name, { text }];
+  }
   if (partition !== undefined) yield ['partition', { text: fromBytes(partition) }];
 }
 

@@ -13,7 +13,7 @@ export function pathPartition({ parts, query }: Exchange, database: Database): B
   const partition = parts[2] ?? '';
   if (!isText(partition)) throw badRequest('Partition must be valid UTF-8');
   checkPartition(partition);
-  if ((query.get('partition') ?? fromBytes(partition)) !== fromBytes(partition))
+  if ((query.first('partition') ?? fromBytes(partition)) !== fromBytes(partition))
     throw badRequest('Conflicting value for `partition` in query string');
   return partition;
 }

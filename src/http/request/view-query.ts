@@ -25,6 +25,9 @@ interface Draft {
   reduce?: boolean;
   group?: boolean;
   groupLevel?: number;
+  /** Whether it is for a list function, and a list of one key is a list all the same. */
+  listed?: boolean;
+  hasKeys?: boolean;
   /** Whether anything was said of conflicts. */
   conflicts?: boolean;
 }
@@ -50,6 +53,7 @@ const setters: Readonly<Record<string, Setter>> = {
     checkKeyCount(keys);
     // A list of one key is that key.
     if (keys.length === 1) only(draft, keys[0]);
+    draft.hasKeys = true;
     draft.request.keys = keys.length === 1 ? undefined : keys;
   },
   startkey: start,
@@ -104,9 +108,13 @@ export function queriedView(
 }
 
 /** Puts the parameters together, later ones over earlier ones, and holds them against what the view can do. */
-export function viewRequest(parameters: Iterable<[string, Parameter]>, view: ViewDefinition): ViewRequest {
+export function viewRequest(
+  parameters: Iterable<[string, Parameter]>,
+  view: ViewDefinition,
+  { listed = false } = {},
+): ViewRequest {
   const request = emptyRequest();
-  const draft: Draft = { request };
+  const draft: Draft = { request, listed };
   readParameters(draft, parameters);
   setShape(draft, view);
   checkKeys(draft);
@@ -157,7 +165,8 @@ function setShape(draft: Draft, { reduce }: ViewDefinition): void {
   }
   request.shape = level > 0 ? 'groups' : 'one';
   request.groupLevel = level;
-  if (request.keys !== undefined && level !== Infinity)
+  const hasList = draft.listed ? draft.hasKeys : request.keys !== undefined;
+  if (hasList && level !== Infinity)
     throw parseError('Multi-key fetches for reduce views must use `group=true`');
   if (request.includeDocs) throw parseError('`include_docs` is invalid for reduce');
   if (draft.conflicts !== undefined) throw parseError('`conflicts` is invalid for reduce views.');

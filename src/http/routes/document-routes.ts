@@ -261,6 +261,7 @@ async function copyDocument(exchange: Exchange, database: Database, id: Bytes): 
   const destination = exchange.header('destination');
   if (destination === undefined) throw badRequest('Destination header is mandatory for COPY.');
   const target = parseDestination(destination);
+  database.checkPlace(id);
   const revText = exchange.query.first('rev');
   const rev = revText === undefined ? ifMatchRev(exchange) : parseRev(revText);
   const source = isLocalId(id)

@@ -67,7 +67,7 @@ async function rowsToList(
   if (parts.length === 6 && parts[5] === '_all_docs')
     return await allDocsForList(exchange, database, parameters);
   const named = namedView(exchange, database, parameters);
-  const request = limitRows(services.config, viewRequest(parameters, named.view));
+  const request = limitRows(services.config, viewRequest(parameters, named.view, { listed: true }));
   const source = await viewSource(services.registry, named, request, user);
   return { etag: viewTag(named, request, source), rows: listRows(services.registry, source, request) };
 }

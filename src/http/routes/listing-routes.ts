@@ -11,6 +11,7 @@ import {
   bodyParameters,
   list as listOf,
   parseError,
+  partitionName,
   queryParameters,
   sharedParameters,
   type Parameter,
@@ -48,6 +49,7 @@ export function list(kind: ListingKind): DatabaseHandler {
 export function listByBody(kind: ListingKind): DatabaseHandler {
   return async (exchange, database) => {
     const body = await exchange.jsonObject();
+    if ('partition' in body) partitionName({ value: body['partition'] });
     const parameters = new Map<string, Parameter>(bodyParameters(body));
     for (const asked of queryParameters(exchange, database)) parameters.set(...singleKey(asked));
     await answer(exchange, database, kind, listingRequest(parameters));

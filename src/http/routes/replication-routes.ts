@@ -2,6 +2,7 @@ import { fromBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, notFound, RequestError } from '../../base/errors.js';
 import { docStates } from '../../replication/scheduler-docs.js';
 import type { Exchange } from '../exchange.js';
+import { hasBody } from '../request/request-facts.js';
 import type { ServerRoute } from './route.js';
 
 /** Replications: begun and ended by requests, and what there is to be seen of them all. */
@@ -17,6 +18,7 @@ export const replicationRoutes: readonly ServerRoute[] = [
 /** POST /_replicate */
 async function replicate(exchange: Exchange): Promise<void> {
   const { user, services } = exchange;
+  if (!hasBody(exchange.request)) throw badRequest('The request has no body.');
   const done = await services.replicator.replicate(await exchange.jsonObject(), user);
   if (done.kind === 'completed') exchange.json(200, done.answer);
   else exchange.json(done.kind === 'accepted' ? 202 : 200, { ok: true, _local_id: done.id });

@@ -118,7 +118,9 @@ export function route(exchange: Exchange): void | Promise<void> {
   }
   // What is below an underscore and is no system database does not exist, and only server admins are told so.
   const isReserved = parts[0]?.charCodeAt(0) === underscore;
-  if (isReserved && !isSystemName(exchange.services.config, fromBytes(parts[0]!)))
+  // One that earlier versions of the interface had is not there for anybody.
+  const isFormer = parts.length === 1 && parts[0] === '_stats';
+  if (isReserved && !isFormer && !isSystemName(exchange.services.config, fromBytes(parts[0]!)))
     checkServerAccess('server_admin', exchange);
   if (parts.length === 1) return callDatabase(exchange);
   const database = exchange.services.registry.database(fromBytes(parts[0]!));
@@ -132,7 +134,8 @@ function routeBelow(exchange: Exchange, database: Database): void | Promise<void
     const route = parts.length === 2 ? documentRoute : attachmentRoute;
     if (handlerOf<unknown>(route, exchange) !== undefined) {
       checkDatabaseAccess('member', exchange, database);
-      database.checkPlace(second);
+      // These look at headers first.
+      if (exchange.method !== 'COPY' && exchange.method !== 'POST') database.checkPlace(second);
     }
     if (parts.length === 2) return callDocument(documentRoute, exchange, database, second);
     return callAttachment(attachmentRoute, exchange, database, second, 2);
