@@ -93,7 +93,9 @@ function canonicalBody(body: string, text: CanonicalText): unknown {
   } catch {
     const lines = body.trim().split('\n');
     return lines.length > 1
-      ? lines.filter((line) => !text.isOfOthers(parsedLine(line), '')).map((line) => canonicalLine(line, text))
+      ? lines
+          .filter((line) => !text.isOfOthers(parsedLine(line), ''))
+          .map((line) => canonicalLine(line, text))
       : canonicalLine(body.trim(), text);
   }
 }

@@ -14,6 +14,7 @@ export function differencesPage(): string {
 }
 
 function headOf({ member, with: parameter, compound, couchdb, tuffet, reason }: IntendedDifference): string {
-  const condition = parameter === undefined ? '' : `${compound ? ' with a list or an object as ' : ' with '}\`${parameter}\``;
+  const condition =
+    parameter === undefined ? '' : `${compound ? ' with a list or an object as ' : ' with '}\`${parameter}\``;
   return `**\`${member}\`${condition}**: CouchDB ${couchdb}, Tuffet ${tuffet}. ${reason}`;
 }
