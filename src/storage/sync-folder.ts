@@ -21,7 +21,12 @@ export function syncNewFolder(folder: string): void {
   }
 }
 
-function namesOf(folder: string, files: string[]): string[] {
+/**
+ * LMDB's lock file is left out: it need not last, and closing it here would drop the locks that this process has on it.
+ * Another process that opens the store would then take itself for the first, and clear the table of readers.
+ */
+function namesOf(folder: string, names: string[]): string[] {
   const parent = path.dirname(folder);
+  const files = names.filter((name) => name !== 'lock.mdb');
   return [...files.map((file) => path.join(folder, file)), folder, parent, path.dirname(parent)];
 }
