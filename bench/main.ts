@@ -6,7 +6,9 @@ import { bulkBodies, makeDocuments } from './documents.js';
 import { downloadAttachment, uploadAttachment } from './figures/attachments.js';
 import { getWhileBuilding, putWhileBuilding } from './figures/building.js';
 import { bulkInsert } from './figures/bulk-insert.js';
+import { clusterFigures } from './figures/cluster.js';
 import { changes, continuousChanges } from './figures/changes.js';
+import type { Figure } from './figures/figure.js';
 import { listAll } from './figures/list-all.js';
 import { putDocument } from './figures/put-document.js';
 import { findBuild, findIndexed, findOr, findScan } from './figures/queries.js';
@@ -25,7 +27,7 @@ import { report } from './report.js';
  * Measures the server against floors taken in the same run: the rate alone says as much about the machine as about
  * the server, their ratio says how much of what is possible the server reaches.
  */
-const figures = [
+const figures: Figure[] = [
   getDocument,
   listPage,
   listAll,
@@ -53,15 +55,19 @@ const figures = [
   replicateByHttp,
 ];
 const database = 'bench';
+/** Stands for all figures of a cluster. They need NATS servers, so they are measured only when they are named. */
+const clusterName = 'cluster';
 
 async function main(): Promise<void> {
   const options = parseOptions(
     process.argv.slice(2),
-    figures.map(({ name }) => name),
+    [...figures, ...clusterFigures, { name: clusterName }].map(({ name }) => name),
   );
   if (options === undefined) {
-    const names = figures.map(({ name, title }) => `  ${name.padEnd(16)} ${title}\n`);
-    process.stdout.write(`${usage}\nFigures:\n${names.join('')}`);
+    const names = [...figures, ...clusterFigures].map(({ name, title }) => `  ${name.padEnd(16)} ${title}\n`);
+    process.stdout.write(
+      `${usage}\nFigures:\n${names.join('')}  ${clusterName.padEnd(16)} all of a cluster, which are measured only when they are named\n`,
+    );
     return;
   }
   ensureWrk();
@@ -80,8 +86,7 @@ async function run(options: BenchOptions, folder: string): Promise<void> {
   await postAll(`${server.url}/${database}/_bulk_docs`, bulkBodies(documents));
   const context: BenchContext = { options, server, documents, database, folder };
   const results: Result[] = [];
-  for (const figure of figures) {
-    if (options.names.length > 0 && !options.names.includes(figure.name)) continue;
+  for (const figure of chosen(options.names)) {
     console.error(`${figure.title}…`);
     try {
       results.push(await measure(figure, context));
@@ -96,6 +101,12 @@ async function run(options: BenchOptions, folder: string): Promise<void> {
   if (options.json !== undefined) {
     fs.writeFileSync(options.json, `${JSON.stringify({ options, results }, null, 2)}\n`);
   }
+}
+
+function chosen(names: readonly string[]): Figure[] {
+  if (names.length === 0) return figures;
+  const ofCluster = clusterFigures.filter(({ name }) => names.includes(name) || names.includes(clusterName));
+  return [...figures.filter(({ name }) => names.includes(name)), ...ofCluster];
 }
 
 main().catch((error: unknown) => {

@@ -15,6 +15,7 @@ export interface Result {
   processorRatio: number;
   bar: number;
   enough: number;
+  slowerMsMax: number | undefined;
   /** The floor was too low for the ratio to mean anything. */
   void: boolean;
   samples: { server: Measured[]; floor: Measured[] };
@@ -61,9 +62,9 @@ async function attemptOf(
   const taken: Result['samples'] = { server: [], floor: [] };
   for (let round = 0; round < options.rounds; round++) {
     taken.floor.push(await measured(samples.floor, samples.floorPid));
-    taken.server.push(await measured(samples.server, server.pid));
+    taken.server.push(await measured(samples.server, samples.serverPid ?? server.pid));
   }
-  const { name, title, unit, floorTitle, bar, floorLeast, enough = Infinity } = figure;
+  const { name, title, unit, floorTitle, bar, floorLeast, enough = Infinity, slowerMsMax } = figure;
   const medianOf = (of: 'server' | 'floor', what: keyof Measured): number =>
     median(taken[of].map((each) => each[what]));
   const rate = medianOf('server', 'rate');
@@ -80,6 +81,7 @@ async function attemptOf(
       medianOf('server', 'unitsPerProcessorSecond') / medianOf('floor', 'unitsPerProcessorSecond'),
     bar,
     enough,
+    slowerMsMax,
     void: floor < floorLeast,
     samples: taken,
   };

@@ -34,8 +34,12 @@ export function report(results: readonly Result[], options: BenchOptions): strin
 
 const isNumber = (column: number): boolean => [2, 3, 5, 6, 7].includes(column);
 
-function verdict({ ratio, bar, rate, enough, void: isVoid }: Result): string {
+function verdict({ ratio, bar, rate, floor, enough, slowerMsMax, void: isVoid }: Result): string {
   if (isVoid) return 'void: the machine is too busy, the floor too low';
+  if (slowerMsMax !== undefined) {
+    const slowerMs = 1_000 / rate - 1_000 / floor;
+    return `${slowerMs <= slowerMsMax ? 'met' : 'missed'}: ${slowerMs.toFixed(2)} ms slower, ${slowerMsMax} are allowed`;
+  }
   if (ratio >= bar) return 'met';
   return rate >= enough ? `met: ${thousands(enough)} are enough` : 'missed';
 }

@@ -12,6 +12,8 @@ export interface Samples {
   server(): Promise<Sample>;
   /** The process that is the floor. */
   floorPid: number;
+  /** The process that is compared with it, where it is not the server of all figures. */
+  serverPid?: number;
   close(): Promise<void>;
 }
 
@@ -25,6 +27,8 @@ export interface Figure {
   bar: number;
   /** A rate that is good enough, whatever the floor. */
   enough?: number;
+  /** So many milliseconds a unit may take longer than the floor, whatever the ratio. */
+  slowerMsMax?: number;
   /** A floor under this says that the machine is too busy or too slow to tell anything. */
   floorLeast: number;
   prepare(context: BenchContext): Promise<Samples>;
