@@ -1,4 +1,5 @@
 import os from 'node:os';
+import { asBytes } from '../../src/base/bytes.js';
 import { SystemRuntime } from '../../src/base/runtime.js';
 import { ScriptHost, type MapProgram } from '../../src/script/script-host.js';
 import type { Sample } from '../figures/figure.js';
@@ -25,7 +26,8 @@ export function answerByMapping(texts: readonly string[], programOf: (run: numbe
     const started = performance.now();
     let at = 0;
     const loop = async (): Promise<void> => {
-      while (at < texts.length) await scripts.map('bench', program, texts.slice(at, (at += batchDocs)));
+      while (at < texts.length)
+        await scripts.map('bench', program, texts.slice(at, (at += batchDocs)).map(asBytes));
     };
     await Promise.all(Array.from({ length: threads + 1 }, loop));
     return { units: texts.length, seconds: (performance.now() - started) / 1000 };

@@ -1,4 +1,4 @@
-import { toBytes } from '../base/bytes.js';
+import { asBytes, toBytes } from '../base/bytes.js';
 import { serverAdminRole } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
 import { saveDoc } from '../documents/save-docs.js';
@@ -16,7 +16,7 @@ const body = {
 /** Gives a new database of users the design document that clients know from CouchDB, and wait for. */
 export async function addAuthDesign(registry: DatabaseRegistry, config: Config, name: string): Promise<void> {
   if (name !== usersDatabase(config)) return;
-  const input = plainInput(knownId('_design/_auth'), undefined, toBytes(JSON.stringify(body)));
+  const input = plainInput(knownId(asBytes('_design/_auth')), undefined, toBytes(JSON.stringify(body)));
   const user = { name: null, roles: [serverAdminRole] };
   await saveDoc(registry, registry.database(name), input, { user, newEdits: true });
 }

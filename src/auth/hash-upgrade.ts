@@ -1,4 +1,4 @@
-import { toBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, toBytes, type Bytes } from '../base/bytes.js';
 import type { Logger } from '../base/logger.js';
 import { serverAdminRole } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
@@ -51,7 +51,7 @@ export class HashUpgrade {
     const found = database?.collection.winner(id);
     if (database === undefined || found === undefined || found.deleted) return false;
     const member = `"password":${toBytes(JSON.stringify(password.toWellFormed()))}`;
-    const change = (body: Bytes): Bytes => `{${member}${body === '{}' ? '}' : `,${body.slice(1)}`}`;
+    const change = (body: Bytes): Bytes => asBytes(`{${member}${body === '{}' ? '}' : `,${body.slice(1)}`}`);
     await changeWinner(registry, database, id, found, change, { name: null, roles: [serverAdminRole] });
     return true;
   }

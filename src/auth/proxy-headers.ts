@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isUtf8 } from 'node:buffer';
-import { fromBytes } from '../base/bytes.js';
+import { asBytes, fromBytes } from '../base/bytes.js';
 import { badRequest } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
@@ -53,4 +53,5 @@ export class ProxyHeaders {
 }
 
 /** Node reads headers as latin1; what is UTF-8 is meant as such. */
-const text = (header: string): string => (isUtf8(Buffer.from(header, 'latin1')) ? fromBytes(header) : header);
+const text = (header: string): string =>
+  isUtf8(Buffer.from(header, 'latin1')) ? fromBytes(asBytes(header)) : header;

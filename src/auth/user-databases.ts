@@ -1,3 +1,4 @@
+import { asBytes, fromBytes, type Bytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import { gapOf, mergeChanges } from '../changes/merge-changes.js';
@@ -98,8 +99,8 @@ export class UserDatabases {
   }
 
   /** One user that can't be given a database, for a name too long perhaps, does not keep others from theirs. */
-  async #settle(users: Database, user: string): Promise<void> {
-    const isThere = users.collection.winner(userPrefix + user)?.deleted === false;
+  async #settle(users: Database, user: Bytes): Promise<void> {
+    const isThere = users.collection.winner(asBytes(userPrefix + user))?.deleted === false;
     const name = `${this.config.text('couch_peruser/database_prefix')}${hexOf(user)}`;
     try {
       if (isThere) await this.#ensure(name, user);
@@ -113,7 +114,7 @@ export class UserDatabases {
     }
   }
 
-  async #ensure(name: string, user: string): Promise<void> {
+  async #ensure(name: string, user: Bytes): Promise<void> {
     if (this.registry.find(name) === undefined) {
       const given = this.config.number('couch_peruser/q');
       const security = securityOfNew(this.config, name);
@@ -131,10 +132,10 @@ export class UserDatabases {
   }
 
   /** Adds a user to the admins and members of a database, or takes them away; whatever else stands there stays. */
-  async #setNames(name: string, user: string, isIn: boolean): Promise<void> {
+  async #setNames(name: string, user: Bytes, isIn: boolean): Promise<void> {
     const database = this.registry.find(name);
     if (database === undefined) return;
-    const text = Buffer.from(user, 'latin1').toString('utf8');
+    const text = fromBytes(user);
     const security: Record<string, unknown> = { ...database.security };
     let isChanged = false;
     for (const group of ['admins', 'members']) {
@@ -150,4 +151,4 @@ export class UserDatabases {
 }
 
 /** CouchDB's form, in which a byte below 16 has one digit. */
-const hexOf = (user: string): string => Array.from(user, (byte) => byte.charCodeAt(0).toString(16)).join('');
+const hexOf = (user: Bytes): string => Array.from(user, (byte) => byte.charCodeAt(0).toString(16)).join('');

@@ -1,10 +1,10 @@
-import { toBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, toBytes, type Bytes } from '../base/bytes.js';
 import type { Config } from '../config/config.js';
 
 /** Where accounts are kept: the name of the database, and the ids in it. */
 export const userIdPrefix = 'org.couchdb.user:';
 
-export const userIdOf = (name: string): Bytes => userIdPrefix + toBytes(name);
+export const userIdOf = (name: string): Bytes => asBytes(userIdPrefix + toBytes(name));
 
 /** The database that users are looked up in. */
 export function usersDatabase(config: Config): string {

@@ -1,4 +1,4 @@
-import { fromBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, type Bytes } from '../base/bytes.js';
 import { notFound, RequestError } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Database } from '../node/database.js';
@@ -116,11 +116,11 @@ export class UsersGate implements SaveGate, ReadGate {
     const iterations = this.config.number('chttpd_auth/iterations');
     const { hex, salt } = await this.hasher.derive(password, prf, iterations);
     return [
-      '"password_scheme":"pbkdf2"',
-      `"pbkdf2_prf":"${prf}"`,
-      `"salt":"${salt}"`,
-      `"iterations":${iterations}`,
-      `"derived_key":"${hex}"`,
+      asBytes('"password_scheme":"pbkdf2"'),
+      asBytes(`"pbkdf2_prf":"${prf}"`),
+      asBytes(`"salt":"${salt}"`),
+      asBytes(`"iterations":${iterations}`),
+      asBytes(`"derived_key":"${hex}"`),
     ];
   }
 }

@@ -7,33 +7,50 @@ import { CorruptRecord } from './corrupt-record.js';
 declare global {
   interface Buffer {
     /** Node's own fast path of `toString('latin1', start, end)`. */
-    latin1Slice(start: number, end: number): string;
+    latin1Slice(start: number, end: number): Bytes;
+    toString(encoding: 'latin1', start?: number, end?: number): Bytes;
     /** Node's own fast path of `write(text, offset, 'latin1')`. */
     latin1Write(text: string, offset: number): number;
   }
 }
 
-export type Bytes = string;
+declare const bytesBrand: unique symbol;
+
+/** Texts become bytes by `toBytes`, so that the compiler refuses a text where bytes belong. Parts of bytes are bytes. */
+export type Bytes = {
+  readonly [bytesBrand]: true;
+  slice(start?: number, end?: number): Bytes;
+  substring(start: number, end?: number): Bytes;
+  repeat(count: number): Bytes;
+  split(separator: string): Bytes[];
+} & string;
+
+/** What is made of bytes and ASCII alone: the compiler takes each sum of byte strings for a text. */
+export const asBytes = (bytes: string): Bytes => bytes as Bytes;
+
+export const noBytes = asBytes('');
 
 const { fromCharCode } = String;
 
-export const u8 = (value: number): Bytes => fromCharCode(value);
+export const u8 = (value: number): Bytes => asBytes(fromCharCode(value));
 
-export const u16 = (value: number): Bytes => fromCharCode(value >> 8, value & 0xff);
+export const u16 = (value: number): Bytes => asBytes(fromCharCode(value >> 8, value & 0xff));
 
 export const u32 = (value: number): Bytes =>
-  fromCharCode((value >>> 24) & 0xff, (value >>> 16) & 0xff, (value >>> 8) & 0xff, value & 0xff);
+  asBytes(fromCharCode((value >>> 24) & 0xff, (value >>> 16) & 0xff, (value >>> 8) & 0xff, value & 0xff));
 
 /** Six bytes: enough for one write a microsecond for nine years. */
 export function u48(value: number): Bytes {
   const high = Math.floor(value / 0x1_0000_0000);
-  return fromCharCode(
-    (high >>> 8) & 0xff,
-    high & 0xff,
-    (value >>> 24) & 0xff,
-    (value >>> 16) & 0xff,
-    (value >>> 8) & 0xff,
-    value & 0xff,
+  return asBytes(
+    fromCharCode(
+      (high >>> 8) & 0xff,
+      high & 0xff,
+      (value >>> 24) & 0xff,
+      (value >>> 16) & 0xff,
+      (value >>> 8) & 0xff,
+      value & 0xff,
+    ),
   );
 }
 
@@ -47,14 +64,14 @@ export const readU48 = (bytes: Bytes, at: number): number =>
 
 /** Seven bits a byte, the lowest first; the eighth says that more follow. */
 export function varint(value: number): Bytes {
-  if (value < 0x80) return fromCharCode(value);
+  if (value < 0x80) return u8(value);
   let bytes = '';
   let rest = value;
   while (rest >= 0x80) {
     bytes += fromCharCode((rest % 0x80) | 0x80);
     rest = Math.floor(rest / 0x80);
   }
-  return bytes + fromCharCode(rest);
+  return asBytes(bytes + fromCharCode(rest));
 }
 
 /** The varint that stands at a place. */
@@ -119,7 +136,7 @@ export class ByteReader {
 }
 
 /** A text with its length before it. */
-export const lengthPrefixed = (bytes: Bytes): Bytes => varint(bytes.length) + bytes;
+export const lengthPrefixed = (bytes: Bytes): Bytes => asBytes(varint(bytes.length) + bytes);
 
 /** The UTF-8 of a text. */
 export function toBytes(text: string): Bytes {
@@ -129,7 +146,7 @@ export function toBytes(text: string): Bytes {
       return utf8.latin1Slice(0, utf8.length);
     }
   }
-  return text;
+  return asBytes(text);
 }
 
 /** The text of UTF-8 bytes. */

@@ -1,5 +1,5 @@
 import type { Runtime } from '../base/runtime.js';
-import { fromBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, type Bytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
 import type { Rev } from '../revisions/rev.js';
 import { find, pathOf, type RevNode } from '../revisions/tree.js';
@@ -119,8 +119,8 @@ class RevisionCandidate implements Candidate {
   text({ revisions }: { revisions: boolean }): Bytes {
     const { content, deleted, path } = this.#open();
     const visible = this.show === undefined ? content : this.show(this.id, content);
-    const extra = (deleted ? deletedMember : '') + (revisions ? revisionsMember(path) : '');
-    return docText(this.id, this.rev, visible instanceof RequestError ? '{}' : visible, extra);
+    const extra = asBytes((deleted ? deletedMember : '') + (revisions ? revisionsMember(path) : ''));
+    return docText(this.id, this.rev, visible instanceof RequestError ? asBytes('{}') : visible, extra);
   }
 
   #open(): { content: Bytes; deleted: boolean; path: readonly RevNode[] } {
@@ -128,8 +128,8 @@ class RevisionCandidate implements Candidate {
     const node = doc && find(doc.tree, this.rev);
     // Purged since the change was read: what is left of it is its name.
     if (doc === undefined || node === undefined)
-      return { content: '{}', deleted: this.record.deleted, path: [] };
-    const content = this.database.collection.body(this.database.shardOf(this.id), doc, node) ?? '{}';
+      return { content: asBytes('{}'), deleted: this.record.deleted, path: [] };
+    const content = this.database.collection.body(this.database.shardOf(this.id), doc, node) ?? asBytes('{}');
     return { content, deleted: node.deleted, path: pathOf(doc.tree, node) };
   }
 }

@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 import { hasAttachments } from '../shard/content.js';
 import { isDeletedChange, plainChangeId, plainChangePos } from '../shard/change-record.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
@@ -201,7 +201,7 @@ export class ChangeReader {
     const row = rowOf(entry, seq);
     if (row === undefined) return undefined;
     this.#rows++;
-    return framing.before + row + framing.after(seq);
+    return asBytes(framing.before + row + framing.after(seq));
   }
 
   /** The row that nearly every change has, of few and long parts: a feed is mostly the putting together of texts. */
@@ -214,16 +214,16 @@ export class ChangeReader {
     if (!isPlainText(id)) return undefined;
     const { total, left, moving, right } = this.#writer;
     const end = isDeletedChange(value) ? plain.deletedEnd : plain.end;
-    return (
+    return asBytes(
       plain.opening +
-      total +
-      left +
-      moving +
-      right +
-      id +
-      revOpenings[pos]! +
-      value.slice(4, plainChangeId) +
-      end
+        total +
+        left +
+        moving +
+        right +
+        id +
+        revOpenings[pos]! +
+        value.slice(4, plainChangeId) +
+        end,
     );
   }
 
@@ -235,8 +235,8 @@ export class ChangeReader {
   /** The sequence of the row at hand, as JSON. */
   #seq(): Bytes {
     const { seqInterval, seqFirst } = this.view;
-    if (seqInterval > 1 && this.#rows % seqInterval !== seqFirst) return 'null';
-    return `"${this.#writer.token()}"`;
+    if (seqInterval > 1 && this.#rows % seqInterval !== seqFirst) return asBytes('null');
+    return asBytes(`"${this.#writer.token()}"`);
   }
 
   /** Descending, a row's own sequence is the place behind it, and the reader goes on before it. */
@@ -273,10 +273,10 @@ export class ChangeReader {
     this.#rows++;
     if (doc === null || !hasAttachments(doc.content)) {
       const row = rowOf(entry, seq);
-      return row === undefined ? undefined : framing.before + row + framing.after(seq);
+      return row === undefined ? undefined : asBytes(framing.before + row + framing.after(seq));
     }
-    const before = `${framing.before}${rowHead(entry, seq, allLeaves)},"doc":`;
+    const before = asBytes(`${framing.before}${rowHead(entry, seq, allLeaves)},"doc":`);
     yield* docPieces(this.registry, this.database, doc, { after: -1, encodingInfo }, before);
-    return `}${framing.after(seq)}`;
+    return asBytes(`}${framing.after(seq)}`);
   }
 }

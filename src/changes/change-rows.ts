@@ -1,5 +1,5 @@
 import type { Bytes } from '../base/bytes.js';
-import { fromBytes, toBytes } from '../base/bytes.js';
+import { asBytes, fromBytes, toBytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
 import { decodeChange, isDeletedChange, plainChangeId, plainChangePos } from '../shard/change-record.js';
 import { decodeDocRecord, decodeWinner } from '../shard/doc-record.js';
@@ -29,13 +29,14 @@ export type RowText = (entry: ChangeEntry, seq: Bytes) => Bytes | undefined;
 /** The rows of `_changes`. */
 export function changeRows(database: Database, options: RowOptions): RowText {
   const { includeDocs, allLeaves, encodingInfo, trim } = options;
-  if (!includeDocs) return (entry, seq) => rowHead(entry, seq, allLeaves) + '}';
+  if (!includeDocs) return (entry, seq) => asBytes(rowHead(entry, seq, allLeaves) + '}');
   return (entry, seq) => {
     const doc = changedDoc(database, entry, options);
     if (doc === undefined) return undefined;
-    const text = doc === null ? 'null' : docText(doc.id, doc.rev, doc.content, doc.extra, encodingInfo);
+    const text =
+      doc === null ? asBytes('null') : docText(doc.id, doc.rev, doc.content, doc.extra, encodingInfo);
     const shown = doc === null || trim === undefined ? text : trim(text);
-    return `${rowHead(entry, seq, allLeaves)},"doc":${shown}}`;
+    return asBytes(`${rowHead(entry, seq, allLeaves)},"doc":${shown}}`);
   };
 }
 
@@ -45,12 +46,14 @@ export function rowHead({ value, revs }: ChangeEntry, seq: Bytes, allLeaves: boo
   if (pos !== undefined) {
     const id = quoteId(value.slice(plainChangeId));
     const end = isDeletedChange(value) ? '"}],"deleted":true' : '"}]';
-    return `{"seq":${seq},"id":${id},"changes":[{"rev":"${pos}-${value.slice(4, plainChangeId)}${end}`;
+    return asBytes(
+      `{"seq":${seq},"id":${id},"changes":[{"rev":"${pos}-${value.slice(4, plainChangeId)}${end}`,
+    );
   }
   const { id, leaves, deleted } = decodeChange(value);
   const shown = revs ?? (allLeaves ? leaves : leaves.slice(0, 1));
   const list = shown.map((each) => `{"rev":${quoteRev(each)}}`).join(',');
-  return `{"seq":${seq},"id":${quoteId(id)},"changes":[${list}]${deleted ? ',"deleted":true' : ''}`;
+  return asBytes(`{"seq":${seq},"id":${quoteId(id)},"changes":[${list}]${deleted ? ',"deleted":true' : ''}`);
 }
 
 /**
@@ -68,11 +71,13 @@ export function changedDoc(
   if (bytes === undefined) return undefined;
   const view = decodeWinner(bytes);
   if (view.seq !== seq) return undefined;
-  let extra = deleted ? deletedMember : '';
+  let extra: string = deleted ? deletedMember : '';
   if (conflicts && view.conflicted) extra += conflictsMember(decodeDocRecord(bytes));
   const stored = collection.winnerBody(shard, view);
   const content = show === undefined ? stored : show(id, stored);
-  return content instanceof RequestError ? null : { id, rev: view, content, extra, plain: true };
+  return content instanceof RequestError
+    ? null
+    : { id, rev: view, content, extra: asBytes(extra), plain: true };
 }
 
 const eventId = /^(created|updated|deleted):(.+)$/s;
@@ -82,5 +87,5 @@ export const eventRows: RowText = ({ value }, seq) => {
   if (isDeletedChange(value)) return undefined;
   const [, type, name] = eventId.exec(fromBytes(decodeChange(value).id)) ?? [];
   if (name === undefined) return undefined;
-  return `{"db_name":${toBytes(JSON.stringify(name))},"type":"${type}","seq":${seq}}`;
+  return asBytes(`{"db_name":${toBytes(JSON.stringify(name))},"type":"${type}","seq":${seq}}`);
 };

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, noBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { notFound } from '../base/errors.js';
 import { MemberPicker } from '../json/raw-fields.js';
 import { designDocs } from '../shard/walk-docs.js';
@@ -38,9 +38,9 @@ function indexesOf(database: Database, name: string): DesignIndexes {
   const { designChanges } = database.collection;
   const known = designs.get(name);
   if (known?.changes === designChanges) return known;
-  const id = designPrefix + toBytes(name);
+  const id = asBytes(designPrefix + toBytes(name));
   const { rev, content } = openDoc(database, id, {});
-  const text = docText(id, rev, content, '');
+  const text = docText(id, rev, content, noBytes);
   // Of the content: the same revision may come back with another body once it has been purged.
   const digest = createHash('sha256').update(text, 'latin1').digest('base64');
   // The same object as before: what others know of its views hangs on it.

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { fromBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, noBytes, type Bytes } from '../base/bytes.js';
 import { notFound, RequestError } from '../base/errors.js';
 import { MemberPicker } from '../json/raw-fields.js';
 import type { WinnerView } from '../shard/doc-record.js';
@@ -16,7 +16,7 @@ export const scriptSpace = ({ record }: Database): string => spaceOf(record.inst
 /** The design document of that name; refuses where there is none. */
 export function openDesignDoc(database: Database, name: Bytes): DesignDoc {
   const { collection, designDocs } = database;
-  const id = designPrefix + name;
+  const id = asBytes(designPrefix + name);
   const known = designDocs.get(database, id);
   if (known !== undefined) return known;
   const found = collection.winner(id);
@@ -35,7 +35,7 @@ function designDoc(database: Database, id: Bytes, winner: WinnerView): DesignDoc
 
 function jsonOf(database: Database, id: Bytes, winner: WinnerView): Bytes {
   const content = winner.body ?? database.collection.winnerBody(database.shardOf(id), winner);
-  return docText(id, winner, content, '');
+  return docText(id, winner, content, noBytes);
 }
 
 /** By content: the same revision may come back with another body once it has been purged. */
@@ -82,10 +82,12 @@ export function validatorsDigest(database: Database): Bytes {
 
 const digestOf = (validators: readonly Validator[]): Bytes =>
   validators.length === 0
-    ? ''
-    : createHash('sha256')
-        .update(validators.map(({ program }) => program.id).join())
-        .digest('latin1');
+    ? noBytes
+    : asBytes(
+        createHash('sha256')
+          .update(validators.map(({ program }) => program.id).join())
+          .digest('latin1'),
+      );
 
 /** Nothing else of a design document is parsed for it: it may be large. */
 const validatorMembers = new MemberPicker(['validate_doc_update', 'language']);

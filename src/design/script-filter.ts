@@ -1,4 +1,4 @@
-import { toBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { FunctionError, notFound } from '../base/errors.js';
 import type { DdocProgram, ScriptHost } from '../script/script-host.js';
 import type { Database } from '../node/database.js';
@@ -22,12 +22,12 @@ export class ScriptFilter {
     name: string,
     request: Bytes,
   ): ScriptFilter {
-    return ScriptFilter.#open(scripts, database, ddoc, ['filters', name], `[${request}]`);
+    return ScriptFilter.#open(scripts, database, ddoc, ['filters', name], asBytes(`[${request}]`));
   }
 
   /** By whether the map function of that view emits anything. */
   static byView(scripts: ScriptHost, database: Database, ddoc: string, view: string): ScriptFilter {
-    return ScriptFilter.#open(scripts, database, ddoc, ['views', view, 'map'], '[]');
+    return ScriptFilter.#open(scripts, database, ddoc, ['views', view, 'map'], asBytes('[]'));
   }
 
   static #open(
@@ -45,7 +45,7 @@ export class ScriptFilter {
 
   /** Whether each document passes. They are JSON text, deleted ones too, with `_revisions` where the feed has them. */
   async accepts(docs: readonly Bytes[]): Promise<boolean[]> {
-    const calls = docs.map((doc) => `[${doc}]`);
+    const calls = docs.map((doc) => asBytes(`[${doc}]`));
     const values = await this.scripts.call(this.space, this.program, this.path, calls, this.shared);
     return values.map((value) => {
       if ('ok' in value) return value.ok === 'true';

@@ -1,4 +1,4 @@
-import { toBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, noBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { FunctionError, RequestError } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import { find, pathOf } from '../revisions/tree.js';
@@ -71,7 +71,7 @@ export function functionSecurity(database: Database): Readonly<Record<string, un
 /** A document that continues none has no revision. */
 function unsavedText(id: Bytes, body: Bytes, extra: Bytes): Bytes {
   const head = `{"_id":${quoteId(id)}`;
-  return head + docText(id, noRev, body, extra).slice(head.length + noRevMember.length);
+  return asBytes(head + docText(id, noRev, body, extra).slice(head.length + noRevMember.length));
 }
 
 const noRev = { pos: 0, hash: '' };
@@ -81,15 +81,15 @@ const noRevMember = ',"_rev":"0-"';
 function validationCall(database: Database, { input, previous }: GatedDoc): Bytes {
   const { id, rev, revisions, deleted, body } = input;
   const path = revisions?.hashes.map((hash, i) => ({ pos: revisions.start - i, hash })) ?? (rev && [rev]);
-  const mark = deleted ? deletedMember : '';
+  const mark = deleted ? deletedMember : noBytes;
   const text =
     path === undefined
       ? unsavedText(id, body, mark)
-      : docText(id, path[0]!, body, mark + revisionsMember(path));
-  if (previous === undefined) return `[${text},null]`;
+      : docText(id, path[0]!, body, asBytes(mark + revisionsMember(path)));
+  if (previous === undefined) return asBytes(`[${text},null]`);
   const tree = database.collection.doc(id)?.tree;
   const node = tree && find(tree, previous.rev);
   const history = node === undefined ? '' : revisionsMember(pathOf(tree!, node));
-  const old = (previous.deleted ? deletedMember : '') + history;
-  return `[${text},${docText(id, previous.rev, previous.content, old)}]`;
+  const old = asBytes((previous.deleted ? deletedMember : '') + history);
+  return asBytes(`[${text},${docText(id, previous.rev, previous.content, old)}]`);
 }

@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { noBytes, type Bytes } from '../base/bytes.js';
 import { Unavailable } from '../base/errors.js';
 import { StorageError } from '../base/storage-errors.js';
 import type { Database } from '../node/database.js';
@@ -39,7 +39,7 @@ export async function changeValidators<T>(
 async function announce(gates: readonly SaveGate[], database: Database, token: Bytes): Promise<void> {
   try {
     for (let round = 0; round < roundsMax; round++) {
-      if (await database.setValidators(token, digestOf(gates, database) ?? '')) return;
+      if (await database.setValidators(token, digestOf(gates, database) ?? noBytes)) return;
       await database.setValidators(undefined, token);
     }
   } catch (error) {
@@ -58,6 +58,6 @@ export async function agreeOnValidators(gates: readonly SaveGate[], database: Da
   const { ended } = database.validatorChanges;
   if (ended !== undefined) return await ended;
   await database.validatorChanges.run(async () => {
-    await database.alignValidators(digestOf(gates, database) ?? '');
+    await database.alignValidators(digestOf(gates, database) ?? noBytes);
   });
 }

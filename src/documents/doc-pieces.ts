@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, noBytes, type Bytes } from '../base/bytes.js';
 import { splitContent, type Attachment } from '../shard/content.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
@@ -24,7 +24,7 @@ export async function* docPieces(
   database: Database,
   doc: OpenedDoc,
   wanted: DataWanted,
-  before: Bytes = '',
+  before: Bytes = noBytes,
 ): AsyncGenerator<Bytes> {
   const { attachments } = splitContent(doc.content);
   const release = await registry.pins.hold(
@@ -46,7 +46,7 @@ async function* heldPieces(
   before: Bytes,
 ): AsyncGenerator<Bytes> {
   const { attachments, body } = splitContent(doc.content);
-  const whole = docText(doc.id, doc.rev, body, `${doc.extra},"_attachments":{`);
+  const whole = docText(doc.id, doc.rev, body, asBytes(`${doc.extra},"_attachments":{`));
   // The text ends with the brace of the document, behind which there is nothing: it comes last.
   let text = before + whole.slice(0, -1);
   let separator = '';
@@ -56,13 +56,13 @@ async function* heldPieces(
     } else {
       const entry = attachmentEntry(attachment, 'data', wanted.encodingInfo);
       const [head, tail] = entry.split(dataMark) as [Bytes, Bytes];
-      yield text + separator + head;
+      yield asBytes(text + separator + head);
       yield* base64(await readPlain(registry, database, doc.id, attachment));
       text = tail;
     }
     separator = ',';
   }
-  yield `${text}}}`;
+  yield asBytes(`${text}}}`);
 }
 
 /** Stands in an entry where the bytes go. No JSON text holds it. */
@@ -74,9 +74,9 @@ async function* base64(chunks: AsyncIterable<Buffer>): AsyncGenerator<Bytes> {
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     const whole = bytes.length - (bytes.length % 3);
     rest = Buffer.from(bytes.subarray(whole));
-    if (whole > 0) yield bytes.toString('base64', 0, whole);
+    if (whole > 0) yield asBytes(bytes.toString('base64', 0, whole));
   }
-  if (rest.length > 0) yield rest.toString('base64');
+  if (rest.length > 0) yield asBytes(rest.toString('base64'));
 }
 
 /** The document's text with the wanted attachments announced as following. */
@@ -89,7 +89,7 @@ function textWith(doc: OpenedDoc, wanted: DataWanted, wantedForm: EntryForm): By
   const { attachments, body } = splitContent(doc.content);
   const entries = attachments.map((each): Bytes => {
     const form: EntryForm = isWanted(each, wanted) ? wantedForm : 'stub';
-    return attachmentEntry(each, form, wanted.encodingInfo).replace(dataMark, '');
+    return asBytes(attachmentEntry(each, form, wanted.encodingInfo).replace(dataMark, ''));
   });
-  return docText(doc.id, doc.rev, body, `${doc.extra},"_attachments":{${entries.join(',')}}`);
+  return docText(doc.id, doc.rev, body, asBytes(`${doc.extra},"_attachments":{${entries.join(',')}}`));
 }

@@ -1,7 +1,7 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, noBytes, type Bytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
 import { decodeDocRecord, decodeWinner, plainHeadBytes, plainRev } from '../shard/doc-record.js';
-import { decodeLocal, type LocalRecord } from '../shard/local-record.js';
+import { decodeLocal } from '../shard/local-record.js';
 import { allIds, type DocEntry, type DocTable } from '../shard/group-reader.js';
 import { designIds } from '../shard/walk-docs.js';
 import { hasAttachments } from '../shard/content.js';
@@ -9,8 +9,9 @@ import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
 import { docPieces } from './doc-pieces.js';
 import { designPrefix, localPrefix } from '../shard/doc-id.js';
-import { conflictsMember, docText, quotedText, quoteId, quoteRev } from '../shard/doc-text.js';
+import { conflictsMember, quotedText, quoteId, quoteRev } from '../shard/doc-text.js';
 import { keyRange, type Bounds, type KeyRange } from '../shard/key-range.js';
+import { localRow } from './local-row.js';
 import { winnerText } from './open-doc.js';
 import { partitionRange } from '../shard/partitions.js';
 import type { Show } from '../node/read-gate.js';
@@ -53,7 +54,7 @@ export class Listing {
   ) {
     this.#table = kind === 'local' ? 'local' : 'live';
     this.#space = spaceOf(kind, query.partition);
-    this.#range = keyRange('', this.#space, query);
+    this.#range = keyRange(noBytes, this.#space, query);
   }
 
   /** Documents that the listing could show without bounds. */
@@ -126,8 +127,8 @@ export class Listing {
       left -= rows;
       if (last === undefined) return;
       if (descending) range.end = last;
-      else range.start = last + '\0';
-      yield text;
+      else range.start = asBytes(last + '\0');
+      yield asBytes(text);
     }
   }
 
@@ -150,21 +151,23 @@ export class Listing {
         const id = view.longId ?? entry.key;
         const stored = this.database.collection.winnerBody(this.database.shardOf(id), view);
         const content = this.query.show === undefined ? stored : this.query.show(id, stored);
-        if (content instanceof RequestError || !hasAttachments(content)) yield separator + this.#row(entry);
+        if (content instanceof RequestError || !hasAttachments(content))
+          yield asBytes(separator + this.#row(entry));
         else {
           const quoted = quoteId(id);
-          const before = `${separator}{"id":${quoted},"key":${quoted},"value":{"rev":${quoteRev(view)}},"doc":`;
+          const head = `{"id":${quoted},"key":${quoted},"value":{"rev":${quoteRev(view)}}`;
+          const before = asBytes(`${separator}${head},"doc":`);
           const conflicts = this.query.conflicts && view.conflicted;
-          const extra = conflicts ? conflictsMember(decodeDocRecord(entry.value)) : '';
+          const extra = conflicts ? conflictsMember(decodeDocRecord(entry.value)) : noBytes;
           const doc = { id, rev: view, content, extra, plain: true };
           yield* docPieces(registry, this.database, doc, wanted, before);
-          yield '}';
+          yield asBytes('}');
         }
         separator = ',\n';
       }
       const last = found.at(-1)!.key;
       if (this.query.descending) range.end = last;
-      else range.start = last + '\0';
+      else range.start = asBytes(last + '\0');
       left -= found.length;
       skip = 0;
     }
@@ -181,12 +184,13 @@ export class Listing {
     const rev = quoteRev(view);
     const row = `{"id":${quoted},"key":${quoted},"value":{"rev":${rev}}`;
     if (this.query.conflicts && view.conflicted) {
-      return `${row},"doc":${winnerText(this.database, id, decodeDocRecord(value), true, this.query.show)}}`;
+      const doc = winnerText(this.database, id, decodeDocRecord(value), true, this.query.show);
+      return asBytes(`${row},"doc":${doc}}`);
     }
     const body = view.body ?? this.database.collection.winnerBody(this.database.shardOf(id), view);
     const shown = this.query.show === undefined ? body : this.query.show(id, body);
-    if (shown instanceof RequestError) return `${row},"doc":null}`;
-    return `${row},"doc":${quotedText(quoted, rev, shown, '', this.query.encodingInfo)}}`;
+    if (shown instanceof RequestError) return asBytes(`${row},"doc":null}`);
+    return asBytes(`${row},"doc":${quotedText(quoted, rev, shown, noBytes, this.query.encodingInfo)}}`);
   }
 
   /** A row without its document: only the beginning of the record has been read. */
@@ -196,13 +200,13 @@ export class Listing {
     if (rev === undefined) {
       // Read again, by the key: the id may be longer, and is in the part of the record that was left out.
       const { collection } = this.database;
-      const [record] = collection.docs(this.#table, { start: key, end: `${key}\0`, limit: 1 });
+      const [record] = collection.docs(this.#table, { start: key, end: asBytes(`${key}\0`), limit: 1 });
       const view = decodeWinner(record!.value);
       rev = quoteRev(view);
       id = view.longId ?? id;
     }
     const quoted = quoteId(id);
-    return `{"id":${quoted},"key":${quoted},"value":{"rev":${rev}}}`;
+    return asBytes(`{"id":${quoted},"key":${quoted},"value":{"rev":${rev}}}`);
   }
 }
 
@@ -229,11 +233,11 @@ export function* rowsForKeys(
       separator = ',\n';
     }
     if (text.length < pieceBytes && !slice.isOver) continue;
-    yield text;
+    yield asBytes(text);
     text = '';
     slice.restart();
   }
-  if (text !== '') yield text;
+  if (text !== '') yield asBytes(text);
 }
 
 /** The same rows with the bytes of attachments in the documents. */
@@ -250,15 +254,16 @@ export async function* rowsForKeysWithData(
     const row = keyRow(database, kind, key, id, { ...options, includeDocs: false });
     if (row === undefined) continue;
     const doc = kind === 'local' || id === undefined ? undefined : database.collection.doc(id);
-    const stored = doc?.deleted === false ? database.collection.winnerBody(database.shardOf(id!), doc) : '';
-    const content = options.show === undefined ? stored : options.show(id ?? '', stored);
+    const stored =
+      doc?.deleted === false ? database.collection.winnerBody(database.shardOf(id!), doc) : noBytes;
+    const content = options.show === undefined ? stored : options.show(id ?? noBytes, stored);
     if (doc === undefined || content instanceof RequestError || !hasAttachments(content)) {
-      yield separator + keyRow(database, kind, key, id, options)!;
+      yield asBytes(separator + keyRow(database, kind, key, id, options)!);
     } else {
-      const extra = options.conflicts ? conflictsMember(doc) : '';
+      const extra = options.conflicts ? conflictsMember(doc) : noBytes;
       const opened = { id: id!, rev: doc.rev, content, extra, plain: true };
-      yield* docPieces(registry, database, opened, wanted, `${separator}${row.slice(0, -1)},"doc":`);
-      yield '}';
+      yield* docPieces(registry, database, opened, wanted, asBytes(`${separator}${row.slice(0, -1)},"doc":`));
+      yield asBytes('}');
     }
     separator = ',\n';
   }
@@ -282,17 +287,11 @@ function keyRow(
   const doc = id === undefined ? undefined : database.collection.doc(id);
   if (id === undefined || doc === undefined) return missingRow(key);
   const row = `{"id":${key},"key":${key},"value":{"rev":${quoteRev(doc.rev)}${doc.deleted ? ',"deleted":true' : ''}}`;
-  if (!includeDocs) return row + '}';
-  return `${row},"doc":${doc.deleted ? 'null' : winnerText(database, id, doc, conflicts, show)}}`;
+  if (!includeDocs) return asBytes(row + '}');
+  return asBytes(`${row},"doc":${doc.deleted ? 'null' : winnerText(database, id, doc, conflicts, show)}}`);
 }
 
-const missingRow = (key: Bytes): Bytes => `{"key":${key},"error":"not_found"}`;
-
-function localRow(idOrKey: Bytes, { rev, longId, body }: LocalRecord, includeDocs: boolean): Bytes {
-  const [id, quoted] = [longId ?? idOrKey, quoteId(longId ?? idOrKey)];
-  const row = `{"id":${quoted},"key":${quoted},"value":{"rev":"0-${rev}"}`;
-  return includeDocs ? `${row},"doc":${docText(id, { pos: 0, hash: String(rev) }, body, '')}}` : row + '}';
-}
+const missingRow = (key: Bytes): Bytes => asBytes(`{"key":${key},"error":"not_found"}`);
 
 function spaceOf(kind: ListingKind, partition: Bytes | undefined): KeyRange {
   if (partition !== undefined) return partitionRange(partition);

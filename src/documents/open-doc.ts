@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, noBytes, type Bytes } from '../base/bytes.js';
 import { notFound, RequestError } from '../base/errors.js';
 import type { Rev } from '../revisions/rev.js';
 import { leavesByBranch } from '../revisions/leaf-order.js';
@@ -56,7 +56,7 @@ export function openDoc(database: Database, id: Bytes, options: DocOptions): Ope
   return { id, rev: found, content: shown(options.show, id, body), extra: tombstoneMark(found), plain: true };
 }
 
-const tombstoneMark = ({ deleted }: { deleted: boolean }): Bytes => (deleted ? deletedMember : '');
+const tombstoneMark = ({ deleted }: { deleted: boolean }): Bytes => (deleted ? deletedMember : noBytes);
 
 /** Users who see only some documents don't learn which ones were deleted. */
 const absence = ({ show }: DocOptions): string => (show === undefined ? 'deleted' : 'missing');
@@ -71,8 +71,8 @@ export function winnerText(
 ): Bytes {
   const content = database.collection.winnerBody(database.shardOf(id), doc);
   const body = show === undefined ? content : show(id, content);
-  if (body instanceof RequestError) return 'null';
-  const extra = tombstoneMark(doc) + (conflicts ? conflictsMember(doc) : '');
+  if (body instanceof RequestError) return asBytes('null');
+  const extra = asBytes(tombstoneMark(doc) + (conflicts ? conflictsMember(doc) : ''));
   return docText(id, doc.rev, body, extra);
 }
 
@@ -87,7 +87,7 @@ function openWithMeta(database: Database, id: Bytes, options: DocOptions): Opene
   if (options.localSeq) meta += `,"_local_seq":${doc.seq}`;
   if (options.conflicts) meta += conflictsMember(doc);
   if (options.deletedConflicts) meta += deletedConflictsMember(doc);
-  const extra = tombstoneMark(doc) + (options.revs ? revisionsMember(path) : '') + meta;
+  const extra = asBytes(tombstoneMark(doc) + (options.revs ? revisionsMember(path) : '') + meta);
   const body = database.collection.winnerBody(database.shardOf(id), doc);
   return { id, rev: best, content: shown(options.show, id, body), extra, plain: meta === '' };
 }
@@ -114,7 +114,7 @@ function openNode(
   if (stored === undefined) return undefined;
   const content = shown(show, id, stored);
   const path = revs ? revisionsMember(pathOf(doc.tree, node).slice(0, database.revsLimit)) : '';
-  return { id, rev: node, content, extra: tombstoneMark(node) + path, plain: true };
+  return { id, rev: node, content, extra: asBytes(tombstoneMark(node) + path), plain: true };
 }
 
 /** A revision that was asked for by name, or that it is missing. */

@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 import { conflict, RequestError, Unavailable } from '../base/errors.js';
 import { find } from '../revisions/tree.js';
 import type { Database } from '../node/database.js';
@@ -158,7 +158,7 @@ function continuedLeaf(
   const node = parent && find(doc.tree, parent);
   if (!node?.leaf) return 'conflict';
   const content = database.collection.body(database.shardOf(id), doc, node);
-  return { rev: node, deleted: node.deleted, content: content ?? '{}' };
+  return { rev: node, deleted: node.deleted, content: content ?? asBytes('{}') };
 }
 
 /** The newest revision of a replicated history whose body is here. */

@@ -1,5 +1,5 @@
 import type { Runtime } from '../base/runtime.js';
-import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { fromBytes, noBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { badRequest, RequestError } from '../base/errors.js';
 import { canonicalBody } from '../json/canonical.js';
 import { scanInSteps } from '../json/scan-steps.js';
@@ -46,12 +46,12 @@ export function readDocument(scanned: ScannedValue, limits: InputLimits, body?: 
     revisions: undefined,
     deleted: false,
     attachments: undefined,
-    body: '',
+    body: noBytes,
   };
   for (const member of scanned.special) readSpecial(input, scanned, member, limits);
   input.body = body ?? canonicalBody(scanned, isDropped);
   if (input.body.length > limits.document_bytes_max) {
-    throw new RequestError('document_too_large', fromBytes(input.id ?? ''));
+    throw new RequestError('document_too_large', fromBytes(input.id ?? noBytes));
   }
   return input;
 }

@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 import { badRequest } from '../base/errors.js';
 import type { Runtime } from '../base/runtime.js';
 import type { Hit } from './top-hits.js';
@@ -41,7 +41,7 @@ export class HitTexts {
       check();
       until = runtime.monotonicMs() + stepMs;
     }
-    return texts.join(',');
+    return asBytes(texts.join(','));
   }
 
   #count({ length }: Bytes): void {

@@ -8,7 +8,7 @@ import { editDistance, wildcardPattern } from '../search/patterns.js';
 import { lengthKey, numberKey, termKey, termsKey } from '../search/postings.js';
 import type { QueryNode, RangeNode } from '../search/query/query-node.js';
 import { plainNumber, type NumberReader } from '../search/query/query-numbers.js';
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 import { BlockWalk } from './block-walk.js';
 import type { IndexStatistics } from './index-statistics.js';
 import type { Plan } from './plan.js';
@@ -82,7 +82,7 @@ export class Planner {
     const value = isQuoted ? undefined : this.readNumber(text);
     if (value === undefined) return words;
     const key = numberKey(field, value);
-    const number: Plan = { kind: 'bits', bits: await this.walk.bits(key, `${key}\0`), boost };
+    const number: Plan = { kind: 'bits', bits: await this.walk.bits(key, asBytes(`${key}\0`)), boost };
     return words.kind === 'none'
       ? number
       : { kind: 'bool', must: [], should: [number, words], not: [], boost: 1 };
@@ -157,7 +157,7 @@ export class Planner {
 
   async #exists(field: string, boost: number): Promise<Plan> {
     const key = lengthKey(field);
-    return { kind: 'bits', bits: await this.walk.bits(key, `${key}\0`), boost };
+    return { kind: 'bits', bits: await this.walk.bits(key, asBytes(`${key}\0`)), boost };
   }
 
   async #fuzzy(node: Extract<QueryNode, { kind: 'fuzzy' }>, boost: number): Promise<Plan> {
@@ -191,15 +191,18 @@ export class Planner {
     if (least !== undefined && most !== undefined) {
       const from = numberKey(field, least);
       const to = numberKey(field, most);
-      const bits = await this.walk.bits(includesLow ? from : `${from}\0`, includesHigh ? `${to}\0` : to);
+      const bits = await this.walk.bits(
+        includesLow ? from : asBytes(`${from}\0`),
+        includesHigh ? asBytes(`${to}\0`) : to,
+      );
       return { kind: 'bits', bits, boost };
     }
     const fieldKey = termsKey(field);
     const from = low === undefined ? fieldKey : termKey(field, this.#expanded(field, low));
     const to = high === undefined ? prefixEnd(fieldKey) : termKey(field, this.#expanded(field, high));
     const bits = await this.walk.bits(
-      includesLow || low === undefined ? from : `${from}\0`,
-      includesHigh && high !== undefined ? `${to}\0` : to,
+      includesLow || low === undefined ? from : asBytes(`${from}\0`),
+      includesHigh && high !== undefined ? asBytes(`${to}\0`) : to,
     );
     return { kind: 'bits', bits, boost };
   }

@@ -1,3 +1,4 @@
+import { type Bytes } from '../base/bytes.js';
 import { badRequest } from '../base/errors.js';
 import type { TimeSlice } from '../base/turns.js';
 import { VectorProbe } from '../search/vectors.js';
@@ -12,7 +13,7 @@ const vectorsAtOnce = 64;
 
 interface NearestOptions {
   source: SearchSource;
-  partition: string | undefined;
+  partition: Bytes | undefined;
   /** Throws when time is up. */
   check: () => void;
 }

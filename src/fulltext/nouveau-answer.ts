@@ -1,4 +1,4 @@
-import { fromBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, type Bytes } from '../base/bytes.js';
 import { writeBookmark } from './bookmark.js';
 import { HitTexts } from './hit-texts.js';
 import { bytesOf } from './search-answer.js';
@@ -26,9 +26,9 @@ export async function nouveauAnswer(
   const bookmark = writeBookmark(hits.at(-1)?.order ?? after, '');
   const counted = counts === undefined ? 'null' : await facets.topCounts(topFacets, runtime);
   const ranged = ranges === undefined ? 'null' : await facets.topRanges(topFacets, runtime);
-  return (
+  return asBytes(
     `{"total_hits_relation":"EQUAL_TO","total_hits":${total},"bookmark":"${bookmark}","hits":[${shown}]` +
-    `,"counts":${counted},"ranges":${ranged},"update_latency":${Math.ceil(updateMs)}}`
+      `,"counts":${counted},"ranges":${ranged},"update_latency":${Math.ceil(updateMs)}}`,
   );
 }
 
@@ -43,7 +43,9 @@ function hitText(
   const order = sort.map((sorting, i) => typed(hit.order[i] ?? null, sorting));
   const doc = includeDocs ? `,"doc":${docJson(source, indexed.id)}` : '';
   const fields = bytesOf(indexed.values.s ?? {});
-  return `{"order":${bytesOf(order)},"id":${bytesOf(fromBytes(indexed.id))},"fields":${fields}${doc}}`;
+  return asBytes(
+    `{"order":${bytesOf(order)},"id":${bytesOf(fromBytes(indexed.id))},"fields":${fields}${doc}}`,
+  );
 }
 
 function typed(value: OrderValue, sorting: Sorting): { '@type': string; value?: OrderValue } {

@@ -1,4 +1,4 @@
-import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import type { Runtime } from '../base/runtime.js';
 import { writeBookmark } from './bookmark.js';
 import { Highlighter } from './highlight.js';
@@ -37,7 +37,7 @@ async function rows(
   const shown = await hitTexts.write(hits);
   const counted = counts === undefined ? '' : `,"counts":${await facets.counts(runtime)}`;
   const ranged = ranges === undefined ? '' : `,"ranges":${await facets.ranges(runtime)}`;
-  return `{"total_rows":${total},"bookmark":"${bookmark}","rows":[${shown}]${counted}${ranged}}`;
+  return asBytes(`{"total_rows":${total},"bookmark":"${bookmark}","rows":[${shown}]${counted}${ranged}}`);
 }
 
 async function groups(
@@ -50,10 +50,10 @@ async function groups(
   const first = result.groups!.first();
   for (const { by, count, hits } of first) {
     const shown = await hitTexts.write(hits);
-    texts.push(`{"by":${bytesOf(by)},"${total}":${count},"${member}":[${shown}]}`);
+    texts.push(asBytes(`{"by":${bytesOf(by)},"${total}":${count},"${member}":[${shown}]}`));
   }
   const grouped = isOld ? `,"total_grouped_hits":${first.reduce((sum, { count }) => sum + count, 0)}` : '';
-  return `{"${total}":${result.total}${grouped},"groups":[${texts.join(',')}]}`;
+  return asBytes(`{"${total}":${result.total}${grouped},"groups":[${texts.join(',')}]}`);
 }
 
 function rowText(
@@ -73,7 +73,7 @@ function rowText(
   const marked = highlighter === undefined ? '' : `,"highlights":${bytesOf(highlighter.highlights(stored))}`;
   const text = includeDocs ? `,"doc":${docJson(source, indexed.id)}` : '';
   const id = bytesOf(fromBytes(indexed.id));
-  return `{"id":${id},"order":${bytesOf(hit.order)},"fields":${bytesOf(shown)}${marked}${text}}`;
+  return asBytes(`{"id":${id},"order":${bytesOf(hit.order)},"fields":${bytesOf(shown)}${marked}${text}}`);
 }
 
 export const bytesOf = (value: unknown): Bytes => toBytes(JSON.stringify(value));

@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
 import { openDoc } from '../documents/open-doc.js';
 import { docText } from '../shard/doc-text.js';
@@ -10,7 +10,7 @@ export function docJson({ database, show }: SearchSource, id: Bytes): Bytes {
     const doc = openDoc(database, id, { show });
     return docText(doc.id, doc.rev, doc.content, doc.extra);
   } catch (error) {
-    if (error instanceof RequestError) return 'null';
+    if (error instanceof RequestError) return asBytes('null');
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { fromBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, type Bytes } from '../base/bytes.js';
 import { CorruptRecord } from '../base/corrupt-record.js';
 import { decoding } from '../indexes/index-damage.js';
 import { decodeTotals, rowTotals, type BlockTotals } from '../indexes/search-blocks.js';
@@ -51,7 +51,7 @@ export class SearchReader {
   }
 
   get docs(): number {
-    const key = this.#prefix + docKey;
+    const key = asBytes(this.#prefix + docKey);
     return this.reader.place({ low: { key, after: false }, high: { key, after: true } }, false).within;
   }
 
@@ -68,13 +68,13 @@ export class SearchReader {
   /** Postings from one key to before another: no fewer than the documents that have one. */
   countBetween(start: Bytes, end: Bytes): number {
     return this.#sum({
-      low: { key: this.#prefix + start, after: false },
-      high: { key: this.#prefix + end, after: false },
+      low: { key: asBytes(this.#prefix + start), after: false },
+      high: { key: asBytes(this.#prefix + end), after: false },
     }).docs;
   }
 
   #totals(key: Bytes): BlockTotals {
-    const whole = this.#prefix + key;
+    const whole = asBytes(this.#prefix + key);
     return this.#sum({ low: { key: whole, after: false }, high: { key: whole, after: true } });
   }
 
@@ -101,7 +101,7 @@ export class SearchReader {
       if (cursor.block !== undefined) decoding(() => postings.add(cursor.block!, from, to));
       return postings;
     }
-    const whole = this.#prefix + key;
+    const whole = asBytes(this.#prefix + key);
     const start = from === 0 ? undefined : this.#blockBefore(whole, from);
     const bounds = { low: { key: whole, id: start, after: false }, high: { key: whole, after: true } };
     const next: BlockCursor = { from, end: Infinity, block: undefined };
@@ -121,7 +121,7 @@ export class SearchReader {
 
   /** Those of a list of documents, in their order, that are listed under a key: only blocks that may have one are read. */
   postingsOf(key: Bytes, docs: readonly number[]): Postings {
-    const whole = this.#prefix + key;
+    const whole = asBytes(this.#prefix + key);
     const postings = new Postings();
     let block: { first: number; value: Bytes } | undefined;
     let next = -1;
@@ -152,7 +152,7 @@ export class SearchReader {
 
   /** The documents of a range. The values of their rows are read when they are asked for. */
   *allDocs({ from, to }: DocRange): Generator<{ doc: number; row: Row }> {
-    const key = this.#prefix + docKey;
+    const key = asBytes(this.#prefix + docKey);
     const low = { key, id: docNumber(from), after: false };
     const high = { key, id: docNumber(to), after: false };
     for (const row of this.reader.rows({ low, high }, all)) yield { doc: readDocNumber(row.id), row };
@@ -165,7 +165,7 @@ export class SearchReader {
 
   /** The vectors of a field that have so many dimensions, from the one of a document on. */
   *vectors(field: string, dimensions: number, from: number): Generator<{ doc: number; value: Bytes }> {
-    const key = this.#prefix + vectorKey(field, dimensions);
+    const key = asBytes(this.#prefix + vectorKey(field, dimensions));
     const range = { low: { key, id: docNumber(from), after: false }, high: { key, after: true } };
     for (const { id, value } of this.reader.rows(range, all)) {
       if (value.length !== vectorBytes(dimensions)) throw new CorruptRecord('a vector has the wrong length');
@@ -175,7 +175,7 @@ export class SearchReader {
 
   /** The dimensions of some vector of a field; undefined where it has none. */
   vectorDimensions(field: string): number | undefined {
-    const start = this.#prefix + vectorsKey(field);
+    const start = asBytes(this.#prefix + vectorsKey(field));
     const range = { low: { key: start, after: false }, high: { key: prefixEnd(start), after: false } };
     const [row] = this.reader.rows(range, { ...all, limit: 1 });
     return row && readDocNumber(row.key.slice(start.length));
@@ -183,11 +183,13 @@ export class SearchReader {
 
   /** Blocks from one place up to before a key. `place` is a key, or a block that comes after. */
   *blocks(place: Place, end: Bytes): Generator<{ key: Bytes; row: Row; place: Place }> {
+    const from = asBytes(this.#prefix + place.key);
     const low =
-      place.id === undefined
-        ? { key: this.#prefix + place.key, after: place.isAfter }
-        : { key: this.#prefix + place.key, id: place.id, after: true };
-    for (const row of this.reader.rows({ low, high: { key: this.#prefix + end, after: false } }, all)) {
+      place.id === undefined ? { key: from, after: place.isAfter } : { key: from, id: place.id, after: true };
+    for (const row of this.reader.rows(
+      { low, high: { key: asBytes(this.#prefix + end), after: false } },
+      all,
+    )) {
       const key = row.key.slice(this.#prefix.length);
       yield { key, row, place: { key, id: row.id, isAfter: true } };
     }

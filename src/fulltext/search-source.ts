@@ -1,4 +1,4 @@
-import { toBytes } from '../base/bytes.js';
+import { asBytes, toBytes } from '../base/bytes.js';
 import { notFound } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import { nouveauOf, searchesOf } from '../design/design-docs.js';
@@ -54,7 +54,7 @@ export async function searchSource(
 ): Promise<SearchSource> {
   const { database, ddoc, design, index } = named;
   const show = registry.showFor(database, user);
-  checkVisible(show, designPrefix + toBytes(ddoc));
+  checkVisible(show, asBytes(designPrefix + toBytes(ddoc)));
   if (index.map.kind !== 'text' && design.language !== 'javascript') throw unknownLanguage(design.language);
   const indexed = registry.indexed(database);
   const { groups } = database;

@@ -5,7 +5,7 @@ import { anonymousIdentity, type Identity } from '../auth/authenticator.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Budget, Share } from '../base/budget.js';
 import type { Runtime } from '../base/runtime.js';
-import { toBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, toBytes, type Bytes } from '../base/bytes.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import { invalidJson, notAnObject } from '../base/errors.js';
 import { checkJson, parseJson, parseValue } from '../json/scan.js';
@@ -162,19 +162,19 @@ export class Exchange implements RequestInfo, Outlet {
   /** Answers with JSON that is text already. */
   text(status: number, text: Bytes, headers?: OutgoingHttpHeaders): void {
     if (this.callback === undefined) {
-      this.sendJson(status, contentTypeFor(this.header('accept')), `${text}\n`, headers);
+      this.sendJson(status, contentTypeFor(this.header('accept')), asBytes(`${text}\n`), headers);
     } else this.#jsonp(status, text, headers);
   }
 
   /** Answers with a document. Its tag is its revision, which clients read there; a compressed answer must have another. */
   document(text: Bytes, headers: OutgoingHttpHeaders): void {
     if (this.callback === undefined) {
-      this.send(200, contentTypeFor(this.header('accept')), `${text}\n`, headers);
+      this.send(200, contentTypeFor(this.header('accept')), asBytes(`${text}\n`), headers);
     } else this.#jsonp(200, text, headers);
   }
 
   #jsonp(status: number, text: Bytes, headers?: OutgoingHttpHeaders): void {
-    const wrapped = `${jsonpOpening(this.callback!)}${text}${jsonpClosing}`;
+    const wrapped = asBytes(`${jsonpOpening(this.callback!)}${text}${jsonpClosing}`);
     this.send(status, jsonpType, wrapped, { ...headers, ...noSniffing });
   }
 

@@ -1,5 +1,13 @@
 import type { Runtime } from '../base/runtime.js';
-import { ByteReader, fromBytes, lengthPrefixed, varint, type Bytes } from '../base/bytes.js';
+import {
+  asBytes,
+  ByteReader,
+  fromBytes,
+  lengthPrefixed,
+  noBytes,
+  varint,
+  type Bytes,
+} from '../base/bytes.js';
 import { sortInSlices } from '../base/sort-in-slices.js';
 import { compareRaw } from '../json/collation.js';
 import { partitionOf } from '../shard/doc-id.js';
@@ -27,7 +35,7 @@ export function rowsOf(
   partitioned: boolean,
   runtime: Runtime,
 ): Row[] | Promise<Row[]> {
-  const partition = partitioned ? partitionKey(partitionOf(id) ?? '') : undefined;
+  const partition = partitioned ? partitionKey(partitionOf(id) ?? noBytes) : undefined;
   const rowOf = ({ key, value }: Emitted): NumberedRow => ({
     key:
       partition === undefined
@@ -128,7 +136,7 @@ type NumberedRow = Row & { n: number };
 export function encodeRowKeys(rows: readonly RowKey[]): Bytes {
   let bytes = '';
   for (const { key, n } of rows) bytes += lengthPrefixed(key) + varint(n);
-  return bytes;
+  return asBytes(bytes);
 }
 
 export function decodeRowKeys(id: Bytes, bytes: Bytes): RowKey[] {

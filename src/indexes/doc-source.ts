@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 import { decodeChange } from '../shard/change-record.js';
 import { decodeDocRecord, decodeWinner } from '../shard/doc-record.js';
 import { conflictsMember, docText } from '../shard/doc-text.js';
@@ -114,9 +114,9 @@ export class DocSource {
     const bytes = this.store.get(this.#keys.live(id));
     if (bytes === undefined) return undefined;
     const doc = decodeWinner(bytes);
-    const body = doc.body ?? this.#body(shard, doc.bodyRef) ?? '{}';
+    const body = doc.body ?? this.#body(shard, doc.bodyRef) ?? asBytes('{}');
     const local = this.options.localSeq ? `,"_local_seq":${doc.seq}` : '';
     const conflicts = doc.conflicted ? conflictsMember(decodeDocRecord(bytes)) : '';
-    return docText(id, doc, body, local + conflicts);
+    return docText(id, doc, body, asBytes(local + conflicts));
   }
 }

@@ -1,5 +1,5 @@
 import type { Runtime } from '../base/runtime.js';
-import { fromBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, type Bytes } from '../base/bytes.js';
 import { RawFields } from '../json/raw-fields.js';
 import { rawName } from '../json/raw-value.js';
 import { arrayIndex, parseField } from '../selectors/field-path.js';
@@ -56,5 +56,5 @@ function rowOf({ fields, filter }: FieldsView, text: Bytes): readonly Emitted[] 
   const values = fields.of(text);
   if (values.includes(undefined)) return none;
   if (filter !== undefined && !filter.matches(JSON.parse(fromBytes(text)))) return none;
-  return [{ key: `[${values.join(',')}]`, value: 'null' }];
+  return [{ key: asBytes(`[${values.join(',')}]`), value: asBytes('null') }];
 }

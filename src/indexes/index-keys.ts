@@ -1,4 +1,4 @@
-import { readU48, u32, u48, u8, type Bytes } from '../base/bytes.js';
+import { asBytes, readU48, u32, u48, u8, type Bytes } from '../base/bytes.js';
 import { idKey } from '../shard/keys.js';
 
 /**
@@ -12,22 +12,22 @@ import { idKey } from '../shard/keys.js';
  *   x number(6) t …                      its tree
  *   x number(6) d idKey                  the rows of a document
  */
-export const nextNumberKey: Bytes = 'm';
+export const nextNumberKey: Bytes = asBytes('m');
 
 export const registerPrefix = (instance: number): Bytes =>
-  'i' + u8(Math.floor(instance / 0x1_0000_0000)) + u32(instance);
+  asBytes('i' + u8(Math.floor(instance / 0x1_0000_0000)) + u32(instance));
 
 export const registerKey = (instance: number, signature: string): Bytes =>
-  registerPrefix(instance) + Buffer.from(signature, 'hex').toString('latin1');
+  asBytes(registerPrefix(instance) + Buffer.from(signature, 'hex').toString('latin1'));
 
 export const instanceOf = (key: Bytes): number => Buffer.from(key.slice(1, 6), 'latin1').readUIntBE(0, 5);
 
 export const signatureOf = (key: Bytes): string => Buffer.from(key.slice(6), 'latin1').toString('hex');
 
-export const erasurePrefix: Bytes = 'e';
-export const erasureKey = (number: number): Bytes => erasurePrefix + u48(number);
+export const erasurePrefix: Bytes = asBytes('e');
+export const erasureKey = (number: number): Bytes => asBytes(erasurePrefix + u48(number));
 
-export const indexesPrefix: Bytes = 'x';
+export const indexesPrefix: Bytes = asBytes('x');
 
 /** The number of the index that a key of it begins with. */
 export const numberOf = (key: Bytes): number => readU48(key, 1);
@@ -39,13 +39,13 @@ export class IndexKeys {
   readonly docs: Bytes;
 
   constructor(readonly number: number) {
-    this.prefix = indexesPrefix + u48(number);
-    this.state = this.prefix + 's';
-    this.tree = this.prefix + 't';
-    this.docs = this.prefix + 'd';
+    this.prefix = asBytes(indexesPrefix + u48(number));
+    this.state = asBytes(this.prefix + 's');
+    this.tree = asBytes(this.prefix + 't');
+    this.docs = asBytes(this.prefix + 'd');
   }
 
   doc(id: Bytes): Bytes {
-    return this.docs + idKey(id);
+    return asBytes(this.docs + idKey(id));
   }
 }

@@ -1,4 +1,4 @@
-import { readU48, u48, type Bytes } from '../base/bytes.js';
+import { asBytes, noBytes, readU48, u48, type Bytes } from '../base/bytes.js';
 import { prefixEnd, type Store, type Write } from '../storage/store.js';
 import { readOptional } from './index-damage.js';
 import {
@@ -64,7 +64,7 @@ export class IndexRegister {
 
   /** The database and the signature of an index, by its number. */
   find(number: number): { instance: number; signature: string } | undefined {
-    for (const key of this.store.keys({ start: 'i', end: 'j' })) {
+    for (const key of this.store.keys({ start: asBytes('i'), end: asBytes('j') })) {
       if (readOptional(() => this.store.get(key)) === u48(number))
         return { instance: instanceOf(key), signature: signatureOf(key) };
     }
@@ -77,7 +77,7 @@ export class IndexRegister {
     if (number === undefined) return;
     const writes: Write[] = [
       { key: registerKey(instance, signature), value: undefined },
-      { key: erasureKey(number), value: '' },
+      { key: erasureKey(number), value: noBytes },
     ];
     await this.store.write(writes).committed;
   }

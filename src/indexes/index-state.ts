@@ -1,4 +1,4 @@
-import { ByteReader, lengthPrefixed, u48, u8, varint, type Bytes } from '../base/bytes.js';
+import { asBytes, ByteReader, lengthPrefixed, u48, u8, varint, type Bytes } from '../base/bytes.js';
 import { decoding } from './index-damage.js';
 import type { ShardMap } from '../shard/shard-map.js';
 import type { ShardState } from '../shard/shard-state.js';
@@ -32,7 +32,7 @@ export function newIndexState(shards: ShardMap): IndexState {
 export function encodeIndexState({ positions, tree }: IndexState): Bytes {
   let bytes = u8(version) + varint(positions.length);
   for (const { epoch, seq, purge_seq } of positions) bytes += u48(epoch) + u48(seq) + u48(purge_seq);
-  return bytes + lengthPrefixed(encodeTreeState(tree));
+  return asBytes(bytes + lengthPrefixed(encodeTreeState(tree)));
 }
 
 export const decodeIndexState = (bytes: Bytes): IndexState => decoding(() => readIndexState(bytes));

@@ -1,5 +1,5 @@
 import type { Runtime } from '../base/runtime.js';
-import { fromBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, type Bytes } from '../base/bytes.js';
 import { sortInSlices } from '../base/sort-in-slices.js';
 import { compareBytes, compareKeys } from '../json/compare-keys.js';
 import { keyPrefix } from '../json/key-prefix.js';
@@ -62,7 +62,7 @@ function comparePlain(a: RowKey, b: RowKey): number {
 /** The bounds of a partition's rows. */
 export function partitionBounds(partition: string, order: KeyOrder): { low: Bytes; high: Bytes } {
   const low = keyPrefix(order.encode([partition]), 1)!;
-  return { low, high: `${low}\xff` };
+  return { low, high: asBytes(`${low}\xff`) };
 }
 
 /** As `keyPrefix`, of the key that stands behind a partition. */
@@ -71,5 +71,5 @@ export function keyPrefixIn(partition: string | undefined, key: Bytes, level: nu
   const head = keyPrefix(key, 1)!;
   // Only the very first byte of a key tells whether it holds more than ASCII.
   const prefix = keyPrefix(key.slice(head.length), level);
-  return prefix === undefined ? undefined : head + prefix;
+  return prefix === undefined ? undefined : asBytes(head + prefix);
 }

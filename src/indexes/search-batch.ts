@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, noBytes, type Bytes } from '../base/bytes.js';
 import { sortInSlices } from '../base/sort-in-slices.js';
 import type { Runtime } from '../base/runtime.js';
 import type { TimeSlice } from '../base/turns.js';
@@ -135,7 +135,7 @@ export class SearchBatch implements Batch {
       if (before !== undefined) noteRemoved(before, doc?.vectors, numbered);
       if (doc === undefined && before === undefined) continue;
       const number = before?.number ?? numbers.next();
-      const row = { key: this.#prefix(id) + docKey, id: number, n: 0, keyText: '' };
+      const row = { key: asBytes(this.#prefix(id) + docKey), id: number, n: 0, keyText: noBytes };
       const { inserts, removals } = changesOf(numbered.rows, row.key);
       if (doc === undefined) removals.push(row);
       else inserts.push({ ...row, value: encodeDoc(id, doc.values) });

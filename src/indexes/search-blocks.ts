@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, noBytes, type Bytes } from '../base/bytes.js';
 import { editBlock } from '../search/edit-block.js';
 import {
   blockCount,
@@ -22,7 +22,7 @@ export const blockRow = (key: Bytes, { first, value }: Block): Row => ({
   key,
   id: docNumber(first),
   n: 0,
-  keyText: '',
+  keyText: noBytes,
   value,
 });
 
@@ -121,7 +121,7 @@ function blockAt(tree: TreeReader, key: Bytes, doc: number): { row: Row | undefi
 export function joinBlockRows(a: Row, b: Row): Row | undefined {
   if (!isBlockKind(kindOf(a.key))) return undefined;
   const value = joinBlocks(blockOf(a), blockOf(b));
-  return value === undefined ? undefined : { key: a.key, id: a.id, n: 0, keyText: '', value };
+  return value === undefined ? undefined : { key: a.key, id: a.id, n: 0, keyText: noBytes, value };
 }
 
 /** What the blocks of a term or a field come to: documents, and the sum of the lengths of the field. */
@@ -153,7 +153,7 @@ function addTotals(totals: BlockTotals, reduction: Bytes): void {
   totals.length += length;
 }
 
-const encodeTotals = ({ docs, length }: BlockTotals): Bytes => `${docs} ${length}`;
+const encodeTotals = ({ docs, length }: BlockTotals): Bytes => asBytes(`${docs} ${length}`);
 
 export function rowTotals(rows: Iterable<Row>): BlockTotals {
   let docs = 0;

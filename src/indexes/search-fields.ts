@@ -1,4 +1,4 @@
-import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import type { TimeSlice } from '../base/turns.js';
 import type { Analyzer } from '../search/analysis/analyzer.js';
 import { isWord, tokenLengthMax } from '../search/analysis/tokenizers.js';
@@ -51,7 +51,7 @@ class BatchField implements TermField {
     seed: number,
   ) {
     this.words = new WordTable(seed);
-    this.key = prefix + termsKey(name);
+    this.key = asBytes(prefix + termsKey(name));
   }
 }
 
@@ -93,7 +93,7 @@ export class SearchFields {
     this.#begin();
     for (const { key, value } of rows) {
       if (key === '') await this.#text(this.#field(prefix, defaultFieldName), fromBytes(value), slice);
-      else this.log.list(this.log.term(prefix + key), 0);
+      else this.log.list(this.log.term(asBytes(prefix + key)), 0);
       if (this.#isTimeToLook() && slice.isOver) await slice.next();
     }
     return this.#end(prefix, id);
@@ -119,13 +119,13 @@ export class SearchFields {
   #vector({ prefix, name }: FieldName, vector: readonly unknown[], { store }: IndexOptions): void {
     if (!isVector(vector)) return;
     if (isOn(store, false)) define((this.#values.s ??= {}), name, [...vector]);
-    const key = prefix + vectorKey(name, vector.length);
+    const key = asBytes(prefix + vectorKey(name, vector.length));
     if (!this.#vectors.has(key)) this.log.mention(this.log.term(key));
     this.#vectors.set(key, encodeVector(vector));
   }
 
   #end(prefix: Bytes, id: Bytes): Bytes {
-    this.log.add(this.log.term(prefix + termKey('_id', fromBytes(id))), 0, { length: 1, boost: 1 });
+    this.log.add(this.log.term(asBytes(prefix + termKey('_id', fromBytes(id)))), 0, { length: 1, boost: 1 });
     this.#list();
     return toBytes(JSON.stringify(this.#values));
   }
@@ -257,7 +257,7 @@ export class SearchFields {
   }
 
   #termOf(field: BatchField, term: string): number {
-    const key = field.key + toBytes(term.toWellFormed());
+    const key = asBytes(field.key + toBytes(term.toWellFormed()));
     return key.length - field.prefix.length < termBytesMax ? this.log.term(key) : leftOut;
   }
 
@@ -271,9 +271,9 @@ export class SearchFields {
   /** Notes which fields and numbers the document has. */
   #list(): void {
     for (const { name, prefix, length, numbers } of this.#ofDoc) {
-      this.log.list(this.log.term(prefix + lengthKey(name)), length);
+      this.log.list(this.log.term(asBytes(prefix + lengthKey(name))), length);
       for (const number of new Set(numbers))
-        this.log.list(this.log.term(prefix + numberKey(name, number)), 0);
+        this.log.list(this.log.term(asBytes(prefix + numberKey(name, number))), 0);
     }
   }
 }

@@ -1,4 +1,4 @@
-import { ByteReader, type Bytes } from '../base/bytes.js';
+import { asBytes, ByteReader, type Bytes } from '../base/bytes.js';
 import { decoding } from './index-damage.js';
 
 /**
@@ -25,7 +25,7 @@ export function encodeNote(number: Bytes, terms: Uint32Array, keyOf: readonly By
     for (let at = shared; at < key.length; at++) bytes[end++] = key.charCodeAt(at);
     before = key;
   }
-  return number + bytes.latin1Slice(0, end);
+  return asBytes(number + bytes.latin1Slice(0, end));
 }
 
 /** Gives where the next byte goes. */
@@ -49,7 +49,7 @@ export function decodeNote(note: Bytes): { number: Bytes; keys: Bytes[] } {
     while (!reader.done) {
       const shared = reader.varint();
       before = before.slice(0, shared) + reader.take(reader.varint());
-      keys.push(before);
+      keys.push(asBytes(before));
     }
     return { number, keys };
   });

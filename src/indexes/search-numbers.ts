@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { noBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { counterKey, docNumber } from '../search/postings.js';
 import type { Row } from './tree/row.js';
 import type { TreeReader } from './tree/tree-reader.js';
@@ -23,6 +23,12 @@ export class DocNumbers {
 
   /** The row that remembers the next number. */
   get row(): Row {
-    return { key: counterKey, id: '', n: 0, keyText: '', value: String(this.#next) };
+    return {
+      key: counterKey,
+      id: noBytes,
+      n: 0,
+      keyText: noBytes,
+      value: toBytes(String(this.#next)),
+    };
   }
 }

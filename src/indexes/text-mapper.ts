@@ -1,5 +1,5 @@
 import type { Runtime } from '../base/runtime.js';
-import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { fromBytes, noBytes, toBytes, type Bytes } from '../base/bytes.js';
 import type { TimeSlice } from '../base/turns.js';
 import {
   anyValue,
@@ -87,7 +87,7 @@ class TextIndex {
       if (typeof value === 'object' && value !== null) addParts(path, value, waiting);
       if (values % valuesAtOnce === 0 && slice.isOver) await slice.next();
     }
-    return [...Array.from(keys, (key) => ({ key, value: '' })), ...texts];
+    return [...Array.from(keys, (key) => ({ key, value: noBytes })), ...texts];
   }
 
   #take(path: string, value: unknown, keys: Set<Bytes>, texts: Emitted[]): void {
@@ -100,7 +100,7 @@ class TextIndex {
     else keys.add(valueKey(path, termOf(value)));
     if (typeof value !== 'string' || value === '' || defaultField === undefined) return;
     if (this.#textPaths === undefined || this.#textPaths.has(path))
-      texts.push({ key: '', value: toBytes(value.toWellFormed()) });
+      texts.push({ key: noBytes, value: toBytes(value.toWellFormed()) });
   }
 }
 

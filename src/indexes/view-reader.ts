@@ -1,4 +1,4 @@
-import { toBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { firstElements } from '../json/raw-value.js';
 import type { Store } from '../storage/store.js';
 import type { ViewDefinition } from './definition.js';
@@ -214,7 +214,7 @@ export class GroupViewReader implements ViewReader {
   #groupEnd(level: number): (row: Pick<Row, 'key'>) => Bound {
     return ({ key }) => {
       const prefix = this.#prefixOf(key, level);
-      return prefix === undefined ? { key, after: true } : { key: `${prefix}\xff`, after: false };
+      return prefix === undefined ? { key, after: true } : { key: asBytes(`${prefix}\xff`), after: false };
     };
   }
 

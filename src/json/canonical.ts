@@ -3,6 +3,7 @@
  * them and without the members that are kept elsewhere. Most requests hold exactly that text already, so the common
  * way is to slice it out; each thing that makes a text differ costs one more step and only where it occurs.
  */
+import { asBytes, type Bytes } from '../base/bytes.js';
 import { compactInto } from './compact.js';
 import type { Member, ScannedObject } from './scan.js';
 import { type Drop, settle } from './settle.js';
@@ -12,7 +13,7 @@ const scratchKept_bytes = 1 << 20;
 let scratch = makeScratch(1 << 16);
 
 /** The canonical text as a byte string (`text.ts`). */
-export function canonicalBody(object: ScannedObject, drop: Drop): string {
+export function canonicalBody(object: ScannedObject, drop: Drop): Bytes {
   if ((object.flags & unsettled) !== 0) return settle(object, drop);
   if ((object.flags & spaced) !== 0) return compacted(object, drop);
   return sliced(object, drop);
@@ -23,7 +24,7 @@ export function canonicalBody(object: ScannedObject, drop: Drop): string {
  * and what follows a dropped member begins behind the comma, so pieces fit together; only when the last member is
  * dropped there is a comma too many.
  */
-function sliced(object: ScannedObject, drop: Drop): string {
+function sliced(object: ScannedObject, drop: Drop): Bytes {
   const { bytes, start, end } = object;
   let text = '{';
   let from = start + 1;
@@ -33,12 +34,12 @@ function sliced(object: ScannedObject, drop: Drop): string {
     from = member.valueEnd + 1;
   }
   if (from === start + 1) return bytes.toString('latin1', start, end);
-  if (from < end) return text + bytes.toString('latin1', from, end);
-  return text.length > 1 ? `${text.slice(0, -1)}}` : '{}';
+  if (from < end) return asBytes(text + bytes.toString('latin1', from, end));
+  return text.length > 1 ? asBytes(`${text.slice(0, -1)}}`) : asBytes('{}');
 }
 
 /** As `sliced`, with each piece going through the scratch buffer. */
-function compacted(object: ScannedObject, drop: Drop): string {
+function compacted(object: ScannedObject, drop: Drop): Bytes {
   const { bytes, start, end } = object;
   const { out, outView } = scratchOf(end - start);
   const copying = { bytes, view: object.view, out, outView };

@@ -1,4 +1,3 @@
-import type { Bytes } from '../base/bytes.js';
 import { badRequest, invalidJson } from '../base/errors.js';
 
 /**
@@ -12,7 +11,7 @@ import { badRequest, invalidJson } from '../base/errors.js';
 export class ElementSplitter {
   /** Gathered as text and put away in pieces: small buffers would keep whole slabs of the pool alive. */
   #skeleton: Buffer[] = [];
-  #skeletonTail: Bytes = '';
+  #skeletonTail = '';
   #skeletonBytes = 0;
   /** Parts of the element under way. */
   #element: Buffer[] = [];

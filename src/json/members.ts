@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 import { scanBulk } from './scan.js';
 
 /** The members of an object's text, each as it stands there: `"name":value`. */
@@ -8,9 +8,9 @@ export function membersOf(object: Bytes): { name: string; text: Bytes }[] {
   if (scanned === undefined) throw new Error('the text holds no object');
   return scanned.members.map(({ name, keyStart, keyEnd, valueStart, valueEnd }) => ({
     name,
-    text: `${bytes.latin1Slice(keyStart, keyEnd)}:${bytes.latin1Slice(valueStart, valueEnd)}`,
+    text: asBytes(`${bytes.latin1Slice(keyStart, keyEnd)}:${bytes.latin1Slice(valueStart, valueEnd)}`),
   }));
 }
 
 /** An object of these members. */
-export const objectOf = (members: readonly Bytes[]): Bytes => `{${members.join(',')}}`;
+export const objectOf = (members: readonly Bytes[]): Bytes => asBytes(`{${members.join(',')}}`);

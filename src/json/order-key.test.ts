@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { compareJson, compareRaw, compareStrings } from './collation.js';
 import { compareBytes, compareKeys } from './compare-keys.js';
-import { fromBytes, toBytes } from '../base/bytes.js';
+import { asBytes, fromBytes, toBytes } from '../base/bytes.js';
 import { keyPrefix } from './key-prefix.js';
 import { encodeKey, encodeKeyText, encodeRawKey } from './order-key.js';
 import { RandomKeys } from '../../test/support/random-keys.js';
@@ -82,7 +82,7 @@ function checkPrefix(random: RandomKeys): void {
     if (prefix === undefined || !Array.isArray(a)) continue;
     const isShared =
       Array.isArray(b) && b.length >= level && compareValues(a.slice(0, level), b.slice(0, level)) === 0;
-    const isInside = compare(prefix, encode(b)) < 0 && compare(encode(b), `${prefix}\xff`) < 0;
+    const isInside = compare(prefix, encode(b)) < 0 && compare(encode(b), asBytes(`${prefix}\xff`)) < 0;
     assert.equal(isInside, isShared, JSON.stringify([a, b, level]));
   }
 }
@@ -101,9 +101,10 @@ test('texts of all plain characters, numbers and forms have the keys of their va
     const text = toBytes(JSON.stringify(value));
     assert.equal(encodeKeyText(text), encodeKey(value), text);
   }
-  for (const text of ['1e400', '-0', '1.0', '[1E2,2e+3]'])
+  for (const text of ['1e400', '-0', '1.0', '[1E2,2e+3]'].map(asBytes))
     assert.equal(encodeKeyText(text), encodeKey(JSON.parse(text)), text);
-  for (const text of ['', '"', '[1', 'nul', '1,2', '[1]]']) assert.throws(() => encodeKeyText(text), text);
+  for (const text of ['', '"', '[1', 'nul', '1,2', '[1]]'].map(asBytes))
+    assert.throws(() => encodeKeyText(text), text);
 });
 
 test('a key of ten million characters is no trouble, and leaves none', () => {

@@ -1,4 +1,4 @@
-import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, noBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { comma, quote, rawName, stringEnd, valueEnd, type RawName } from './raw-value.js';
 
 /** A path, and its place among those that are asked for. */
@@ -61,7 +61,7 @@ class Branch {
 export class RawFields {
   readonly #root: Branch;
   readonly #count: number;
-  #text: Bytes = '';
+  #text: Bytes = noBytes;
   #values: (Bytes | undefined)[] = [];
   #left = 0;
 
@@ -79,7 +79,7 @@ export class RawFields {
     this.#values = values;
     this.#left = this.#count;
     this.#take(0, this.#root);
-    this.#text = '';
+    this.#text = noBytes;
     this.#values = [];
     return values;
   }
@@ -145,7 +145,7 @@ export class MemberPicker {
     const members = this.#names.flatMap(({ quoted }, i) =>
       values[i] === undefined ? [] : [`${quoted}:${values[i]}`],
     );
-    return `{${members.join(',')}}`;
+    return asBytes(`{${members.join(',')}}`);
   }
 }
 

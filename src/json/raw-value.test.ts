@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { fromBytes, toBytes } from '../base/bytes.js';
+import { asBytes, fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { canonicalBody } from './canonical.js';
 import { RandomJson } from '../../test/support/random-json.js';
 import { RawFields } from './raw-fields.js';
 import { rawName, rawValue } from './raw-value.js';
 import { scanDocument } from './scan.js';
 
-const at = (text: string, ...names: string[]): string | undefined =>
+const at = (text: string, ...names: string[]): Bytes | undefined =>
   rawValue(
     toBytes(text),
     names.map((name) => rawName(name, /^\d+$/.test(name) ? Number(name) : undefined)),
@@ -71,14 +71,16 @@ test('many values are found in one pass, each as by itself', () => {
 test('numbers on many paths lead on in objects and in arrays', () => {
   const path = (field: string) => field.split('.').map((name) => rawName(name, Number(name)));
   const fields = ['0', '00', '0.1', '00.1', '1.0', Array(1_000).fill('0').join('.')];
-  const values = (text: string) => new RawFields(fields.map(path)).of(text);
+  const values = (text: string) => new RawFields(fields.map(path)).of(asBytes(text));
   assert.deepEqual(values('[[7,8],[9]]').slice(0, 5), ['[7,8]', '[7,8]', '8', '8', '9']);
   assert.deepEqual(values('{"0":[7,8],"1":{"0":9}}').slice(0, 5), ['[7,8]', undefined, '8', undefined, '9']);
   assert.equal(values(`${'['.repeat(1_000)}5${']'.repeat(1_000)}`)[5], '5');
 });
 
 test('a document of many members costs one pass, however many values are looked for', () => {
-  const text = `{${Array.from({ length: 100_000 }, (_, i) => `"k${i}":"${'x'.repeat(i % 50)}\\""`).join(',')}}`;
+  const text = asBytes(
+    `{${Array.from({ length: 100_000 }, (_, i) => `"k${i}":"${'x'.repeat(i % 50)}\\""`).join(',')}}`,
+  );
   const paths = Array.from({ length: 1_000 }, (_, i) => [rawName(`z${i}`, undefined)]);
   const cpuMs = (work: () => void): number => {
     const before = process.cpuUsage();

@@ -2,7 +2,7 @@
  * Parts of a JSON text as they stand there, digit for digit: what is taken out of a document looks as it did in the document.
  * The text must be sound and without white space, as stored documents are.
  */
-import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 
 /** The text of the value that a path of names leads to; numbers pick elements of arrays. */
 export function rawValue(text: Bytes, path: readonly RawName[]): Bytes | undefined {
@@ -28,7 +28,7 @@ export function firstElements(array: Bytes, count: number): Bytes {
     at = valueEnd(array, at);
     if (array.charCodeAt(at) !== comma) return array;
   }
-  return `${array.slice(0, at)}]`;
+  return asBytes(`${array.slice(0, at)}]`);
 }
 
 /** A name on a path, made ready to be looked for. */

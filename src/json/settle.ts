@@ -8,6 +8,7 @@
  * a string in an object is a key whenever no key waits for a value. Texts of containers are joined as they close; V8
  * joins by reference, so the depth does not multiply the copying.
  */
+import { asBytes, type Bytes } from '../base/bytes.js';
 import type { ScannedObject } from './scan.js';
 import { decodeString } from './text.js';
 
@@ -28,7 +29,7 @@ interface Frame {
 }
 
 /** The canonical text of the object as a byte string. */
-export function settle(object: ScannedObject, drop: Drop): string {
+export function settle(object: ScannedObject, drop: Drop): Bytes {
   const steps = settleInSteps(object, drop);
   for (;;) {
     const step = steps.next();
@@ -39,7 +40,7 @@ export function settle(object: ScannedObject, drop: Drop): string {
 const stepTokens = 2_000;
 
 /** The same in small steps, for large objects. */
-export function* settleInSteps(object: ScannedObject, drop: Drop): Generator<void, string> {
+export function* settleInSteps(object: ScannedObject, drop: Drop): Generator<void, Bytes> {
   const { bytes, end } = object;
   const frames: Frame[] = [];
   let at = object.start;
@@ -54,7 +55,7 @@ export function* settleInSteps(object: ScannedObject, drop: Drop): Generator<voi
     } else if (byte === 0x7d || byte === 0x5d) {
       const text = closed(frames.pop()!, frames.length === 0 ? drop : undefined);
       const outer = frames.at(-1);
-      if (outer === undefined) return text;
+      if (outer === undefined) return asBytes(text);
       add(outer, text);
       at++;
     } else if (byte <= 0x20 || byte === 0x2c || byte === 0x3a) {

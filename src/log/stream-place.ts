@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
+  asBytes,
   ByteReader,
   fromBytes,
   lengthPrefixed,
@@ -46,7 +47,7 @@ const hashBytes = 16;
 export const firstHead = (epoch: string): StreamHead => ({
   epoch,
   seq: 0,
-  hash: '\0'.repeat(hashBytes),
+  hash: asBytes('\0'.repeat(hashBytes)),
   origins: new Map(),
 });
 
@@ -74,11 +75,11 @@ export function encodeHead({ epoch, seq, hash, origins }: StreamHead): Bytes {
   let bytes = u8(version) + lengthPrefixed(toBytes(epoch)) + u48(seq) + hash + varint(origins.size);
   for (const [name, { incarnation, counter }] of origins)
     bytes += lengthPrefixed(toBytes(name)) + u48(incarnation) + u48(counter);
-  return bytes;
+  return asBytes(bytes);
 }
 
 export const encodePlace = (head: Bytes, index: number, done: number): Bytes =>
-  head + varint(index) + varint(done);
+  asBytes(head + varint(index) + varint(done));
 
 export function decodePlace(bytes: Bytes): StreamPlace {
   const reader = new ByteReader(bytes);

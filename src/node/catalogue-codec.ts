@@ -1,4 +1,13 @@
-import { ByteReader, fromBytes, lengthPrefixed, toBytes, u48, u8, type Bytes } from '../base/bytes.js';
+import {
+  asBytes,
+  ByteReader,
+  fromBytes,
+  lengthPrefixed,
+  toBytes,
+  u48,
+  u8,
+  type Bytes,
+} from '../base/bytes.js';
 import type { CatalogueCommand, DivideCommand } from './catalogue-commands.js';
 
 /**
@@ -12,23 +21,23 @@ const version = 1;
 const typeNumbers = { create: 1, delete: 2, set: 3, mark: 4, divide: 5, lease: 6, share: 7 } as const;
 
 export function encodeCatalogueCommand(command: CatalogueCommand): Bytes {
-  const head = u8(version) + u8(typeNumbers[command.type]) + lengthPrefixed(toBytes(command.name));
+  const head = asBytes(u8(version) + u8(typeNumbers[command.type]) + lengthPrefixed(toBytes(command.name)));
   switch (command.type) {
     case 'create':
-      return head + encodeSettings(command.settings);
+      return asBytes(head + encodeSettings(command.settings));
     case 'delete':
       return head;
     case 'set':
-      return head + u48(command.instance) + encodeSettings(command.settings);
+      return asBytes(head + u48(command.instance) + encodeSettings(command.settings));
     case 'mark':
-      return head + u48(command.instance) + encodeSettings(command.marks);
+      return asBytes(head + u48(command.instance) + encodeSettings(command.marks));
     case 'lease':
-      return head + u48(command.term);
+      return asBytes(head + u48(command.term));
     case 'share':
-      return head + encodeSettings({ value: command.value });
+      return asBytes(head + encodeSettings({ value: command.value }));
     case 'divide': {
       const { step, group, parts } = command;
-      return head + u48(command.instance) + encodeSettings({ step, group, parts });
+      return asBytes(head + u48(command.instance) + encodeSettings({ step, group, parts }));
     }
   }
 }

@@ -1,5 +1,5 @@
 import { RequestError, notFound } from '../base/errors.js';
-import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { Rejection } from '../log/rejection.js';
 import type { Overlay } from '../storage/overlay.js';
 import type { Store, Write } from '../storage/store.js';
@@ -147,12 +147,15 @@ interface Meta {
   generations?: number[];
 }
 
-export const metaKey = 'm';
-export const nameKey = (name: string): Bytes => 'd' + toBytes(name);
-export const marksPrefix = 't';
-export const marksKey = (name: string): Bytes => marksPrefix + toBytes(name);
+export const metaKey = asBytes('m');
+export const nameKey = (name: string): Bytes => asBytes('d' + toBytes(name));
+export const marksPrefix = asBytes('t');
+export const marksKey = (name: string): Bytes => asBytes(marksPrefix + toBytes(name));
 /** What the keys of a list of databases begin with. */
-export const listPrefixes: Readonly<Record<ListedSetting, Bytes>> = { auto_purge: 'a', expiry: 'e' };
+export const listPrefixes: Readonly<Record<ListedSetting, Bytes>> = {
+  auto_purge: asBytes('a'),
+  expiry: asBytes('e'),
+};
 
 export const readMeta = (source: Pick<Store, 'get'>): Meta =>
   decodeJson<Meta>(source.get(metaKey)) ?? { version: 1, next_instance: 1 };
@@ -213,7 +216,7 @@ function create(
 function remove({ name }: DeleteCommand, overlay: Overlay): CatalogueResults['delete'] {
   const record = existing(name, overlay);
   for (const key of [nameKey(name), marksKey(name)]) overlay.remove(key);
-  for (const prefix of Object.values(listPrefixes)) overlay.remove(prefix + toBytes(name));
+  for (const prefix of Object.values(listPrefixes)) overlay.remove(asBytes(prefix + toBytes(name)));
   return { groups: groupNumbers(record) };
 }
 
@@ -229,7 +232,7 @@ function set({ name, instance, settings }: SetCommand, overlay: Overlay): undefi
 /** Lists a database by the settings that it has. */
 export const listWrites = (name: string, settings: DatabaseSettings): Write[] =>
   (Object.keys(listPrefixes) as ListedSetting[]).map((setting) => ({
-    key: listPrefixes[setting] + toBytes(name),
+    key: asBytes(listPrefixes[setting] + toBytes(name)),
     value: isSet(settings[setting]) ? encodeJson({}) : undefined,
   }));
 

@@ -1,4 +1,4 @@
-import { toBytes, u32, u8, type Bytes } from '../base/bytes.js';
+import { asBytes, toBytes, u32, u8, type Bytes } from '../base/bytes.js';
 import type { Journal } from '../log/journal.js';
 import type { GroupCommit } from '../storage/group-commit.js';
 import type { Overlay } from '../storage/overlay.js';
@@ -57,16 +57,17 @@ interface NodeState {
   generations: number[];
 }
 
-export const idKey = 'i';
-export const nodeKey = 'n';
-export const erasurePrefix = 'x';
+export const idKey = asBytes('i');
+export const nodeKey = asBytes('n');
+export const erasurePrefix = asBytes('x');
 const slotPrefix = 's';
-export const jobPrefix = 'j';
-export const reshardingKey = 'r';
+export const jobPrefix = asBytes('j');
+export const reshardingKey = asBytes('r');
 
-const numbered = (instance: number): Bytes => u8(Math.floor(instance / 0x1_0000_0000)) + u32(instance);
-export const erasureKey = (instance: number): Bytes => erasurePrefix + numbered(instance);
-export const slotKey = (instance: number): Bytes => slotPrefix + numbered(instance);
+const numbered = (instance: number): Bytes =>
+  asBytes(u8(Math.floor(instance / 0x1_0000_0000)) + u32(instance));
+export const erasureKey = (instance: number): Bytes => asBytes(erasurePrefix + numbered(instance));
+export const slotKey = (instance: number): Bytes => asBytes(slotPrefix + numbered(instance));
 
 /** Where a group is. */
 export interface GroupHome {
@@ -105,7 +106,7 @@ export class CatalogueJournal implements Journal<NodeEntry, NodeResults> {
 function applyEntry(entry: NodeEntry, overlay: Overlay): undefined {
   switch (entry.type) {
     case 'set_id':
-      overlay.put(idKey, entry.id);
+      overlay.put(idKey, toBytes(entry.id));
       break;
     case 'set_generation': {
       const generations = [...readGenerations(overlay)];
@@ -125,10 +126,10 @@ function applyEntry(entry: NodeEntry, overlay: Overlay): undefined {
       overlay.remove(erasureKey(entry.instance));
       break;
     case 'set_job':
-      overlay.put(jobPrefix + toBytes(entry.job.id), encodeJson(entry.job));
+      overlay.put(asBytes(jobPrefix + toBytes(entry.job.id)), encodeJson(entry.job));
       break;
     case 'remove_job':
-      overlay.remove(jobPrefix + toBytes(entry.id));
+      overlay.remove(asBytes(jobPrefix + toBytes(entry.id)));
       break;
     case 'set_resharding':
       overlay.put(reshardingKey, encodeJson(entry.state));

@@ -1,5 +1,5 @@
 import { SystemRuntime, type Runtime } from '../base/runtime.js';
-import { fromBytes } from '../base/bytes.js';
+import { asBytes, fromBytes } from '../base/bytes.js';
 import { GroupCommit } from '../storage/group-commit.js';
 import { Overlay } from '../storage/overlay.js';
 import { prefixEnd, type Store } from '../storage/store.js';
@@ -72,9 +72,9 @@ export interface NamesQuery extends Bounds {
 }
 
 /** The place in the stream of the catalogue. */
-const placeKey = 'p';
+const placeKey = asBytes('p');
 
-const namesSpace = { start: 'd', end: 'e' };
+const namesSpace = { start: asBytes('d'), end: asBytes('e') };
 
 /**
  * The list of databases and what is set for each as a whole, changed by commands (`catalogue-commands.ts`) and the same on
@@ -128,7 +128,7 @@ export class Catalogue {
   /** Names in byte order, read synchronously. */
   *names(query: NamesQuery): Iterable<string> {
     const { descending: reverse, skip: offset, limit, having } = query;
-    const prefix = having === undefined ? 'd' : listPrefixes[having];
+    const prefix = having === undefined ? asBytes('d') : listPrefixes[having];
     const space = { start: prefix, end: prefixEnd(prefix) };
     const range = { ...keyRange(prefix, space, query), reverse, offset };
     for (const key of this.store.keys(limit === Infinity ? range : { ...range, limit }))

@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { asBytes } from '../base/bytes.js';
 import { CorruptRecord } from '../base/corrupt-record.js';
 import type { Logger } from '../base/logger.js';
 import type { Runtime } from '../base/runtime.js';
@@ -287,7 +288,7 @@ class VolumesCheck {
 }
 
 function highestInstance(store: Store): number {
-  const [key] = store.keys({ start: '\0\0\0\0\x01', end: '\xff', reverse: true, limit: 1 });
+  const [key] = store.keys({ start: asBytes('\0\0\0\0\x01'), end: asBytes('\xff'), reverse: true, limit: 1 });
   return key === undefined ? 0 : Buffer.from(key.slice(0, 5), 'latin1').readUIntBE(0, 5);
 }
 

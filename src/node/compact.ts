@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 import type { RevTree } from '../revisions/tree.js';
 import { compactedBodiesMax } from '../shard/apply-compact.js';
 import { decodeChange } from '../shard/change-record.js';
@@ -98,7 +98,7 @@ async function compactTable(database: Database, table: DocTable, task: RunningTa
     for (const { key, value } of found) {
       if (step.isFull) break;
       const doc = decodeDocRecord(value);
-      start = step.add(doc.longId ?? key, doc.tree) ? key + '\0' : key;
+      start = step.add(doc.longId ?? key, doc.tree) ? asBytes(key + '\0') : key;
     }
     isLast = found.length === 0;
     await step.send();

@@ -1,4 +1,4 @@
-import { toBytes } from '../base/bytes.js';
+import { asBytes, toBytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
 import type { Timer } from '../base/runtime.js';
 import type { ListedSetting } from './catalogue-commands.js';
@@ -73,7 +73,7 @@ export class DatabaseVisits {
         await this.registry.runtime.nextTurn();
       }
       if (names.length < namesAtOnce) return;
-      names = [...this.registry.names({ ...query, start: `${toBytes(names.at(-1)!)}\0` })];
+      names = [...this.registry.names({ ...query, start: asBytes(`${toBytes(names.at(-1)!)}\0`) })];
     }
   }
 

@@ -1,5 +1,5 @@
 import type { Runtime, Timer } from '../base/runtime.js';
-import { toBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, toBytes, type Bytes } from '../base/bytes.js';
 import type { Logger } from '../base/logger.js';
 import type { Database } from './database.js';
 
@@ -83,7 +83,7 @@ async function writeShard(database: Database, shard: number, ids: readonly Bytes
   const edits = ids.map((id) => {
     const known = database.collection.winner(id);
     const parent = known === undefined || known.deleted ? undefined : { pos: known.pos, hash: known.hash };
-    return { id, parent, path: undefined, deleted: false, body: '{}' };
+    return { id, parent, path: undefined, deleted: false, body: asBytes('{}') };
   });
   const { instance } = database.record;
   await database.submit({ type: 'edit', instance, shard, edits, revs_limit: 1 });

@@ -1,4 +1,4 @@
-import { fromBytes, toBytes } from '../base/bytes.js';
+import { asBytes, fromBytes, toBytes } from '../base/bytes.js';
 import type { Overlay } from '../storage/overlay.js';
 import type { Store } from '../storage/store.js';
 
@@ -20,7 +20,7 @@ export interface LeaseCommand {
   term: number;
 }
 
-const leaseKey = 'o';
+const leaseKey = asBytes('o');
 
 export function readLease(source: Pick<Store, 'get'>): Lease {
   const bytes = source.get(leaseKey);

@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Database } from './database.js';
@@ -26,7 +26,7 @@ export function showFor(gates: readonly ReadGate[], database: Database, user: Us
 
 /** Throws if the user may not see a document of that id, whatever its content: for what is made of design documents. */
 export function checkVisible(show: Show | undefined, id: Bytes): void {
-  shown(show, id, '{}');
+  shown(show, id, asBytes('{}'));
 }
 
 /** The content as it may be seen; refuses where it may not be. */

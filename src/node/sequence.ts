@@ -1,4 +1,4 @@
-import { ByteReader, u32, varint, type Bytes } from '../base/bytes.js';
+import { asBytes, ByteReader, noBytes, u32, varint, type Bytes } from '../base/bytes.js';
 import { badRequest } from '../base/errors.js';
 import type { Database } from './database.js';
 
@@ -20,7 +20,7 @@ const narrowMax = 2 ** 24;
  * one shard moves, all around it stays. `docs/formats/sequences.md` describes it.
  */
 export class SequenceWriter {
-  #head: Bytes = '';
+  #head: Bytes = noBytes;
   #width = narrow;
   /** What a token says of the database and its shards. */
   readonly #origin: Bytes;
@@ -30,15 +30,15 @@ export class SequenceWriter {
   /** The shard that moved last, and what stands before and behind it; undefined until it is asked for. */
   #shard = 0;
   #left: Bytes | undefined;
-  #right: Bytes = '';
+  #right: Bytes = noBytes;
 
   constructor({ record, collection: { shards, states } }: Database, positions: Positions) {
     // Shards that are gone have no epoch, and it does not matter which they are given.
     const first = states[shards.shards[0]!]!.epoch;
     const epochs = states.map(({ epoch }, shard) => (shards.isGone(shard) ? first : epoch));
     const same = epochs.every((epoch) => epoch === first);
-    this.#origin = identityOf(record) + varint(shards.size);
-    this.#origin += same ? varint(first) : varint(0) + epochs.map(varint).join('');
+    const known = same ? varint(first) : varint(0) + epochs.map(varint).join('');
+    this.#origin = asBytes(identityOf(record) + varint(shards.size) + known);
     this.#seqs = shards.positions(positions);
     for (const seq of this.#seqs) this.#total += seq;
     this.#write();
@@ -60,7 +60,7 @@ export class SequenceWriter {
   }
 
   token(): Bytes {
-    return this.total + this.left + this.moving + this.right.slice(0, -idOpening.length);
+    return asBytes(this.total + this.left + this.moving + this.right.slice(0, -idOpening.length));
   }
 
   /** The token in four parts, which go into a row as they are: the sum of all sequences, … */
@@ -87,8 +87,8 @@ export class SequenceWriter {
   /** Joined to flat texts, since every row copies them. */
   #surround(): Bytes {
     const texts = this.#texts;
-    this.#left = [this.#head, ...texts.slice(0, this.#shard)].join('');
-    this.#right = [...texts.slice(this.#shard + 1), idOpening].join('');
+    this.#left = asBytes([this.#head, ...texts.slice(0, this.#shard)].join(''));
+    this.#right = asBytes([...texts.slice(this.#shard + 1), idOpening].join(''));
     return this.#left;
   }
 
@@ -96,17 +96,17 @@ export class SequenceWriter {
     this.#width = this.#seqs.some((seq) => seq >= narrowMax) ? wide : narrow;
     let head = String.fromCharCode(version, this.#width) + this.#origin;
     while (head.length % 3 !== 0) head += '\0';
-    this.#head = `-g1${Buffer.from(head, 'latin1').toString('base64url')}`;
+    this.#head = asBytes(`-g1${Buffer.from(head, 'latin1').toString('base64url')}`);
     for (const [shard, seq] of this.#seqs.entries()) this.#texts[shard] = this.#text(seq);
     this.#left = undefined;
   }
 
   #text(seq: number): Bytes {
     const low = seq % narrowMax;
-    const text = pairs[low >> 12]! + pairs[low & 0xfff]!;
+    const text = asBytes(pairs[low >> 12]! + pairs[low & 0xfff]!);
     if (this.#width === narrow) return text;
     const high = Math.floor(seq / narrowMax);
-    return pairs[high >> 12]! + pairs[high & 0xfff]! + text;
+    return asBytes(pairs[high >> 12]! + pairs[high & 0xfff]! + text);
   }
 }
 

@@ -1,4 +1,4 @@
-import { fromBytes, toBytes } from '../base/bytes.js';
+import { asBytes, fromBytes, toBytes } from '../base/bytes.js';
 import type { Overlay } from '../storage/overlay.js';
 import { prefixEnd, type Store } from '../storage/store.js';
 
@@ -14,12 +14,12 @@ export interface ShareCommand {
 const sharedPrefix = 'v';
 
 export function applyShare({ name, value }: ShareCommand, overlay: Overlay): undefined {
-  overlay.put(sharedPrefix + toBytes(name), toBytes(JSON.stringify({ value })));
+  overlay.put(asBytes(sharedPrefix + toBytes(name)), toBytes(JSON.stringify({ value })));
 }
 
 /** All values whose keys begin so, by the rest of the key. */
 export function readShared(store: Pick<Store, 'entries'>, prefix: string): Map<string, string | null> {
-  const start = sharedPrefix + toBytes(prefix);
+  const start = asBytes(sharedPrefix + toBytes(prefix));
   const found = new Map<string, string | null>();
   for (const { key, value } of store.entries({ start, end: prefixEnd(start) })) {
     const { value: text } = JSON.parse(fromBytes(value)) as Pick<ShareCommand, 'value'>;

@@ -1,3 +1,4 @@
+import { asBytes, type Bytes } from '../base/bytes.js';
 import type { Store, Write } from '../storage/store.js';
 import { decodeJson, encodeJson, metaKey, readMeta, type StoredDatabase } from './catalogue-commands.js';
 import { nodeKey, readGenerations, readSlot, slotKey } from './catalogue-journal.js';
@@ -14,7 +15,8 @@ const batchBytesMax = 4 * 1024 * 1024;
 export async function upgradeCatalogue(store: Store): Promise<void> {
   const { generations, ...meta } = readMeta(store);
   if (generations === undefined) return;
-  for (let start: string | undefined = 'd'; start !== undefined;) start = await moveSlots(store, start);
+  for (let start: Bytes | undefined = asBytes('d'); start !== undefined;)
+    start = await moveSlots(store, start);
   await store.write([
     { key: nodeKey, value: encodeJson({ generations: readGenerations(store) }) },
     { key: metaKey, value: encodeJson(meta) },
@@ -22,11 +24,11 @@ export async function upgradeCatalogue(store: Store): Promise<void> {
 }
 
 /** Gives the key where the next batch begins; undefined when this was the last. */
-async function moveSlots(store: Store, start: string): Promise<string | undefined> {
+async function moveSlots(store: Store, start: Bytes): Promise<Bytes | undefined> {
   const writes: Write[] = [];
   let bytes = 0;
-  let next: string | undefined;
-  for (const { key, value } of store.entries({ start, end: 'e' })) {
+  let next: Bytes | undefined;
+  for (const { key, value } of store.entries({ start, end: asBytes('e') })) {
     if (writes.length >= 2 * batchRecordsMax || bytes > batchBytesMax) {
       next = key;
       break;

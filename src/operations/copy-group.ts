@@ -1,4 +1,4 @@
-import { readU16, u48, type Bytes } from '../base/bytes.js';
+import { asBytes, readU16, u48, type Bytes } from '../base/bytes.js';
 import { smallBlob, toHex } from '../shard/blob-record.js';
 import { DatabaseKeys, tables } from '../shard/keys.js';
 import { decodeState } from '../shard/shard-state.js';
@@ -83,7 +83,7 @@ class GroupCopy {
       }
       bytes += key.length + value.length;
       if (this.#isLeftOut(key)) continue;
-      writes.push({ key: this.to.prefix + key.slice(this.from.prefix.length), value });
+      writes.push({ key: asBytes(this.to.prefix + key.slice(this.from.prefix.length)), value });
       if (this.from.isShardState(key)) recorded += recordBytes(decodeState(value));
       if (tableOf(key) === tables.blobs && smallBlob(value) === '') writes.push(...this.#countFile(key));
     }

@@ -1,4 +1,4 @@
-import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, toBytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
 import { serverAdminRole, type UserContext } from '../base/user-context.js';
 import { saveDocs } from '../documents/save-docs.js';
@@ -82,11 +82,11 @@ export class Expiry {
       }),
     );
     await search.ready();
-    let text: Bytes = '';
+    let text = '';
     for (const pieces = search.pieces(); ;) {
       const { value, done } = pieces.next();
       text += value;
-      if (done) return JSON.parse(fromBytes(text)) as Page;
+      if (done) return JSON.parse(fromBytes(asBytes(text))) as Page;
       await this.registry.runtime.nextTurn();
     }
   }
@@ -94,7 +94,9 @@ export class Expiry {
   /** One that was changed meanwhile, or that a validation function keeps, stays. */
   async #delete(database: Database, docs: readonly Found[]): Promise<void> {
     if (docs.length === 0) return;
-    const inputs = docs.map(({ _id, _rev }) => plainInput(knownId(toBytes(_id)), parseRev(_rev), '{}', true));
+    const inputs = docs.map(({ _id, _rev }) =>
+      plainInput(knownId(toBytes(_id)), parseRev(_rev), asBytes('{}'), true),
+    );
     const saved = await saveDocs(this.registry, database, inputs, { user: server, newEdits: true });
     const refused = saved.filter((each) => each instanceof RequestError && each.error !== 'conflict');
     this.registry.logger.info(

@@ -1,4 +1,4 @@
-import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, noBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { badRequest, RequestError } from '../base/errors.js';
 import { encodeBookmark, noBookmark } from './bookmark.js';
 import type { Choice } from './choose-index.js';
@@ -120,18 +120,23 @@ export class DocSearch {
     const cursor = this.#cursor();
     if (aggregate !== undefined) {
       const groups = new GroupCollector(aggregate);
-      for (const turns = cursor.run(groups); !turns.next().done;) yield '';
-      return `{"groups":${groups.text()}${this.#ending(cursor.stats, groups.matched, groups.matched)}}`;
+      for (const turns = cursor.run(groups); !turns.next().done;) yield noBytes;
+      return asBytes(
+        `{"groups":${groups.text()}${this.#ending(cursor.stats, groups.matched, groups.matched)}}`,
+      );
     }
     // Where nothing can be found, CouchDB says no more than that.
-    if (this.#plan.isEmpty && !this.request.count) return '{"docs":[]}';
+    if (this.#plan.isEmpty && !this.request.count) return asBytes('{"docs":[]}');
     const count = this.#text === undefined ? this.#countRows() : yield* this.#countMatches();
     const page = new PageCollector({ ...this.request, count: this.request.count && count === undefined });
     let opening = '{"docs":[';
-    for (const turns = cursor.run(page); !turns.next().done; opening = '') yield opening + page.drain();
+    for (const turns = cursor.run(page); !turns.next().done; opening = '')
+      yield asBytes(opening + page.drain());
     const { returned, matched, last } = page;
     const bookmark = this.#bookmark(last);
-    return `${opening}${page.drain()}\n],\n"bookmark":${bookmark}${this.#ending(cursor.stats, returned, count ?? matched)}}`;
+    return asBytes(
+      `${opening}${page.drain()}\n],\n"bookmark":${bookmark}${this.#ending(cursor.stats, returned, count ?? matched)}}`,
+    );
   }
 
   #cursor(): Pick<Cursor, 'stats' | 'run'> {
@@ -150,7 +155,7 @@ export class DocSearch {
     const request = { ...this.request, bookmark: undefined };
     const { runtime } = this.context.database;
     const cursor = new TextCursor(this.#source(), text, request, runtime);
-    for (const turns = cursor.run(all); !turns.next().done;) yield '';
+    for (const turns = cursor.run(all); !turns.next().done;) yield noBytes;
     return all.matched;
   }
 
@@ -164,7 +169,7 @@ export class DocSearch {
   /** As JSON. */
   #bookmark(last: IndexRow | undefined): Bytes {
     if (last === undefined) return toBytes(JSON.stringify(this.request.bookmarkText ?? noBookmark));
-    return `"${encodeBookmark(this.#plan.index, last.id, last.keyText)}"`;
+    return asBytes(`"${encodeBookmark(this.#plan.index, last.id, last.keyText)}"`);
   }
 
   /** What stands behind the documents or groups. */
@@ -181,7 +186,7 @@ export class DocSearch {
       ...(found.length > 0 ? { warning: found.map(({ sentence }) => sentence).join('\n') } : {}),
     };
     const text = toBytes(JSON.stringify(members)).slice(1, -1);
-    return text === '' ? '' : `,\n${text}`;
+    return text === '' ? noBytes : asBytes(`,\n${text}`);
   }
 
   #stats(stats: CursorStats, returned: number): Record<string, number> {

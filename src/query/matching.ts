@@ -1,4 +1,4 @@
-import { fromBytes, type Bytes } from '../base/bytes.js';
+import { fromBytes, noBytes, type Bytes } from '../base/bytes.js';
 import { MemberPicker } from '../json/raw-fields.js';
 import type { LocalReader } from '../shard/group-reader.js';
 import { hasAttachments, splitContent } from '../shard/content.js';
@@ -75,7 +75,7 @@ export class DocMatcher {
   }
 
   #text(row: IndexRow, record: Bytes, winner: WinnerView, content: Bytes): Bytes {
-    const extra = this.conflicts && winner.conflicted ? conflictsMember(decodeDocRecord(record)) : '';
+    const extra = this.conflicts && winner.conflicted ? conflictsMember(decodeDocRecord(record)) : noBytes;
     return quotedText(quoteId(row.id), quoteRev(winner), content, extra, false);
   }
 

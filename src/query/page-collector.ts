@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 import type { Collector } from './cursor.js';
 import type { FindRequest } from './find-request.js';
 import type { IndexRow } from './index-reader.js';
@@ -47,6 +47,6 @@ export class PageCollector implements Collector {
   drain(): Bytes {
     const text = this.#text;
     this.#text = '';
-    return text;
+    return asBytes(text);
   }
 }

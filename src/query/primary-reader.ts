@@ -1,4 +1,4 @@
-import { toBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { allIds, type DocEntry, type DocsQuery, type LocalReader } from '../shard/group-reader.js';
 import { idKey } from '../shard/keys.js';
 import { decodeWinner, hasLongId } from '../shard/doc-record.js';
@@ -28,18 +28,18 @@ export class PrimaryReader implements IndexReader {
     if (behind !== undefined) {
       const key = idKey(behind.id);
       if (descending && key < end) end = key;
-      if (!descending && key >= start) start = `${key}\0`;
+      if (!descending && key >= start) start = asBytes(`${key}\0`);
     }
     for (let limit = rowsAtFirst; start < end; limit = Math.min(2 * limit, rowsAtOnce)) {
       const found = this.#read({ start, end, reverse: descending, limit });
       for (const { key, value } of found) {
         const id = hasLongId(value) ? decodeWinner(value).longId! : key;
-        yield { id, keyText: '[]', record: value };
+        yield { id, keyText: asBytes('[]'), record: value };
       }
       const last = found.at(-1)?.key;
       if (last === undefined) return;
       if (descending) end = last;
-      else start = `${last}\0`;
+      else start = asBytes(`${last}\0`);
     }
   }
 
@@ -55,7 +55,7 @@ export class PrimaryReader implements IndexReader {
     if (typeof value !== 'string') return start;
     const key =
       beginning === undefined
-        ? idKey(toBytes(value.toWellFormed())) + (after ? '\0' : '')
+        ? asBytes(idKey(toBytes(value.toWellFormed())) + (after ? '\0' : ''))
         : prefixEnd(idKey(toBytes(beginning.toWellFormed())));
     return key < start ? start : key > end ? end : key;
   }

@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 import { RawFields } from '../json/raw-fields.js';
 import { rawName, rawValue, type RawName } from '../json/raw-value.js';
 import { arrayIndex, parseField } from '../selectors/field-path.js';
@@ -75,5 +75,5 @@ function shapeText(shape: Shape): Bytes {
   const members = [...shape.values()].map(
     ({ quoted, value }) => `${quoted}:${typeof value === 'string' ? value : shapeText(value)}`,
   );
-  return `{${members.join(',')}}`;
+  return asBytes(`{${members.join(',')}}`);
 }

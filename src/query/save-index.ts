@@ -1,4 +1,4 @@
-import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { badRequest, notFound, RequestError } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import type { IndexRequest, IndexType } from './index-request.js';
@@ -163,7 +163,8 @@ async function save(
   design: Design,
   doc: JsonObject | undefined,
 ): Promise<void> {
-  const body = doc === undefined ? '{}' : encodeContent(design.attachments, toBytes(JSON.stringify(doc)));
+  const body =
+    doc === undefined ? asBytes('{}') : encodeContent(design.attachments, toBytes(JSON.stringify(doc)));
   const input = plainInput(knownId(design.id), design.rev, body, doc === undefined);
   await saveDoc(registry, database, input, { user, newEdits: true });
 }

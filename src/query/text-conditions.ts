@@ -2,7 +2,7 @@
  * What a selector asks of a text index. It finds all documents that match, and perhaps others: negations, patterns and what
  * the index doesn't have are left to the selector, which is evaluated on every document that is found.
  */
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 import { prefixEnd } from '../storage/store.js';
 import type { KeyRange } from '../fulltext/block-walk.js';
 import { termKey, termsKey } from '../search/postings.js';
@@ -154,7 +154,7 @@ export class ConditionReader {
       kind: 'terms',
       ranges: ranges.map(({ low, high }) => ({
         start: valueKey(path, low),
-        end: `${valueKey(path, high)}\0`,
+        end: asBytes(`${valueKey(path, high)}\0`),
       })),
     };
   }
@@ -194,7 +194,7 @@ function idCondition(node: SelectorNode): TextCondition {
   const key = termKey('_id', value.toWellFormed());
   if (operator === '$eq') return { kind: 'terms', ranges: idRange(value) };
   if (operator === '$lt' || operator === '$lte')
-    return { kind: 'terms', ranges: [{ start: ids, end: `${key}\0` }] };
+    return { kind: 'terms', ranges: [{ start: ids, end: asBytes(`${key}\0`) }] };
   if (operator === '$gt' || operator === '$gte')
     return { kind: 'terms', ranges: [{ start: key, end: prefixEnd(ids) }] };
   return all;
@@ -203,7 +203,7 @@ function idCondition(node: SelectorNode): TextCondition {
 function idRange(id: unknown): KeyRange[] {
   if (typeof id !== 'string') return [];
   const start = termKey('_id', id.toWellFormed());
-  return [{ start, end: `${start}\0` }];
+  return [{ start, end: asBytes(`${start}\0`) }];
 }
 
 function both(args: readonly TextCondition[]): TextCondition {

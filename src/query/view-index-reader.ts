@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 import { encodeKey } from '../json/order-key.js';
 import type { Bound } from '../indexes/tree/row.js';
 import type { ViewRange, ViewReader } from '../indexes/view-reader.js';
@@ -42,7 +42,7 @@ export class ViewIndexReader implements IndexReader {
     const { values, after } = bound ?? { values: [], after: isHigh };
     // Without the ends of the lists it is a beginning, and stands before all keys that begin so.
     const prefix = this.#encode(values).slice(0, this.partition === undefined ? -1 : -2);
-    return { key: after ? `${prefix}\xff` : prefix, after: false };
+    return { key: after ? asBytes(`${prefix}\xff`) : prefix, after: false };
   }
 
   #encode(values: readonly unknown[]): Bytes {

@@ -1,4 +1,4 @@
-import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Database } from '../node/database.js';
 import { isDesignId } from '../shard/doc-id.js';
@@ -70,7 +70,7 @@ function judgedBy(database: Database, id: Bytes, { newEdits, previous }: GateCon
 
 function withOwner(body: Bytes, owner: unknown): Bytes {
   const others = membersOf(body).filter(({ name }) => name !== 'owner');
-  return objectOf([...others.map(({ text }) => text), `"owner":${toBytes(JSON.stringify(owner))}`]);
+  return objectOf([...others.map(({ text }) => text), asBytes(`"owner":${toBytes(JSON.stringify(owner))}`)]);
 }
 
 const addressed: ReadonlySet<string> = new Set(['source', 'target', 'proxy', 'source_proxy', 'target_proxy']);
@@ -78,8 +78,8 @@ const addressed: ReadonlySet<string> = new Set(['source', 'target', 'proxy', 'so
 function withoutCredentials(body: Bytes): Bytes {
   const members = membersOf(body).map(({ name, text }) => {
     if (!addressed.has(name)) return text;
-    const value = (JSON.parse(fromBytes(`{${text}}`)) as LooseMembers)[name];
-    return `${toBytes(JSON.stringify(name))}:${toBytes(JSON.stringify(strip(value)))}`;
+    const value = (JSON.parse(fromBytes(asBytes(`{${text}}`))) as LooseMembers)[name];
+    return asBytes(`${toBytes(JSON.stringify(name))}:${toBytes(JSON.stringify(strip(value)))}`);
   });
   return objectOf(members);
 }

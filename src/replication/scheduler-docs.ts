@@ -1,4 +1,4 @@
-import { fromBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, type Bytes } from '../base/bytes.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
 import { isDesignId } from '../shard/doc-id.js';
@@ -139,7 +139,7 @@ async function* liveDocs(database: Database): AsyncGenerator<{ id: Bytes; conten
       if (!isDesignId(id)) yield { id, content: collection.winnerBody(database.shardOf(id), found) };
     }
     if (entries.length < docsAtOnce) return;
-    start = `${entries.at(-1)!.key}\0`;
+    start = asBytes(`${entries.at(-1)!.key}\0`);
     await database.runtime.nextTurn();
   }
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { toBytes } from '../base/bytes.js';
+import { asBytes, toBytes } from '../base/bytes.js';
 import { joinDocs, splitArray } from './project.js';
 
 /** The one document, with no more than these members. */
-const pickMembers = (doc: string, names: Set<string>): string => joinDocs([doc], names).slice(1, -1);
+const pickMembers = (doc: string, names: Set<string>): string => joinDocs([asBytes(doc)], names).slice(1, -1);
 
 describe('picking members', () => {
   const pick = (doc: string, ...names: string[]): string => pickMembers(doc, new Set(names));
@@ -47,14 +47,14 @@ describe('picking members', () => {
         toBytes(JSON.stringify(wanted)),
       );
       const list = Object.values(doc).map((each) => toBytes(JSON.stringify(each)));
-      assert.deepEqual(splitArray(`[${list.join(',')}]`), list);
+      assert.deepEqual(splitArray(asBytes(`[${list.join(',')}]`)), list);
     }
   });
 });
 
 test('documents are joined to one array', () => {
-  assert.equal(joinDocs(['{"a":1,"b":2}', '{}'], undefined), '[{"a":1,"b":2},{}]');
-  assert.equal(joinDocs(['{"a":1,"b":2}', '{}'], new Set(['b'])), '[{"b":2},{}]');
+  assert.equal(joinDocs([asBytes('{"a":1,"b":2}'), asBytes('{}')], undefined), '[{"a":1,"b":2},{}]');
+  assert.equal(joinDocs([asBytes('{"a":1,"b":2}'), asBytes('{}')], new Set(['b'])), '[{"b":2},{}]');
   assert.equal(joinDocs([], undefined), '[]');
-  assert.deepEqual(splitArray('[]'), []);
+  assert.deepEqual(splitArray(asBytes('[]')), []);
 });

@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -7,10 +7,10 @@ const colon = 0x3a;
 
 /** The documents as one JSON array, each with no more than the members that are asked for. */
 export function joinDocs(docs: readonly Bytes[], members: ReadonlySet<string> | undefined): Bytes {
-  if (members === undefined) return `[${docs.join(',')}]`;
+  if (members === undefined) return asBytes(`[${docs.join(',')}]`);
   let text = '[';
   for (let i = 0; i < docs.length; i++) text += (i === 0 ? '' : ',') + pickMembers(docs[i]!, members);
-  return `${text}]`;
+  return asBytes(`${text}]`);
 }
 
 /**
@@ -27,7 +27,7 @@ function pickMembers(doc: Bytes, members: ReadonlySet<string>): Bytes {
     const end = endOfValue(doc, nameEnd + 1);
     const name = doc.slice(at + 1, nameEnd - 1);
     if (members.has(name) || name.includes('\\')) picked += (picked === '' ? '' : ',') + doc.slice(at, end);
-    if (end === doc.length - 1) return `{${picked}}`;
+    if (end === doc.length - 1) return asBytes(`{${picked}}`);
     if (doc.charCodeAt(end) !== comma) return doc;
     at = end + 1;
   }

@@ -1,4 +1,4 @@
-import { fromBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { idOf } from './doc-id.js';
 import { planMaps, type MapGroup } from './map-plan.js';
 import { exceededDocsMax, type ExceededDoc, type MapPart, type MapTask, type Program } from './messages.js';
@@ -88,8 +88,8 @@ class MapRun {
     prepare(sandbox, id, 'maps', program);
     const text = sandbox.ask(id, 'map', [
       joinDocs(docs, group.members),
-      JSON.stringify(group.which),
-      [...(alone ? ['alone'] : []), ...(group.mayChange ? ['frozen'] : [])].join(),
+      toBytes(JSON.stringify(group.which)),
+      asBytes([...(alone ? ['alone'] : []), ...(group.mayChange ? ['frozen'] : [])].join()),
     ]);
     for (const note of sandbox.takeNotes()) this.#takeNote(note, docs);
     return { which: group.which, docs: docs.length, text };
@@ -115,7 +115,8 @@ class MapRun {
 
   /** No rows of these functions for so many documents. */
   #skip({ which }: MapGroup, docs: number): void {
-    if (which.length > 0) this.#add({ which, docs, text: `${'0,'.repeat(docs)}\n\n`.repeat(which.length) });
+    if (which.length > 0)
+      this.#add({ which, docs, text: asBytes(`${'0,'.repeat(docs)}\n\n`.repeat(which.length)) });
   }
 
   #add(part: MapPart): void {

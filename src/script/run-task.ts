@@ -1,4 +1,4 @@
-import { toBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, toBytes, type Bytes } from '../base/bytes.js';
 import type { MapMemory } from './map-memory.js';
 import type { Operation } from './inside/program.js';
 import {
@@ -72,7 +72,7 @@ export function runReduce(place: SandboxPlace, task: ReduceTask): Promise<Bytes>
     prepare(sandbox, id, 'reducer', task.program);
     const sizes = task.limit === 'false' ? null : groups.map(({ length }) => length);
     const options = { rereduce: task.rereduce, sizes, onlyLog: task.limit === 'log' };
-    return sandbox.ask(id, 'reduce', [`[${groups.join(',')}]`, JSON.stringify(options)]);
+    return sandbox.ask(id, 'reduce', [asBytes(`[${groups.join(',')}]`), toBytes(JSON.stringify(options))]);
   });
 }
 
@@ -81,7 +81,7 @@ export function runCalls(place: SandboxPlace, task: CallTask): Promise<Bytes> {
   const path = toBytes(JSON.stringify(task.path));
   return lineForEach(place, task.calls, (sandbox, calls) => {
     prepare(sandbox, id, 'ddoc', task.program);
-    return sandbox.ask(id, 'call', [path, `[${calls.join(',')}]`, task.shared]);
+    return sandbox.ask(id, 'call', [path, asBytes(`[${calls.join(',')}]`), task.shared]);
   });
 }
 
@@ -111,7 +111,7 @@ async function lineForEach(
       }
     }
   }
-  return lines;
+  return asBytes(lines);
 }
 
 async function aloneLine(
@@ -149,10 +149,10 @@ export function runCheck({ sandbox }: SandboxPlace, { sources }: CheckTask): Byt
     }
   }
   sandbox.close('check');
-  return lines;
+  return asBytes(lines);
 }
 
 const failureLine = (error: string, reason: unknown): Bytes =>
-  `!${toBytes(JSON.stringify([error, reason]))}\n`;
+  asBytes(`!${toBytes(JSON.stringify([error, reason]))}\n`);
 
 const exceededLine = failureLine('os_process_error', exhaustedReason);

@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, noBytes, type Bytes } from '../base/bytes.js';
 import type { Operation } from './inside/program.js';
 import { scopePrograms } from './scope-programs.js';
 import { leastMemoryBytes, Vm, VmException, type HostFunction } from './vm.js';
@@ -88,8 +88,10 @@ export class Sandbox {
     const scope = this.#scopes.get(id)!;
     this.#scopes.delete(id);
     this.#scopes.set(id, scope);
-    const [a = '', b = '', c = ''] = texts;
-    const answer = this.#guarded(() => this.vm.call(scope.context, scope.enter, [operation, a, b, c]));
+    const [a = noBytes, b = noBytes, c = noBytes] = texts;
+    const answer = this.#guarded(() =>
+      this.vm.call(scope.context, scope.enter, [asBytes(operation), a, b, c]),
+    );
     const line = answer.indexOf('\n');
     const notes = answer.slice(1, line);
     if (notes !== '[]') this.#notes.push(...(parseBytes(notes) as unknown[]));
@@ -111,7 +113,7 @@ export class Sandbox {
       vm.hostFunction(context, () => void hooks.tick(), { takesText: false }),
       vm.hostFunction(context, hooks.pull, { takesText: false }),
       vm.hostFunction(context, hooks.push, { takesText: true }),
-      vm.hostFunction(context, () => (vm.isFull ? undefined : '1'), { takesText: false }),
+      vm.hostFunction(context, () => (vm.isFull ? undefined : asBytes('1')), { takesText: false }),
     ];
     const values = scopePrograms.map((program) => vm.evaluate(context, program));
     const enter = vm.callValue(context, values.at(-1)!, host);

@@ -1,6 +1,6 @@
 import type { Runtime } from '../base/runtime.js';
 import { createHash } from 'node:crypto';
-import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, noBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { FunctionError, RequestError, Unavailable } from '../base/errors.js';
 import { jsonDepthMax } from '../json/walker.js';
 import { CallCounts, validationPath } from './call-counts.js';
@@ -127,7 +127,8 @@ export class ScriptHost {
    * but `["fatal", …]` is the end of all.
    */
   async map(space: string, program: MapProgram, docs: readonly Bytes[]): Promise<MapResult> {
-    const texts = [toBytes(JSON.stringify(program.maps)), program.lib ?? '', program.searchApi ?? ''];
+    const { maps, lib = noBytes, searchApi = '' } = program;
+    const texts = [toBytes(JSON.stringify(maps)), lib, asBytes(searchApi)];
     const bytes = sizeOf(docs);
     const reply = await this.#run({ kind: 'map', space, program: { id: program.id, texts }, docs }, bytes);
     const { parts, exceeded } = reply.type === 'done' ? reply : { parts: [], exceeded: [] };
@@ -141,13 +142,13 @@ export class ScriptHost {
 
   /** One value for each group. A function that throws gives null. */
   reduce(space: string, source: string, groups: readonly ReduceGroup[]): Promise<ScriptValue[]> {
-    const given = groups.map(({ keys, values }) => `[${keys},${values}]`);
+    const given = groups.map(({ keys, values }) => asBytes(`[${keys},${values}]`));
     return this.#reduce(space, source, given, false);
   }
 
   /** One value for each group, which is JSON text of `[value,…]`. */
   rereduce(space: string, source: string, groups: readonly Bytes[]): Promise<ScriptValue[]> {
-    const given = groups.map((values) => `[null,${values}]`);
+    const given = groups.map((values) => asBytes(`[null,${values}]`));
     return this.#reduce(space, source, given, true);
   }
 
@@ -160,7 +161,7 @@ export class ScriptHost {
     ddoc: DdocProgram,
     path: readonly string[],
     calls: readonly Bytes[],
-    shared: Bytes = '[]',
+    shared: Bytes = asBytes('[]'),
   ): Promise<ScriptValue[]> {
     const task: CallTask = { kind: 'call', space, program: ddocProgram(ddoc), path, calls, shared };
     const values = readLines(await this.#run(task, sizeOf(calls) + ddoc.json.length));
@@ -198,7 +199,7 @@ export class ScriptHost {
           return true;
         }),
     };
-    const list = `[${given.head},${given.request}]`;
+    const list = asBytes(`[${given.head},${given.request}]`);
     try {
       await this.#run(
         { kind: 'list', space, program: ddocProgram(ddoc), path, given: list },
@@ -280,11 +281,7 @@ export class ScriptHost {
 
 const ddocProgram = ({ id, json }: DdocProgram): Program => ({ id, texts: [json] });
 
-function sizeOf(texts: readonly Bytes[]): number {
-  let bytes = 0;
-  for (const { length } of texts) bytes += length;
-  return bytes;
-}
+const sizeOf = (texts: readonly Bytes[]): number => texts.reduce((bytes, { length }) => bytes + length, 0);
 
 /** A line is a value, or `!` and `[error,reason]`. */
 function readLines(reply: FinalReply): ScriptValue[] {

@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { noBytes, type Bytes } from '../base/bytes.js';
 import { RpcThread, RpcThreadEnded } from '../base/rpc-thread.js';
 import type { Runtime, Timer } from '../base/runtime.js';
 import { clockMs, shared, type Continue, type Question, type Reply, type Task } from './messages.js';
@@ -114,7 +114,7 @@ export class ScriptThread {
   #answer(question: Question): void {
     const { peer } = this.#work ?? {};
     if (peer === undefined) return;
-    if (question.type === 'pull') void this.#resume(peer.pull().then((rows) => ({ rows: rows ?? '' })));
+    if (question.type === 'pull') void this.#resume(peer.pull().then((rows) => ({ rows: rows ?? noBytes })));
     else void this.#resume(peer.push(question.text).then((on) => (on ? { sent: true } : { stop: true })));
   }
 

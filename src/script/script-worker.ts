@@ -1,5 +1,6 @@
 import { readlinkSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
+import { noBytes, type Bytes } from '../base/bytes.js';
 import { receiveTold, Rpc } from '../base/rpc.js';
 import { clockMs, shared, type Continue, type Question, type Task } from './messages.js';
 import { lowerPriority } from './priority.js';
@@ -24,9 +25,9 @@ const hooks = {
   },
   pull: () => {
     const answer = ask({ type: 'pull' });
-    return 'rows' in answer ? answer.rows : '';
+    return 'rows' in answer ? answer.rows : noBytes;
   },
-  push: (text: string) => {
+  push: (text: Bytes) => {
     ask({ type: 'push', text });
     return undefined;
   },

@@ -1,7 +1,7 @@
 import variant from '@jitl/quickjs-wasmfile-release-sync';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { toBytes, type Bytes } from '../base/bytes.js';
+import { noBytes, toBytes, type Bytes } from '../base/bytes.js';
 
 /**
  * QuickJS in WebAssembly, by its plain functions: values are pointers into its memory, texts are UTF-8 that ends with a
@@ -191,7 +191,9 @@ export class Vm {
   #callHost(id: number, count: number, list: Pointer): Pointer {
     const { context, run, takesText } = this.#hostFunctions.get(id)!;
     const given = takesText && count > 0;
-    const text = given ? this.#readString(context, this.ffi.QTS_ArgvGetJSValueConstPointer(list, 0)) : '';
+    const text = given
+      ? this.#readString(context, this.ffi.QTS_ArgvGetJSValueConstPointer(list, 0))
+      : noBytes;
     const answer = run(text);
     return answer === undefined ? 0 : this.#newString(context, answer);
   }

@@ -1,4 +1,4 @@
-import { readVarintAt, varint, varintEnd, type Bytes } from '../base/bytes.js';
+import { asBytes, readVarintAt, varint, varintEnd, type Bytes } from '../base/bytes.js';
 import {
   bodyEnd,
   bytesMax,
@@ -28,8 +28,9 @@ export function editBlock(block: Block, doc: number, posting: RawPosting | undef
     const end = bodyEnd(value, varintEnd(value, at), flags);
     if (here === doc) {
       if (posting === undefined) return without(block, count, at, end, before);
-      const edited =
-        value.slice(0, at) + varint(head - flags + posting.flags) + posting.body + value.slice(end);
+      const edited = asBytes(
+        value.slice(0, at) + varint(head - flags + posting.flags) + posting.body + value.slice(end),
+      );
       return edited.length > bytesMax ? undefined : edited;
     }
     before = here;
@@ -42,10 +43,10 @@ export function editBlock(block: Block, doc: number, posting: RawPosting | undef
 function without({ first, value }: Block, count: number, at: number, end: number, before: number): Bytes {
   const isLast = end >= value.length;
   const span = isLast ? before - first : spanOf(value);
-  return (
+  return asBytes(
     headOf(count - 1, span) +
-    value.slice(postingsAt(value), at) +
-    (isLast ? '' : shifted(value, end, distanceAt(value, at)))
+      value.slice(postingsAt(value), at) +
+      (isLast ? '' : shifted(value, end, distanceAt(value, at))),
   );
 }
 
@@ -59,21 +60,22 @@ function withOne(
 ): Bytes | undefined {
   const isLast = at >= value.length;
   const span = isLast ? doc - first : spanOf(value);
-  const edited =
+  const edited = asBytes(
     headOf(count + 1, span) +
-    value.slice(postingsAt(value), at) +
-    varint((doc - before) * headFactor + flags) +
-    body +
-    (isLast ? '' : shifted(value, at, before - doc));
+      value.slice(postingsAt(value), at) +
+      varint((doc - before) * headFactor + flags) +
+      body +
+      (isLast ? '' : shifted(value, at, before - doc)),
+  );
   return count >= docsMax || edited.length > bytesMax ? undefined : edited;
 }
 
 /** The postings from a place on, the first of which is farther from the one before by some distance. */
 const shifted = (value: Bytes, at: number, by: number): Bytes =>
-  varint(readVarintAt(value, at) + by * headFactor) + value.slice(varintEnd(value, at));
+  asBytes(varint(readVarintAt(value, at) + by * headFactor) + value.slice(varintEnd(value, at)));
 
 const distanceAt = (value: Bytes, at: number): number => Math.floor(readVarintAt(value, at) / headFactor);
 
-const headOf = (count: number, span: number): Bytes => varint(count) + varint(span);
+const headOf = (count: number, span: number): Bytes => asBytes(varint(count) + varint(span));
 
 const spanOf = (value: Bytes): number => readVarintAt(value, varintEnd(value, 0));

@@ -1,4 +1,4 @@
-import { readVarintAt, varint, varintEnd, type Bytes } from '../base/bytes.js';
+import { asBytes, readVarintAt, varint, varintEnd, type Bytes } from '../base/bytes.js';
 import { CorruptRecord } from '../base/corrupt-record.js';
 
 /**
@@ -115,12 +115,12 @@ export function joinBlocks(a: Block, b: Block): Bytes | undefined {
   const headAt = varintEnd(b.value, bSpanAt);
   const flags = readVarintAt(b.value, headAt);
   const head = (b.first - a.first - span) * headFactor + flags;
-  return (
+  return asBytes(
     varint(counts) +
-    varint(b.first - a.first + readVarintAt(b.value, bSpanAt)) +
-    a.value.slice(varintEnd(a.value, spanAt)) +
-    varint(head) +
-    b.value.slice(varintEnd(b.value, headAt))
+      varint(b.first - a.first + readVarintAt(b.value, bSpanAt)) +
+      a.value.slice(varintEnd(a.value, spanAt)) +
+      varint(head) +
+      b.value.slice(varintEnd(b.value, headAt)),
   );
 }
 

@@ -1,4 +1,13 @@
-import { ByteReader, fromBytes, lengthPrefixed, toBytes, u32, type Bytes } from '../base/bytes.js';
+import {
+  asBytes,
+  ByteReader,
+  fromBytes,
+  lengthPrefixed,
+  noBytes,
+  toBytes,
+  u32,
+  type Bytes,
+} from '../base/bytes.js';
 
 /**
  * The rows of a search index, all in one tree. Documents have numbers in it, given in the order in which they come, so that
@@ -14,18 +23,20 @@ import { ByteReader, fromBytes, lengthPrefixed, toBytes, u32, type Bytes } from 
  * Those of `l`, `n` and `t` are blocks of documents (`posting-block.ts`).
  * In an index with partitions, all but the first begin with the partition.
  */
-export const counterKey: Bytes = '\0';
-export const docKey: Bytes = 'd';
+export const counterKey: Bytes = asBytes('\0');
+export const docKey: Bytes = asBytes('d');
 
-export const lengthKey = (field: string): Bytes => `l${lengthPrefixed(toBytes(field))}`;
-const numbersKey = (field: string): Bytes => `n${lengthPrefixed(toBytes(field))}`;
-export const termsKey = (field: string): Bytes => `t${lengthPrefixed(toBytes(field))}`;
-export const termKey = (field: string, term: string): Bytes => termsKey(field) + toBytes(term);
-export const numberKey = (field: string, value: number): Bytes => numbersKey(field) + orderedDouble(value);
+export const lengthKey = (field: string): Bytes => asBytes(`l${lengthPrefixed(toBytes(field))}`);
+const numbersKey = (field: string): Bytes => asBytes(`n${lengthPrefixed(toBytes(field))}`);
+export const termsKey = (field: string): Bytes => asBytes(`t${lengthPrefixed(toBytes(field))}`);
+export const termKey = (field: string, term: string): Bytes => asBytes(termsKey(field) + toBytes(term));
+export const numberKey = (field: string, value: number): Bytes =>
+  asBytes(numbersKey(field) + orderedDouble(value));
 
 /** Vectors of a field; those of other dimensions have rows apart. */
-export const vectorsKey = (field: string): Bytes => `e${lengthPrefixed(toBytes(field))}`;
-export const vectorKey = (field: string, dimensions: number): Bytes => vectorsKey(field) + u32(dimensions);
+export const vectorsKey = (field: string): Bytes => asBytes(`e${lengthPrefixed(toBytes(field))}`);
+export const vectorKey = (field: string, dimensions: number): Bytes =>
+  asBytes(vectorsKey(field) + u32(dimensions));
 
 /** Whether the rows of a key are blocks of postings. */
 export const isBlockKind = (kind: string): boolean => kind !== 'd' && kind !== 'e';
@@ -34,7 +45,7 @@ const partitionLetter = 0x70;
 
 /** What the keys of a partition begin with. */
 export const partitionPrefix = (partition: Bytes | undefined): Bytes =>
-  partition === undefined ? '' : `p${Buffer.from(partition, 'latin1').toString('hex')}/`;
+  partition === undefined ? noBytes : asBytes(`p${Buffer.from(partition, 'latin1').toString('hex')}/`);
 
 /** The first letter of a key, behind the partition. */
 export const kindOf = (key: Bytes): string =>
@@ -77,7 +88,7 @@ export interface IndexedDoc {
   values: DocValues;
 }
 
-export const encodeDoc = (id: Bytes, values: Bytes): Bytes => lengthPrefixed(id) + values;
+export const encodeDoc = (id: Bytes, values: Bytes): Bytes => asBytes(lengthPrefixed(id) + values);
 
 export function readDoc(bytes: Bytes): IndexedDoc {
   const reader = new ByteReader(bytes);

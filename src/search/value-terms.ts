@@ -13,7 +13,7 @@
  * Long terms are cut. An array index is written `[]`, and so is a name that could be one. So a term finds all documents that
  * have the value, and may find others: the selector is still evaluated on what is found.
  */
-import { lengthPrefixed, toBytes, u32, type Bytes } from '../base/bytes.js';
+import { asBytes, lengthPrefixed, noBytes, toBytes, u32, type Bytes } from '../base/bytes.js';
 import { encodeKey } from '../json/order-key.js';
 
 const valuesLetter = 'v';
@@ -24,13 +24,13 @@ const headCharacters = 1_000;
 /** Longer strings are not normalized. */
 const normalizedCharactersMax = 10_000;
 
-export const anyValue: Bytes = '';
-export const arrayTerm: Bytes = '\x08';
-export const objectTerm: Bytes = '\x09';
-const wideTag = '\x87';
-const otherTag = '\x88';
+export const anyValue: Bytes = noBytes;
+export const arrayTerm: Bytes = asBytes('\x08');
+export const objectTerm: Bytes = asBytes('\x09');
+const wideTag = asBytes('\x87');
+const otherTag = asBytes('\x88');
 
-export const arrayLengthTerm = (length: number): Bytes => arrayTerm + u32(length);
+export const arrayLengthTerm = (length: number): Bytes => asBytes(arrayTerm + u32(length));
 
 /** What stands for the elements of an array in a path. */
 export const elementName = '[]';
@@ -47,7 +47,7 @@ export const pathOf = (names: readonly string[]): string => names.reduce(memberP
 
 /** Path and term, as they stand in keys behind the partition. */
 export const valueKey = (path: string, term: Bytes): Bytes =>
-  valuesLetter + lengthPrefixed(toBytes(path)) + term;
+  asBytes(valuesLetter + lengthPrefixed(toBytes(path)) + term);
 
 /** The term of a value that is neither array nor object. */
 export function termOf(value: unknown): Bytes {
@@ -64,13 +64,13 @@ function stringTerm(value: string): Bytes {
   if (value.length > normalizedCharactersMax) return otherTag;
   const normal = value.normalize('NFC');
   if (ascii.test(normal)) return asciiTerm(normal);
-  return plainCharacters.test(normal) ? cut(wideTag + toBytes(normal)) : otherTag;
+  return plainCharacters.test(normal) ? cut(asBytes(wideTag + toBytes(normal))) : otherTag;
 }
 
 function asciiTerm(value: string): Bytes {
   const isLong = value.length > headCharacters;
   // Of a long string the beginning is enough, unless the collation ignores most of it.
-  const head = isLong ? cut(encodeKey(value.slice(0, headCharacters).toLowerCase())) : '';
+  const head = isLong ? cut(encodeKey(value.slice(0, headCharacters).toLowerCase())) : noBytes;
   return head.length === termBytesMax && !head.includes('\0') ? head : cut(encodeKey(value));
 }
 
@@ -82,9 +82,9 @@ export interface TermRange {
   high: Bytes;
 }
 
-const otherStrings: TermRange = { low: wideTag, high: `${otherTag}\xff` };
+const otherStrings: TermRange = { low: wideTag, high: asBytes(`${otherTag}\xff`) };
 const only = (term: Bytes): TermRange => ({ low: term, high: term });
-const startingWith = (start: Bytes): TermRange => ({ low: start, high: `${start}\xff` });
+const startingWith = (start: Bytes): TermRange => ({ low: start, high: asBytes(`${start}\xff`) });
 
 /** Terms of the values that are equal to this one. */
 export function termsEqualTo(value: unknown): readonly TermRange[] {
@@ -95,24 +95,24 @@ export function termsEqualTo(value: unknown): readonly TermRange[] {
   return term === otherTag ? stringTerms : [only(term), only(otherTag)];
 }
 
-export const stringTerms: readonly TermRange[] = [startingWith('\x06'), otherStrings];
-export const numberTerms: readonly TermRange[] = [startingWith('\x05')];
+export const stringTerms: readonly TermRange[] = [startingWith(asBytes('\x06')), otherStrings];
+export const numberTerms: readonly TermRange[] = [startingWith(asBytes('\x05'))];
 
 /** Terms of the values that come before this one, or are equal to it. */
 export function termsUpTo(value: unknown): readonly TermRange[] {
-  const upTo = (high: Bytes): TermRange => ({ low: '\x02', high });
-  if (Array.isArray(value)) return [upTo(`${arrayTerm}\xff`), otherStrings];
-  if (typeof value === 'object' && value !== null) return [upTo(`${objectTerm}\xff`), otherStrings];
-  if (typeof value !== 'string') return [upTo(`${termOf(value)}\xff`)];
-  return [upTo(ascii.test(value) ? `${termOf(value)}\xff` : '\x06\xff'), otherStrings];
+  const upTo = (high: Bytes): TermRange => ({ low: asBytes('\x02'), high });
+  if (Array.isArray(value)) return [upTo(asBytes(`${arrayTerm}\xff`)), otherStrings];
+  if (typeof value === 'object' && value !== null) return [upTo(asBytes(`${objectTerm}\xff`)), otherStrings];
+  if (typeof value !== 'string') return [upTo(asBytes(`${termOf(value)}\xff`))];
+  return [upTo(ascii.test(value) ? asBytes(`${termOf(value)}\xff`) : asBytes('\x06\xff')), otherStrings];
 }
 
 /** Terms of the values that come after this one, or are equal to it. */
 export function termsFrom(value: unknown): readonly TermRange[] {
-  const from = (low: Bytes): TermRange => ({ low, high: '\xff' });
-  if (Array.isArray(value)) return [{ low: arrayTerm, high: `${objectTerm}\xff` }];
+  const from = (low: Bytes): TermRange => ({ low, high: asBytes('\xff') });
+  if (Array.isArray(value)) return [{ low: arrayTerm, high: asBytes(`${objectTerm}\xff`) }];
   if (typeof value === 'object' && value !== null) return [startingWith(objectTerm)];
-  return [from(typeof value === 'string' && !ascii.test(value) ? '\x06' : termOf(value))];
+  return [from(typeof value === 'string' && !ascii.test(value) ? asBytes('\x06') : termOf(value))];
 }
 
 /** Terms of the strings that begin so. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
+import { asBytes } from '../base/bytes.js';
 import { failedCommit } from '../base/storage-errors.js';
 import { formatRev } from '../revisions/rev.js';
 import { leaves, pathOf } from '../revisions/tree.js';
@@ -54,9 +55,9 @@ function randomEdits(count: number): Edit[] {
     return Math.floor((state / 0x80000000) * below);
   };
   return Array.from({ length: count }, (): Edit => {
-    const id = `doc${random(3)}`;
+    const id = asBytes(`doc${random(3)}`);
     const deleted = random(4) === 0;
-    const body = `{"n":${random(5)}${random(9) === 0 ? `,"x":"${'y'.repeat(2_000)}"` : ''}}`;
+    const body = asBytes(`{"n":${random(5)}${random(9) === 0 ? `,"x":"${'y'.repeat(2_000)}"` : ''}}`);
     if (random(4) === 0) return { id, parent: undefined, path: undefined, deleted, body };
     const start = 1 + random(6);
     // Which branch a generation belongs to follows from the branch, so that histories agree with each other.
@@ -100,7 +101,7 @@ test('the work for many edits of one document grows with their number', async ()
     const volume = new Volume(0, new MemoryStore(), () => {});
     const edits = Array.from({ length: count }, (_, i): Edit => {
       const path = { start: 1, hashes: [hashOf(`${count} ${i}`)] };
-      return { id: 'a', parent: undefined, path, deleted: false, body: '{}' };
+      return { id: asBytes('a'), parent: undefined, path, deleted: false, body: asBytes('{}') };
     });
     const before = process.cpuUsage();
     await submit(volume, edits);
@@ -116,12 +117,18 @@ test('the work for many edits of one document grows with their number', async ()
 test('others have their turn while many edits are applied', async () => {
   const volume = new Volume(0, new MemoryStore(), () => {});
   const edits = Array.from({ length: 20_000 }, (_, i): Edit => {
-    return { id: `doc${i}`, parent: undefined, path: undefined, deleted: false, body: '{"a":1}' };
+    return {
+      id: asBytes(`doc${i}`),
+      parent: undefined,
+      path: undefined,
+      deleted: false,
+      body: asBytes('{"a":1}'),
+    };
   });
   let turns = 0;
   const timer = setInterval(() => turns++, 0);
   const saved = submit(volume, edits);
-  const other = submit(volume, [{ ...edits[0]!, id: 'other' }]);
+  const other = submit(volume, [{ ...edits[0]!, id: asBytes('other') }]);
   assert.equal((await saved).filter((rev) => rev === undefined).length, 0);
   await other;
   clearInterval(timer);
@@ -141,7 +148,13 @@ test('a command that is refused after a part of it is stored tells which part', 
   }
   const volume = new Volume(0, new FailingStore(), () => {});
   const edits = Array.from({ length: 3_000 }, (_, i): Edit => {
-    return { id: `doc${i}`, parent: undefined, path: undefined, deleted: false, body: '{"a":1}' };
+    return {
+      id: asBytes(`doc${i}`),
+      parent: undefined,
+      path: undefined,
+      deleted: false,
+      body: asBytes('{"a":1}'),
+    };
   });
   const refusal = await submit(volume, edits).catch((error: unknown) => error);
   assert.ok(refusal instanceof PartlyStored);

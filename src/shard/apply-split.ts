@@ -1,3 +1,4 @@
+import { type Bytes } from '../base/bytes.js';
 import type { SplitCommand, SplitProgress } from './commands.js';
 import { decodeChange } from './change-record.js';
 import { decodeDocRecord } from './doc-record.js';
@@ -164,7 +165,7 @@ function remove(command: SplitCommand, split: Split, keys: DatabaseKeys, view: W
   }
 }
 
-const keyOf = (keys: DatabaseKeys, table: CopiedTable, shard: number, number: number): string =>
+const keyOf = (keys: DatabaseKeys, table: CopiedTable, shard: number, number: number): Bytes =>
   table === 'changes' ? keys.change(shard, number) : keys.purge(shard, number);
 
 /** Nothing is left over. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
+import { asBytes } from '../base/bytes.js';
 import { submit } from '../../test/support/submit.js';
 import { MemoryStore } from '../storage/memory-store.js';
 import { fromHex, smallBlob } from './blob-record.js';
@@ -22,15 +23,15 @@ const attachment = {
   blob,
 };
 const blobKey = new DatabaseKeys(1).blob(fromHex(blob));
-const withAttachment = (n: number): string => encodeContent([attachment], `{"n":${n}}`);
+const withAttachment = (n: number): string => encodeContent([attachment], asBytes(`{"n":${n}}`));
 
 /** Saves one version after the other; only the first brings the bytes, the others have stubs. */
 async function lifeOf(bodies: readonly string[], revs_limit: number): Promise<Volume> {
   const volume = new Volume(0, new MemoryStore(), () => {});
   let parent: EditCommand['edits'][number]['parent'];
   for (const [at, body] of bodies.entries()) {
-    const edits = [{ id: 'doc', parent, path: undefined, deleted: false, body }];
-    const brought = at === 0 ? { small_blobs: new Map([[blob, bytes]]) } : {};
+    const edits = [{ id: asBytes('doc'), parent, path: undefined, deleted: false, body: asBytes(body) }];
+    const brought = at === 0 ? { small_blobs: new Map([[blob, asBytes(bytes)]]) } : {};
     const [saved] = await submit(volume, {
       type: 'edit',
       instance: 1,

@@ -1,4 +1,4 @@
-import { ByteReader, varint, type Bytes } from '../base/bytes.js';
+import { asBytes, ByteReader, noBytes, varint, type Bytes } from '../base/bytes.js';
 import { fromHex } from './blob-record.js';
 import { attachmentsOf, type Attachment } from './content.js';
 import type { DatabaseKeys } from './keys.js';
@@ -61,10 +61,10 @@ export class BlobRefs {
   #countShard(blob: string, by: 1 | -1, small: Bytes | undefined): void {
     const key = this.keys.blob(fromHex(blob));
     const old = this.view.get(key);
-    const reader = new ByteReader(old ?? '\0');
+    const reader = new ByteReader(old ?? asBytes('\0'));
     const count = reader.varint() + by;
-    const bytes = old === undefined ? (small ?? '') : reader.rest();
-    if (count > 0) this.view.put(key, varint(count) + bytes);
+    const bytes = old === undefined ? (small ?? noBytes) : reader.rest();
+    if (count > 0) this.view.put(key, asBytes(varint(count) + bytes));
     else this.view.remove(key);
     if (bytes === '' && (old === undefined || count === 0)) this.view.namesFile(blob, by);
   }

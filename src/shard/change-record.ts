@@ -1,4 +1,4 @@
-import { ByteReader, u8, varint, type Bytes } from '../base/bytes.js';
+import { asBytes, ByteReader, u8, varint, type Bytes } from '../base/bytes.js';
 import type { Rev } from '../revisions/rev.js';
 import { isRawTree, leafCount, leaves, type RevTree } from '../revisions/tree.js';
 import { encodeRawRev, encodeRev, encodedRevLength, readRev } from './doc-record.js';
@@ -18,9 +18,11 @@ export interface ChangeRecord {
 /** `winnerBytes` is the winner's revision, encoded. */
 export function encodeChange(id: Bytes, deleted: boolean, tree: RevTree, winnerBytes: Bytes): Bytes {
   const head = u8(deleted ? 1 : 0);
-  if (tree.length === 1) return `${head}\x01${winnerBytes}${id}`;
+  if (tree.length === 1) return asBytes(`${head}\x01${winnerBytes}${id}`);
   const all = leaves(tree);
-  return head + varint(all.length) + all.map(isRawTree(tree) ? encodeRawRev : encodeRev).join('') + id;
+  return asBytes(
+    head + varint(all.length) + all.map(isRawTree(tree) ? encodeRawRev : encodeRev).join('') + id,
+  );
 }
 
 /** The length of that record, without the order of its leaves. */

@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 import { CorruptRecord } from '../base/corrupt-record.js';
 import type { Runtime } from '../base/runtime.js';
 import { prefixEnd, type NumberedEntry, type Store } from '../storage/store.js';
@@ -207,7 +207,7 @@ export class Collection implements LocalReader {
 
   countDocs(table: DocTable, { start, end }: KeyRange): number {
     const prefix = this.#keys.prefixOf(table);
-    return this.#store.count({ start: prefix + start, end: prefix + end });
+    return this.#store.count({ start: asBytes(prefix + start), end: asBytes(prefix + end) });
   }
 
   ranked(): Promise<void> {
@@ -219,7 +219,7 @@ export class Collection implements LocalReader {
   }
 
   docsBefore(key: Bytes): number {
-    return this.#rank.before(this.#keys.livePrefix + key);
+    return this.#rank.before(asBytes(this.#keys.livePrefix + key));
   }
 
   changes(shard: number, { after, upTo, descending, limit }: ChangesQuery): NumberedEntry[] {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { RandomCommands } from '../../test/log/random-commands.js';
 import { submit } from '../../test/support/submit.js';
 import { Random, seed } from '../../test/model/random.js';
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, noBytes, type Bytes } from '../base/bytes.js';
 import type { Rev } from '../revisions/rev.js';
 import type { Entry } from '../storage/store.js';
 import { MemoryStore } from '../storage/memory-store.js';
@@ -11,7 +11,7 @@ import { decodeCommand, encodeCommand } from './command-codec.js';
 import type { Command } from './commands.js';
 import { Volume } from './volume.js';
 
-const everything = { start: '', end: '\xff' };
+const everything = { start: noBytes, end: asBytes('\xff') };
 class Shards {
   readonly #volume = new Volume(0, new MemoryStore(), () => {});
 
@@ -76,14 +76,17 @@ describe(`commands as bytes (seed ${seed})`, async () => {
       const bytes = encodeCommand(commands.find((command) => command.type === type)!);
       for (let length = 0; length < bytes.length; length++)
         assert.throws(() => decodeCommand(bytes.slice(0, length)), `${type}, ${length} bytes`);
-      assert.throws(() => decodeCommand(`${bytes}\0`), /goes on behind its end/);
+      assert.throws(() => decodeCommand(asBytes(`${bytes}\0`)), /goes on behind its end/);
     }
   });
 
   test('an unknown version or type is refused', () => {
     const bytes = encodeCommand(commands[0]!);
-    assert.throws(() => decodeCommand(`\x02${bytes.slice(1)}`), /has version 2; this server reads 1/);
-    assert.throws(() => decodeCommand(`\x01\x1f${bytes.slice(2)}`), /unknown type, 31/);
+    assert.throws(
+      () => decodeCommand(asBytes(`\x02${bytes.slice(1)}`)),
+      /has version 2; this server reads 1/,
+    );
+    assert.throws(() => decodeCommand(asBytes(`\x01\x1f${bytes.slice(2)}`)), /unknown type, 31/);
   });
 
   test('no blobs and an empty list of them are the same', () => {

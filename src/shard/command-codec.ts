@@ -1,4 +1,5 @@
 import {
+  asBytes,
   ByteReader,
   fromBytes,
   lengthPrefixed,
@@ -70,28 +71,30 @@ export function encodeCommand(command: Command): Bytes {
   const head = u8(version) + type + place + (id === undefined ? '' : lengthPrefixed(id));
   switch (command.type) {
     case 'edit':
-      return head + encodeEdits(command);
+      return asBytes(head + encodeEdits(command));
     case 'local':
-      return head + encodeList(command.edits, encodeLocalEdit);
+      return asBytes(head + encodeList(command.edits, encodeLocalEdit));
     case 'purge':
-      return (
+      return asBytes(
         head +
-        lengthPrefixed(toBytes(command.uuid)) +
-        encodeList(command.purges, encodePurge) +
-        encodeOptional(command.validators)
+          lengthPrefixed(toBytes(command.uuid)) +
+          encodeList(command.purges, encodePurge) +
+          encodeOptional(command.validators),
       );
     case 'compact':
-      return head + varint(command.purged_infos_limit) + encodeList(command.ids, lengthPrefixed);
+      return asBytes(head + varint(command.purged_infos_limit) + encodeList(command.ids, lengthPrefixed));
     case 'split':
-      return head + encodeSplitStep(command);
+      return asBytes(head + encodeSplitStep(command));
     case 'validators':
-      return head + encodeOptional(command.expected) + lengthPrefixed(command.value);
+      return asBytes(head + encodeOptional(command.expected) + lengthPrefixed(command.value));
     case 'fragment':
-      return head + lengthPrefixed(command.upload) + varint(command.at) + lengthPrefixed(command.bytes);
+      return asBytes(
+        head + lengthPrefixed(command.upload) + varint(command.at) + lengthPrefixed(command.bytes),
+      );
     case 'assembled':
-      return head + lengthPrefixed(command.upload) + varint(command.fragments);
+      return asBytes(head + lengthPrefixed(command.upload) + varint(command.fragments));
     case 'close':
-      return head + u8(command.closed ? 1 : 0);
+      return asBytes(head + u8(command.closed ? 1 : 0));
   }
 }
 
@@ -167,7 +170,7 @@ function readCommand(type: number, place: Place, reader: ByteReader): Command {
 
 function encodeSplitStep({ step, table, q, of, after, upTo, numbers }: SplitCommand): Bytes {
   const kind = u8(splitSteps.indexOf(step)) + u8(splitTables.indexOf(table));
-  return kind + varint(q) + varint(of) + varint(after) + varint(upTo) + encodeList(numbers, varint);
+  return asBytes(kind + varint(q) + varint(of) + varint(after) + varint(upTo) + encodeList(numbers, varint));
 }
 
 function readSplitStep(place: Place, reader: ByteReader): SplitCommand {
@@ -184,12 +187,13 @@ function readSplitStep(place: Place, reader: ByteReader): SplitCommand {
 
 /** No blobs and an empty list of them are the same. */
 function encodeEdits({ revs_limit, edits, validators, small_blobs, stored_blobs }: EditCommand): Bytes {
-  const small = encodeList(
-    [...(small_blobs ?? [])],
-    ([blob, bytes]) => fromHex(blob) + lengthPrefixed(bytes),
+  const small = encodeList([...(small_blobs ?? [])], ([blob, bytes]) =>
+    asBytes(fromHex(blob) + lengthPrefixed(bytes)),
   );
   const stored = encodeList([...(stored_blobs ?? [])], fromHex);
-  return varint(revs_limit) + encodeOptional(validators) + encodeList(edits, encodeEdit) + small + stored;
+  return asBytes(
+    varint(revs_limit) + encodeOptional(validators) + encodeList(edits, encodeEdit) + small + stored,
+  );
 }
 
 function readEdits(place: Place, reader: ByteReader): EditCommand {
@@ -215,7 +219,7 @@ function encodeEdit({ id, parent, path, deleted, body }: Edit): Bytes {
     (path === undefined ? 0 : flag.path) |
     (parent === undefined ? 0 : flag.parent);
   const origin = path === undefined ? (parent === undefined ? '' : encodeRev(parent)) : encodePath(path);
-  return u8(flags) + lengthPrefixed(id) + origin + lengthPrefixed(body);
+  return asBytes(u8(flags) + lengthPrefixed(id) + origin + lengthPrefixed(body));
 }
 
 function readEdit(reader: ByteReader): Edit {
@@ -243,7 +247,7 @@ function readPath(reader: ByteReader): RevPath {
 }
 
 const encodeLocalEdit = ({ id, rev, body }: LocalEdit): Bytes =>
-  lengthPrefixed(id) + varint(rev) + lengthPrefixed(body);
+  asBytes(lengthPrefixed(id) + varint(rev) + lengthPrefixed(body));
 
 const readLocalEdit = (reader: ByteReader): LocalEdit => ({
   id: readText(reader),
@@ -253,13 +257,13 @@ const readLocalEdit = (reader: ByteReader): LocalEdit => ({
 
 type Purge = PurgeCommand['purges'][number];
 
-const encodePurge = ({ id, revs }: Purge): Bytes => lengthPrefixed(id) + encodeList(revs, encodeRev);
+const encodePurge = ({ id, revs }: Purge): Bytes => asBytes(lengthPrefixed(id) + encodeList(revs, encodeRev));
 
 const readPurge = (reader: ByteReader): Purge => ({ id: readText(reader), revs: readList(reader, readRev) });
 
 /** A text that may be absent: nothing, or 1 and the text. */
 const encodeOptional = (bytes: Bytes | undefined): Bytes =>
-  bytes === undefined ? u8(0) : u8(1) + lengthPrefixed(bytes);
+  bytes === undefined ? u8(0) : asBytes(u8(1) + lengthPrefixed(bytes));
 
 const readOptional = (reader: ByteReader): Bytes | undefined =>
   reader.u8() === 0 ? undefined : readText(reader);
@@ -274,9 +278,9 @@ const readText = (reader: ByteReader): Bytes => reader.take(reader.varint());
 const readDigest = (reader: ByteReader): string => toHex(reader.take(digestBytes));
 
 function encodeList<T>(items: readonly T[], encode: (item: T) => Bytes): Bytes {
-  let bytes = varint(items.length);
+  let bytes: string = varint(items.length);
   for (const item of items) bytes += encode(item);
-  return bytes;
+  return asBytes(bytes);
 }
 
 /** A damaged number of items does no harm: reading the first one that is missing throws. */

@@ -1,4 +1,4 @@
-import { ByteReader, u48, type Bytes } from '../base/bytes.js';
+import { asBytes, ByteReader, u48, type Bytes } from '../base/bytes.js';
 import type { Appended } from '../log/log.js';
 import type { Results } from './commands.js';
 import type { DatabaseKeys } from './keys.js';
@@ -47,7 +47,7 @@ export function rememberResult(
   [type, result]: Parameters<typeof encodeResult>,
 ): void {
   const window = readWindow(view.get(keys.commandWindow));
-  const value = u48(position) + encodeResult(type, result);
+  const value = asBytes(u48(position) + encodeResult(type, result));
   view.put(keys.command(id), value);
   view.put(keys.commandNumber(window.next++), id);
   window.bytes += value.length;
@@ -56,7 +56,7 @@ export function rememberResult(
     (window.bytes > resultBytesMax && window.next - window.from > 1)
   )
     forgetOldest(keys, view, window);
-  view.put(keys.commandWindow, u48(window.from) + u48(window.next) + u48(window.bytes));
+  view.put(keys.commandWindow, asBytes(u48(window.from) + u48(window.next) + u48(window.bytes)));
 }
 
 function forgetOldest(keys: DatabaseKeys, view: View, window: Window): void {

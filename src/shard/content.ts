@@ -1,4 +1,12 @@
-import { fromBytes, lengthPrefixed, toBytes, ByteReader, type Bytes } from '../base/bytes.js';
+import {
+  asBytes,
+  ByteReader,
+  fromBytes,
+  lengthPrefixed,
+  noBytes,
+  toBytes,
+  type Bytes,
+} from '../base/bytes.js';
 
 /** An attachment of one revision. The bytes themselves are a blob, addressed by its digest. */
 export interface Attachment {
@@ -50,7 +58,7 @@ export function encodeContent(attachments: readonly Attachment[], body: Bytes): 
     gzip ? 1 : 0,
     blob,
   ]);
-  return mark + lengthPrefixed(toBytes(JSON.stringify(rows))) + body;
+  return asBytes(mark + lengthPrefixed(toBytes(JSON.stringify(rows))) + body);
 }
 
 export const hasAttachments = (content: Bytes): boolean => content.charCodeAt(0) === 1;
@@ -78,6 +86,6 @@ export const attachmentsOf = (content: Bytes): Attachment[] =>
 
 /** What of the attachments makes the revision the one it is: not where they are kept, nor since when. */
 export function attachmentsIdentity(attachments: readonly Attachment[]): Bytes {
-  if (attachments.length === 0) return '';
+  if (attachments.length === 0) return noBytes;
   return toBytes(JSON.stringify(attachments.map(({ name, type, md5, length }) => [name, type, md5, length])));
 }

@@ -1,4 +1,4 @@
-import { fromBytes, readU16, readU48, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, readU16, readU48, type Bytes } from '../base/bytes.js';
 import type { CorruptRecord } from '../base/corrupt-record.js';
 import { RequestError } from '../base/errors.js';
 import { tables } from './keys.js';
@@ -27,7 +27,7 @@ function nameOfKey(key: Bytes): string | undefined {
 
 /** The answer to a request that met a damaged record. */
 export function damagedRecord(asked: string, { message, key }: CorruptRecord): RequestError {
-  const name = key === undefined ? undefined : nameOfKey(key);
+  const name = key === undefined ? undefined : nameOfKey(asBytes(key));
   return new RequestError(
     'damaged_record',
     `What is stored for ${asked} is damaged: ${message}${name === undefined ? '' : ` (${name})`}.`,

@@ -1,7 +1,7 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
 
-export const designPrefix = '_design/';
+export const designPrefix = asBytes('_design/');
 export const localPrefix = '_local/';
 export const isDesignId = (id: Bytes): boolean => id.startsWith(designPrefix);
 export const isLocalId = (id: Bytes): boolean => id.startsWith(localPrefix);

@@ -1,4 +1,5 @@
 import {
+  asBytes,
   ByteReader,
   fromBytes,
   lengthPrefixed,
@@ -84,9 +85,9 @@ export function encodeDocRecord(id: Bytes, record: DocRecordParts): Bytes {
   if (needsTree) {
     const encoded = encodeTree(tree);
     bytes += encoded.latin1Slice(0, encoded.length);
-    rememberTree(bytes, tree);
+    rememberTree(asBytes(bytes), tree);
   }
-  return bytes;
+  return asBytes(bytes);
 }
 
 /** The winner alone: all that most reads want, without the tree. */
@@ -132,7 +133,7 @@ export const plainHeadBytes = 41;
 export function plainRev(head: Bytes): Bytes | undefined {
   const pos = head.charCodeAt(7);
   if (pos > 0x7f || head.charCodeAt(8) !== 0 || head.charCodeAt(0) & flag.longId) return undefined;
-  return `"${pos}-${head.slice(9, 41)}"`;
+  return asBytes(`"${pos}-${head.slice(9, 41)}"`);
 }
 
 export function decodeDocRecord(bytes: Bytes): DocRecord {
@@ -195,11 +196,11 @@ const hexHash = /^[0-9a-f]{32}$/;
 export function encodeRev({ pos, hash }: Rev): Bytes {
   if (hash.length === 32 && hexHash.test(hash)) return encodeRawRev({ pos, hash });
   const utf8 = toBytes(hash);
-  return varint(pos) + varint(utf8.length + 1) + utf8;
+  return asBytes(varint(pos) + varint(utf8.length + 1) + utf8);
 }
 
 /** The same where the hash is known to be such digits. */
-export const encodeRawRev = ({ pos, hash }: Rev): Bytes => `${varint(pos)}\0${hash}`;
+export const encodeRawRev = ({ pos, hash }: Rev): Bytes => asBytes(`${varint(pos)}\0${hash}`);
 
 /** Both kinds take a number for the length, so the bytes of the hash tell it. */
 export function encodedRevLength({ pos, hash }: Rev): number {

@@ -1,4 +1,4 @@
-import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, noBytes, toBytes, type Bytes } from '../base/bytes.js';
 import type { Rev } from '../revisions/rev.js';
 import { leaves, type RevNode } from '../revisions/tree.js';
 import { hasAttachments, splitContent, type Attachment } from './content.js';
@@ -22,15 +22,17 @@ export function quotedText(
 ): Bytes {
   if (hasAttachments(content)) {
     const { attachments, body } = splitContent(content);
-    return quotedText(id, rev, body, extra + stubsMember(attachments, encodingInfo), encodingInfo);
+    return quotedText(id, rev, body, asBytes(extra + stubsMember(attachments, encodingInfo)), encodingInfo);
   }
-  if (content.length === 2) return `{"_id":${id},"_rev":${rev}${extra}}`;
-  if (extra === '') return `{"_id":${id},"_rev":${rev},${content.slice(1)}`;
-  return `{"_id":${id},"_rev":${rev},${content.slice(1, -1)}${extra}}`;
+  if (content.length === 2) return asBytes(`{"_id":${id},"_rev":${rev}${extra}}`);
+  if (extra === '') return asBytes(`{"_id":${id},"_rev":${rev},${content.slice(1)}`);
+  return asBytes(`{"_id":${id},"_rev":${rev},${content.slice(1, -1)}${extra}}`);
 }
 
 function stubsMember(attachments: readonly Attachment[], encodingInfo: boolean): Bytes {
-  return `,"_attachments":{${attachments.map((each) => attachmentEntry(each, 'stub', encodingInfo)).join(',')}}`;
+  return asBytes(
+    `,"_attachments":{${attachments.map((each) => attachmentEntry(each, 'stub', encodingInfo)).join(',')}}`,
+  );
 }
 
 /** As a stub, as one whose bytes follow in a part of their own, or with a place for its bytes, marked by a NUL. */
@@ -41,12 +43,12 @@ export function attachmentEntry(attachment: Attachment, form: EntryForm, encodin
   const head = `${JSON.stringify(name)}:{"content_type":${JSON.stringify(type)},"revpos":${revpos},"digest":"md5-${md5}"`;
   const rest = form === 'data' ? ',"data":"\0"' : `,"length":${length},"${form}":true`;
   const encoding = encodingInfo && gzip ? `,"encoding":"gzip","encoded_length":${storedLength}` : '';
-  return `${toBytes(head)}${rest}${encoding}}`;
+  return asBytes(`${toBytes(head)}${rest}${encoding}}`);
 }
 
 /** An id, which is UTF-8, as a JSON string. */
 export function quoteId(id: Bytes): Bytes {
-  return isPlainText(id) ? `"${id}"` : toBytes(JSON.stringify(fromBytes(id)));
+  return isPlainText(id) ? asBytes(`"${id}"`) : toBytes(JSON.stringify(fromBytes(id)));
 }
 
 /** Whether JSON has the text as it is: ASCII without quotation marks, backslashes and controls. */
@@ -57,20 +59,20 @@ const plainText = /^[ !#-[\]-~]*$/;
 const plainHash = /^[\w.-]*$/;
 
 export function quoteRev({ pos, hash }: Rev): Bytes {
-  return plainHash.test(hash) ? `"${pos}-${hash}"` : toBytes(JSON.stringify(`${pos}-${hash}`));
+  return plainHash.test(hash) ? asBytes(`"${pos}-${hash}"`) : toBytes(JSON.stringify(`${pos}-${hash}`));
 }
 
-export const deletedMember = ',"_deleted":true';
+export const deletedMember = asBytes(',"_deleted":true');
 
 /** `_revisions` of a path, the newest first. */
 export function revisionsMember(path: readonly Rev[]): Bytes {
   const ids = path.map(({ hash }) => JSON.stringify(hash)).join(',');
-  return `,"_revisions":{"start":${path[0]?.pos ?? 0},"ids":[${toBytes(ids)}]}`;
+  return asBytes(`,"_revisions":{"start":${path[0]?.pos ?? 0},"ids":[${toBytes(ids)}]}`);
 }
 
 export function revsInfoMember(path: readonly RevNode[]): Bytes {
   const rows = path.map((node) => `{"rev":${quoteRev(node)},"status":"${statusOf(node)}"}`);
-  return `,"_revs_info":[${rows.join(',')}]`;
+  return asBytes(`,"_revs_info":[${rows.join(',')}]`);
 }
 
 function statusOf({ body, deleted }: RevNode): string {
@@ -79,7 +81,7 @@ function statusOf({ body, deleted }: RevNode): string {
 }
 
 function revsMember(name: string, revs: readonly Rev[]): Bytes {
-  return revs.length === 0 ? '' : `,"${name}":[${revs.map(quoteRev).join(',')}]`;
+  return revs.length === 0 ? noBytes : asBytes(`,"${name}":[${revs.map(quoteRev).join(',')}]`);
 }
 
 /** The live leaves that lost, if there are any. */
@@ -96,7 +98,7 @@ function otherLeaves(
   name: string,
   deleted: boolean,
 ): Bytes {
-  if (!conflicted) return '';
+  if (!conflicted) return noBytes;
   const others = leaves(tree).slice(1);
   return revsMember(
     name,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ByteReader, lengthPrefixed, varint, type Bytes } from '../base/bytes.js';
+import { asBytes, ByteReader, lengthPrefixed, noBytes, varint, type Bytes } from '../base/bytes.js';
 import { commandBytesMax } from '../log/log.js';
 import { Rejection } from '../log/rejection.js';
 import { decodeCommand, encodeCommand } from './command-codec.js';
@@ -40,9 +40,9 @@ class FragmentsMissing extends Rejection {
 
 /** A command as a log takes it that carries bytes: as it is, or in fragments. Each has been encoded and decoded. */
 export const asPieces = (command: Command): Command[] =>
-  encodedPieces(command, (whole) => createHash('sha256').update(whole, 'latin1').digest('latin1')).map(
-    decodeCommand,
-  );
+  encodedPieces(command, (whole) =>
+    asBytes(createHash('sha256').update(whole, 'latin1').digest('latin1')),
+  ).map(decodeCommand);
 
 /** The same, encoded. Fragments of a command without an id are found by what `nameUpload` gives. */
 export function encodedPieces(command: Command, nameUpload: (whole: Bytes) => Bytes): Bytes[] {
@@ -75,7 +75,7 @@ export function encodedPieces(command: Command, nameUpload: (whole: Bytes) => By
 }
 
 /** The id of a part of a command. */
-export const subId = (id: Bytes, part: string): Bytes => `${id}.${part}`;
+export const subId = (id: Bytes, part: string): Bytes => asBytes(`${id}.${part}`);
 
 export function applyFragment(command: FragmentCommand, keys: DatabaseKeys, view: View): void {
   const { upload, at, bytes } = command;
@@ -103,7 +103,7 @@ export function assemble(
     if (fragment === undefined) throw new FragmentsMissing();
     bytes += fragment;
   }
-  const command = decodeCommand(bytes);
+  const command = decodeCommand(asBytes(bytes));
   if (command.type === 'fragment' || command.type === 'assembled')
     throw new Error('a command is damaged: fragments of fragments');
   return command;
@@ -129,13 +129,17 @@ function writeList(list: readonly Waiting[], keys: DatabaseKeys, view: View): vo
   else
     view.put(
       keys.fragmentList,
-      list.map(({ upload, count, bytes }) => lengthPrefixed(upload) + varint(count) + varint(bytes)).join(''),
+      asBytes(
+        list
+          .map(({ upload, count, bytes }) => lengthPrefixed(upload) + varint(count) + varint(bytes))
+          .join(''),
+      ),
     );
 }
 
 function readList(bytes: Bytes | undefined): Waiting[] {
   const list: Waiting[] = [];
-  for (const reader = new ByteReader(bytes ?? ''); !reader.done;)
+  for (const reader = new ByteReader(bytes ?? noBytes); !reader.done;)
     list.push({ upload: reader.take(reader.varint()), count: reader.varint(), bytes: reader.varint() });
   return list;
 }

@@ -1,4 +1,4 @@
-import { readU16, varint, type Bytes } from '../base/bytes.js';
+import { asBytes, readU16, varint, type Bytes } from '../base/bytes.js';
 import { RangeCopy } from '../storage/range-copy.js';
 import type { Store, Write } from '../storage/store.js';
 import { smallBlob } from './blob-record.js';
@@ -180,7 +180,7 @@ export class GroupCopy {
       const count = value === undefined ? 0 : named.length;
       return {
         key: rename(key, keys),
-        value: count === 0 ? undefined : varint(count) + smallBlob(value)!,
+        value: count === 0 ? undefined : asBytes(varint(count) + smallBlob(value)!),
       };
     });
   }
@@ -205,4 +205,4 @@ export class GroupCopy {
   }
 }
 
-const rename = (key: Bytes, { prefix }: DatabaseKeys): Bytes => prefix + key.slice(prefixBytes);
+const rename = (key: Bytes, { prefix }: DatabaseKeys): Bytes => asBytes(prefix + key.slice(prefixBytes));

@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, noBytes, type Bytes } from '../base/bytes.js';
 import type { RevNode, RevTree } from '../revisions/tree.js';
 import type { NumberedEntry, Range } from '../storage/store.js';
 import type { DocRecord, WinnerView } from './doc-record.js';
@@ -24,7 +24,7 @@ export interface DocEntry {
 }
 
 /** All keys of ids lie in between: no UTF-8 text begins with the byte 0xff. */
-export const allIds: KeyRange = Object.freeze({ start: '', end: '\xff' });
+export const allIds: KeyRange = Object.freeze({ start: noBytes, end: asBytes('\xff') });
 
 /** Which records are read in one batch. */
 export interface DocsQuery extends KeyRange {
@@ -43,7 +43,15 @@ export interface DocsQuery extends KeyRange {
 export function rangeBehind(prefix: Bytes, query: DocsQuery): Range {
   const { start, end, reverse = false, headBytes = Infinity, offset = 0, limit } = query;
   const keyFrom = prefix.length;
-  return { start: prefix + start, end: prefix + end, reverse, headBytes, keyFrom, offset, limit };
+  return {
+    start: asBytes(prefix + start),
+    end: asBytes(prefix + end),
+    reverse,
+    headBytes,
+    keyFrom,
+    offset,
+    limit,
+  };
 }
 
 /** Changes of one shard, behind one sequence and up to another. */

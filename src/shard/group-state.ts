@@ -1,4 +1,4 @@
-import { ByteReader, u48, u8, type Bytes } from '../base/bytes.js';
+import { asBytes, ByteReader, noBytes, u48, u8, type Bytes } from '../base/bytes.js';
 import { CorruptRecord } from '../base/corrupt-record.js';
 
 /** What a group knows of itself as a whole; its shards have states of their own (`shard-state.ts`). */
@@ -17,10 +17,10 @@ export interface GroupState {
 const version = { open: 1, closed: 2 } as const;
 
 export const encodeGroupState = ({ position, validators, closed }: GroupState): Bytes =>
-  u8(closed ? version.closed : version.open) + u48(position) + validators;
+  asBytes(u8(closed ? version.closed : version.open) + u48(position) + validators);
 
 export function decodeGroupState(bytes: Bytes | undefined): GroupState {
-  if (bytes === undefined) return { position: 0, validators: '', closed: false };
+  if (bytes === undefined) return { position: 0, validators: noBytes, closed: false };
   const reader = new ByteReader(bytes);
   const found = reader.u8();
   if (found !== version.open && found !== version.closed)

@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 import { idKey } from './keys.js';
 
 /** A bound of a listing: an id or a name, or null for a key that is no text, which stands before every one. */
@@ -23,7 +23,7 @@ export function keyRange(
   { start, end, inclusiveEnd, descending }: Bounds,
 ): KeyRange {
   const at = (bound: Bound, after: boolean): Bytes =>
-    clamp(bound === null ? space.start : prefix + idKey(bound) + (after ? '\0' : ''), space);
+    clamp(bound === null ? space.start : asBytes(prefix + idKey(bound) + (after ? '\0' : '')), space);
   if (!descending) {
     return {
       start: start === undefined ? space.start : at(start, false),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { lengthPrefixed, readU48, u16, u32, u48, u8, type Bytes } from '../base/bytes.js';
+import { asBytes, lengthPrefixed, readU48, u16, u32, u48, u8, type Bytes } from '../base/bytes.js';
 import { prefixEnd } from '../storage/store.js';
 
 /**
@@ -40,19 +40,19 @@ export class DatabaseKeys {
   readonly #fragments: Bytes;
 
   constructor(readonly instance: number) {
-    this.prefix = u8(Math.floor(instance / 0x1_0000_0000)) + u32(instance);
-    this.livePrefix = this.prefix + u8(tables.live);
-    this.deletedPrefix = this.prefix + u8(tables.deleted);
-    this.localPrefix = this.prefix + u8(tables.local);
-    this.#changes = this.prefix + u8(tables.changes);
-    this.#bodies = this.prefix + u8(tables.bodies);
-    this.#purges = this.prefix + u8(tables.purges);
-    this.#state = this.prefix + u8(tables.state);
-    this.#blobRefs = this.prefix + u8(tables.blobRefs);
-    this.#partitions = this.prefix + u8(tables.partitions);
-    this.#blobs = this.prefix + u8(tables.blobs);
-    this.#commands = this.prefix + u8(tables.commands);
-    this.#fragments = this.prefix + u8(tables.fragments);
+    this.prefix = asBytes(u8(Math.floor(instance / 0x1_0000_0000)) + u32(instance));
+    this.livePrefix = asBytes(this.prefix + u8(tables.live));
+    this.deletedPrefix = asBytes(this.prefix + u8(tables.deleted));
+    this.localPrefix = asBytes(this.prefix + u8(tables.local));
+    this.#changes = asBytes(this.prefix + u8(tables.changes));
+    this.#bodies = asBytes(this.prefix + u8(tables.bodies));
+    this.#purges = asBytes(this.prefix + u8(tables.purges));
+    this.#state = asBytes(this.prefix + u8(tables.state));
+    this.#blobRefs = asBytes(this.prefix + u8(tables.blobRefs));
+    this.#partitions = asBytes(this.prefix + u8(tables.partitions));
+    this.#blobs = asBytes(this.prefix + u8(tables.blobs));
+    this.#commands = asBytes(this.prefix + u8(tables.commands));
+    this.#fragments = asBytes(this.prefix + u8(tables.fragments));
   }
 
   /** Everything of the database. */
@@ -66,15 +66,15 @@ export class DatabaseKeys {
   }
 
   live(id: Bytes): Bytes {
-    return this.livePrefix + idKey(id);
+    return asBytes(this.livePrefix + idKey(id));
   }
 
   deleted(id: Bytes): Bytes {
-    return this.deletedPrefix + idKey(id);
+    return asBytes(this.deletedPrefix + idKey(id));
   }
 
   local(id: Bytes): Bytes {
-    return this.localPrefix + idKey(id);
+    return asBytes(this.localPrefix + idKey(id));
   }
 
   get changesRange(): { start: Bytes; end: Bytes } {
@@ -82,7 +82,7 @@ export class DatabaseKeys {
   }
 
   change(shard: number, seq: number): Bytes {
-    return this.#changes + u16(shard) + u48(seq);
+    return asBytes(this.#changes + u16(shard) + u48(seq));
   }
 
   /** The sequence that the key of a change ends with. */
@@ -91,16 +91,16 @@ export class DatabaseKeys {
   }
 
   body(shard: number, ref: number): Bytes {
-    return this.#bodies + u16(shard) + u48(ref);
+    return asBytes(this.#bodies + u16(shard) + u48(ref));
   }
 
   purge(shard: number, purgeSeq: number): Bytes {
-    return this.#purges + u16(shard) + u48(purgeSeq);
+    return asBytes(this.#purges + u16(shard) + u48(purgeSeq));
   }
 
   /** `digest` is raw. */
   blobRef(shard: number, digest: Bytes): Bytes {
-    return this.#blobRefs + u16(shard) + digest;
+    return asBytes(this.#blobRefs + u16(shard) + digest);
   }
 
   get blobRefsRange(): { start: Bytes; end: Bytes } {
@@ -109,7 +109,7 @@ export class DatabaseKeys {
 
   /** `digest` is raw. */
   blob(digest: Bytes): Bytes {
-    return this.#blobs + digest;
+    return asBytes(this.#blobs + digest);
   }
 
   get blobsRange(): { start: Bytes; end: Bytes } {
@@ -117,7 +117,7 @@ export class DatabaseKeys {
   }
 
   partition(name: Bytes): Bytes {
-    return this.#partitions + idKey(name);
+    return asBytes(this.#partitions + idKey(name));
   }
 
   /** The state of the group as a whole: beside those of its shards, so that a commit changes no further page for it. */
@@ -127,12 +127,12 @@ export class DatabaseKeys {
 
   /** Which shards there are, where any was split. */
   get shardMap(): Bytes {
-    return this.#state + 'm';
+    return asBytes(this.#state + 'm');
   }
 
   /** The split under way. */
   get split(): Bytes {
-    return this.#state + 's';
+    return asBytes(this.#state + 's');
   }
 
   /** Which commands are remembered by their ids. */
@@ -142,12 +142,12 @@ export class DatabaseKeys {
 
   /** A command that is remembered, by its id. */
   command(id: Bytes): Bytes {
-    return `${this.#commands}i${id}`;
+    return asBytes(`${this.#commands}i${id}`);
   }
 
   /** The ids in the order in which they came. */
   commandNumber(number: number): Bytes {
-    return `${this.#commands}n${u48(number)}`;
+    return asBytes(`${this.#commands}n${u48(number)}`);
   }
 
   /** Which fragments of commands there are. */
@@ -156,11 +156,11 @@ export class DatabaseKeys {
   }
 
   fragment(upload: Bytes, at: number): Bytes {
-    return this.#fragments + lengthPrefixed(upload) + u16(at);
+    return asBytes(this.#fragments + lengthPrefixed(upload) + u16(at));
   }
 
   state(shard: number): Bytes {
-    return this.#state + u16(shard);
+    return asBytes(this.#state + u16(shard));
   }
 
   isShardState(key: Bytes): boolean {
@@ -180,7 +180,7 @@ const separator = '\xff\xff';
 export function idKey(id: Bytes): Bytes {
   if (id.length <= idKeyBytesMax) return id;
   const digest = createHash('sha256').update(id, 'latin1').digest('latin1');
-  return id.slice(0, idKeyBytesMax) + separator + digest;
+  return asBytes(id.slice(0, idKeyBytesMax) + separator + digest);
 }
 
 /** Whether the id must be kept in the record, since its key does not tell it. */

@@ -1,4 +1,4 @@
-import { ByteReader, lengthPrefixed, varint, type Bytes } from '../base/bytes.js';
+import { asBytes, ByteReader, lengthPrefixed, noBytes, varint, type Bytes } from '../base/bytes.js';
 
 /** A local document: `rev(varint) id-length(varint) [id] body`; the id only where its key does not hold it. */
 export interface LocalRecord {
@@ -9,7 +9,7 @@ export interface LocalRecord {
 }
 
 export function encodeLocal({ rev, longId, body }: LocalRecord): Bytes {
-  return varint(rev) + lengthPrefixed(longId ?? '') + body;
+  return asBytes(varint(rev) + lengthPrefixed(longId ?? noBytes) + body);
 }
 
 export function decodeLocal(bytes: Bytes): LocalRecord {

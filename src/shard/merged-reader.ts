@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 import { mergeSorted, skipMerged, type SkippedList } from '../base/merge-sorted.js';
 import type { Runtime } from '../base/runtime.js';
 import type { RevNode, RevTree } from '../revisions/tree.js';
@@ -259,7 +259,7 @@ class GroupList implements SkippedList<DocEntry> {
 
   pass(_count: number, { key }: DocEntry): void {
     if (this.query.reverse) this.#end = key;
-    else this.#start = `${key}\0`;
+    else this.#start = asBytes(`${key}\0`);
   }
 
   *entries(atOnce: number): Generator<DocEntry> {

@@ -1,4 +1,4 @@
-import { ByteReader, u48, type Bytes } from '../base/bytes.js';
+import { asBytes, ByteReader, u48, type Bytes } from '../base/bytes.js';
 import { partitionOf } from './doc-id.js';
 import type { DatabaseKeys } from './keys.js';
 import type { ShardState } from './shard-state.js';
@@ -26,10 +26,12 @@ export function decodePartition(bytes: Bytes | undefined): PartitionCounts {
 }
 
 const encodePartition = (counts: PartitionCounts): Bytes =>
-  u48(counts.doc_count) +
-  u48(counts.doc_del_count) +
-  u48(Math.max(0, counts.active_bytes)) +
-  u48(Math.max(0, counts.external_bytes));
+  asBytes(
+    u48(counts.doc_count) +
+      u48(counts.doc_del_count) +
+      u48(Math.max(0, counts.active_bytes)) +
+      u48(Math.max(0, counts.external_bytes)),
+  );
 
 /** The same numbers of the whole shard. */
 const countsOf = (state: ShardState): PartitionCounts => ({

@@ -2,7 +2,7 @@
  * Partitions: the documents of a partitioned database have ids of the form `partition:rest`, and those of one partition
  * are neighbours in the order of ids and live in one shard.
  */
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
 import { prefixEnd } from '../storage/store.js';
 import { designPrefix, legalId, localPrefix, partitionOf, type LegalId } from './doc-id.js';
@@ -39,5 +39,5 @@ const withoutPartition = (): RequestError =>
 
 /** The ids of a partition: from the first, and up to what is no longer one. */
 export function partitionRange(partition: Bytes): { start: Bytes; end: Bytes } {
-  return { start: `${partition}:`, end: prefixEnd(`${partition}:`) };
+  return { start: asBytes(`${partition}:`), end: prefixEnd(asBytes(`${partition}:`)) };
 }

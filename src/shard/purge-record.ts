@@ -1,4 +1,4 @@
-import { ByteReader, lengthPrefixed, varint, type Bytes } from '../base/bytes.js';
+import { asBytes, ByteReader, lengthPrefixed, toBytes, varint, type Bytes } from '../base/bytes.js';
 import type { Rev } from '../revisions/rev.js';
 import { encodeRev, readRev } from './doc-record.js';
 
@@ -10,7 +10,9 @@ export interface PurgeRecord {
 }
 
 export function encodePurge({ uuid, id, revs }: PurgeRecord): Bytes {
-  return lengthPrefixed(uuid) + lengthPrefixed(id) + varint(revs.length) + revs.map(encodeRev).join('');
+  return asBytes(
+    lengthPrefixed(toBytes(uuid)) + lengthPrefixed(id) + varint(revs.length) + revs.map(encodeRev).join(''),
+  );
 }
 
 export function decodePurge(bytes: Bytes): PurgeRecord {

@@ -1,4 +1,4 @@
-import { fromBytes, toBytes, u8, varint, type ByteReader, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, toBytes, u8, varint, type ByteReader, type Bytes } from '../base/bytes.js';
 import type { EditResult, PurgeResult, Results, SplitProgress, WholeCommand } from './commands.js';
 import { encodeRev, readRev } from './doc-record.js';
 
@@ -12,13 +12,13 @@ const outcome = { rev: 0, conflict: 1, missing_blob: 2, retry: 3 } as const;
 export function encodeResult(type: WholeCommand['type'] | 'fragment', result: unknown): Bytes {
   switch (type) {
     case 'edit':
-      return u8(kind.edits) + encodeEach(result as EditResult[], encodeEditResult);
+      return asBytes(u8(kind.edits) + encodeEach(result as EditResult[], encodeEditResult));
     case 'purge':
-      return u8(kind.purges) + encodeEach(result as PurgeResult[], encodePurgeResult);
+      return asBytes(u8(kind.purges) + encodeEach(result as PurgeResult[], encodePurgeResult));
     case 'split':
-      return u8(kind.split) + toBytes(JSON.stringify(result));
+      return asBytes(u8(kind.split) + toBytes(JSON.stringify(result)));
     case 'validators':
-      return u8(kind.flag) + u8(result === true ? 1 : 0);
+      return asBytes(u8(kind.flag) + u8(result === true ? 1 : 0));
     case 'local':
     case 'compact':
     case 'close':
@@ -48,7 +48,7 @@ const readProgress = ({ isSplit = false, split }: Partial<SplitProgress>): Split
 });
 
 function encodeEditResult(result: EditResult): Bytes {
-  if (typeof result === 'object') return u8(outcome.rev) + encodeRev(result);
+  if (typeof result === 'object') return asBytes(u8(outcome.rev) + encodeRev(result));
   return u8(result === undefined ? outcome.conflict : outcome[result]);
 }
 
@@ -66,13 +66,13 @@ function readEditResult(reader: ByteReader): EditResult {
 }
 
 const encodePurgeResult = (result: PurgeResult): Bytes =>
-  result === 'retry' ? u8(outcome.retry) : u8(outcome.rev) + encodeEach(result, encodeRev);
+  result === 'retry' ? u8(outcome.retry) : asBytes(u8(outcome.rev) + encodeEach(result, encodeRev));
 
 const readPurgeResult = (reader: ByteReader): PurgeResult =>
   reader.u8() === outcome.retry ? 'retry' : readEach(reader, readRev);
 
 const encodeEach = <T>(items: readonly T[], encode: (item: T) => Bytes): Bytes =>
-  items.reduce((bytes, item) => bytes + encode(item), varint(items.length));
+  items.reduce((bytes, item) => asBytes(bytes + encode(item)), varint(items.length));
 
 const readEach = <T>(reader: ByteReader, read: (reader: ByteReader) => T): T[] =>
   Array.from({ length: reader.varint() }, () => read(reader));

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asBytes } from '../base/bytes.js';
 import { decodeShardMap, encodeShardMap, ShardMap } from './shard-map.js';
 import { hashOf, rangeName } from './shard-ranges.js';
 import { decodeState, encodeState } from './shard-state.js';
 
-const ids = Array.from({ length: 500 }, (_, n) => `doc-${n}`);
+const ids = Array.from({ length: 500 }, (_, n) => asBytes(`doc-${n}`));
 const half = 2 ** 31;
 
 test('every id is in the shard whose range has its hash, whatever was split', () => {

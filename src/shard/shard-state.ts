@@ -1,5 +1,5 @@
 import { CorruptRecord } from '../base/corrupt-record.js';
-import { ByteReader, u48, u8, type Bytes } from '../base/bytes.js';
+import { asBytes, ByteReader, u48, u8, type Bytes } from '../base/bytes.js';
 
 /** The counters of one shard, kept in one record and written with every commit that changes them. */
 export interface ShardState {
@@ -77,12 +77,12 @@ const signed: ReadonlySet<keyof ShardState> = new Set([
 const signedRange = 2 ** 48;
 
 export function encodeState(state: ShardState): Bytes {
-  let bytes = u8(version);
+  let bytes: string = u8(version);
   for (const field of fields) {
     const value = state[field];
     bytes += u48(value >= 0 ? value : signed.has(field) ? signedRange + value : 0);
   }
-  return bytes;
+  return asBytes(bytes);
 }
 
 export function decodeState(bytes: Bytes | undefined): ShardState {

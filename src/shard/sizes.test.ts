@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asBytes } from '../base/bytes.js';
 import { submit } from '../../test/support/submit.js';
 import { MemoryStore } from '../storage/memory-store.js';
 import type { ReplicatedEdit } from './commands.js';
@@ -11,11 +12,11 @@ const keys = new DatabaseKeys(1);
 const bodyKeyBytes = 14;
 
 const replicated = (start: number, hashes: string[], body: string): ReplicatedEdit => ({
-  id: 'a',
+  id: asBytes('a'),
   parent: undefined,
   path: { start, hashes },
   deleted: false,
-  body,
+  body: asBytes(body),
 });
 
 /** Applies edits one by one and compares the sizes that are kept with those of a scan. */

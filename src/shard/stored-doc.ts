@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 import { leafCount, winner, type RevNode, type RevTree } from '../revisions/tree.js';
 import { BlobRefs } from './blob-refs.js';
 import { changeLength, encodeChange } from './change-record.js';
@@ -82,7 +82,7 @@ export class DocWriter {
   /** The body of a revision the document has. */
   bodyOf(doc: StoredDoc, node: RevNode): Bytes {
     if (doc.body !== undefined && isWinner(doc, node)) return doc.body;
-    return this.view.get(this.#bodyKey(node.body)) ?? '{}';
+    return this.view.get(this.#bodyKey(node.body)) ?? asBytes('{}');
   }
 
   bodyLengthOf(doc: StoredDoc, node: RevNode): number {
@@ -192,7 +192,7 @@ export class DocWriter {
     }
     if (inline !== undefined) return { text: inline.body, length: inline.body.length };
     if (old !== undefined && oldRef === best.body) return { text: old.body, length: old.bodyLength };
-    const stored = this.view.get(this.#bodyKey(best.body)) ?? '{}';
+    const stored = this.view.get(this.#bodyKey(best.body)) ?? asBytes('{}');
     if (stored.length > inlineBodyBytesMax) return { text: undefined, length: stored.length };
     this.#removeBody(best.body, stored.length);
     return { text: stored, length: stored.length };

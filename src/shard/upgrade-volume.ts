@@ -1,4 +1,4 @@
-import { ByteReader, u8, varint, type Bytes } from '../base/bytes.js';
+import { asBytes, ByteReader, noBytes, u8, varint, type Bytes } from '../base/bytes.js';
 import type { Entry, Store, Write } from '../storage/store.js';
 import { prefixEnd } from '../storage/store.js';
 import { smallBlob } from './blob-record.js';
@@ -10,11 +10,11 @@ const batchRefsMax = 2_000;
 const batchBytesMax = 8 * 1024 * 1024;
 
 /** Keys that belong to no group begin with the instance number 0. */
-const versionKey = '\0\0\0\0\0v';
-const progressKey = '\0\0\0\0\0u';
-const firstGroup = '\0\0\0\0\x01';
+const versionKey = asBytes('\0\0\0\0\0v');
+const progressKey = asBytes('\0\0\0\0\0u');
+const firstGroup = asBytes('\0\0\0\0\x01');
 /** Behind all groups. */
-const lastKey = '\xff'.repeat(6);
+const lastKey = asBytes('\xff'.repeat(6));
 
 /** What a volume of this version has from its beginning on. */
 export const versionWrite: Entry = { key: versionKey, value: u8(2) };
@@ -72,13 +72,13 @@ function countShards(
     let record = records.get(digest);
     if (record === undefined) records.set(digest, (record = recordOf(store, keys, digest)));
     record.shards++;
-    next = `${key}\0`;
+    next = asBytes(`${key}\0`);
     bytes += record.bytes.length;
     if (bytes > batchBytesMax) break;
   }
   if (next === undefined) return undefined;
   const writes = [...records].flatMap(([digest, { shards, bytes: small, isNew }]): Write[] => {
-    const counted = { key: keys.blob(digest), value: varint(shards) + small };
+    const counted = { key: keys.blob(digest), value: asBytes(varint(shards) + small) };
     return isNew && small === '' ? [counted, fileWrite(store, digest)] : [counted];
   });
   return { writes, next };
@@ -92,16 +92,20 @@ function recordOf(
 ): { shards: number; bytes: Bytes; isNew: boolean } {
   const counted = store.get(keys.blob(digest));
   if (counted === undefined)
-    return { shards: 0, bytes: smallBlob(store.get(oldBlobsPrefix + digest)) ?? '', isNew: true };
+    return {
+      shards: 0,
+      bytes: smallBlob(store.get(asBytes(oldBlobsPrefix + digest))) ?? noBytes,
+      isNew: true,
+    };
   const reader = new ByteReader(counted);
   return { shards: reader.varint(), bytes: reader.rest(), isNew: false };
 }
 
 /** Counts one group more that names a file. */
 function fileWrite(store: Store, digest: Bytes): Write {
-  const old = store.get(filesPrefix + digest);
+  const old = store.get(asBytes(filesPrefix + digest));
   return {
-    key: filesPrefix + digest,
+    key: asBytes(filesPrefix + digest),
     value: varint((old === undefined ? 0 : new ByteReader(old).varint()) + 1),
   };
 }

@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 import { rawName, rawValue } from '../json/raw-value.js';
 import { splitContent } from './content.js';
 import { isDesignId } from './doc-id.js';
@@ -17,7 +17,7 @@ import type { DocWriter, StoredDoc } from './stored-doc.js';
 const tokenBytes = 17;
 
 /** `random` are 16 bytes. A digest has another length. */
-export const validatorsToken = (random: Bytes): Bytes => `\x01${random}`;
+export const validatorsToken = (random: Bytes): Bytes => asBytes(`\x01${random}`);
 
 const isToken = (value: Bytes): boolean => value.length === tokenBytes;
 

@@ -1,4 +1,4 @@
-import { ByteReader, varint, type Bytes } from '../base/bytes.js';
+import { asBytes, ByteReader, noBytes, varint, type Bytes } from '../base/bytes.js';
 import type { Overlay } from '../storage/overlay.js';
 import { prefixEnd, type Store, type Write } from '../storage/store.js';
 import { fromHex, smallBlob, toHex } from './blob-record.js';
@@ -12,12 +12,12 @@ import { fromHex, smallBlob, toHex } from './blob-record.js';
 /** Keys that belong to no group begin with the instance number 0. */
 const volumePrefix = '\0\0\0\0\0';
 /** Volumes of version 1 have what each group has now: `upgrade-volume.ts`. */
-export const oldBlobsPrefix = `${volumePrefix}b`;
-export const filesPrefix = `${volumePrefix}f`;
-const releasedPrefix = `${volumePrefix}r`;
+export const oldBlobsPrefix = asBytes(`${volumePrefix}b`);
+export const filesPrefix = asBytes(`${volumePrefix}f`);
+const releasedPrefix = asBytes(`${volumePrefix}r`);
 
-const fileKey = (blob: string): Bytes => filesPrefix + fromHex(blob);
-const releasedKey = (blob: string): Bytes => releasedPrefix + fromHex(blob);
+const fileKey = (blob: string): Bytes => asBytes(filesPrefix + fromHex(blob));
+const releasedKey = (blob: string): Bytes => asBytes(releasedPrefix + fromHex(blob));
 
 /** Whether a group of the volume names a blob that is kept as a file. */
 export const namesFile = (source: Pick<Store, 'get'>, blob: string): boolean =>
@@ -31,7 +31,7 @@ export function countFile(overlay: Pick<Overlay, 'get' | 'put' | 'remove'>, blob
   if (count > 0) overlay.put(key, varint(count));
   else {
     overlay.remove(key);
-    overlay.put(releasedKey(blob), '');
+    overlay.put(releasedKey(blob), noBytes);
   }
   if (by > 0 && old === undefined) overlay.remove(releasedKey(blob));
 }
@@ -45,7 +45,7 @@ export function forgetReleased(overlay: Overlay, blob: string): boolean {
 
 /** Puts a blob on that list, unless it is needed. */
 export function markReleased(overlay: Overlay, blob: string): void {
-  if (!namesFile(overlay, blob)) overlay.put(releasedKey(blob), '');
+  if (!namesFile(overlay, blob)) overlay.put(releasedKey(blob), noBytes);
 }
 
 export function releasedBlobs(store: Store, limit: number): string[] {

@@ -1,4 +1,4 @@
-import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import type { Entry, Store } from '../storage/store.js';
 
 /** What a volume says of itself: whose it is, and its place. */
@@ -11,7 +11,7 @@ export interface VolumeStamp {
 }
 
 /** Belongs to no database, as the instance number 0 tells. */
-const stampKey: Bytes = '\0\0\0\0\0i';
+const stampKey: Bytes = asBytes('\0\0\0\0\0i');
 
 /** Undefined in a volume of the first versions. */
 export function readStamp(store: Pick<Store, 'get'>): VolumeStamp | undefined {

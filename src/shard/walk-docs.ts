@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 import { prefixEnd } from '../storage/store.js';
 import { designPrefix } from './doc-id.js';
 import { decodeWinner, type WinnerView } from './doc-record.js';
@@ -21,6 +21,6 @@ export function* designDocs(reader: LocalReader): Generator<{ id: Bytes; winner:
       yield { id: winner.longId ?? key, winner };
     }
     if (found.length === 0) return;
-    start = `${found.at(-1)!.key}\0`;
+    start = asBytes(`${found.at(-1)!.key}\0`);
   }
 }

@@ -1,4 +1,4 @@
-import { readU48, u48, type Bytes } from '../base/bytes.js';
+import { asBytes, readU48, u48, type Bytes } from '../base/bytes.js';
 import { CorruptRecord } from '../base/corrupt-record.js';
 import { Overlay } from '../storage/overlay.js';
 import type { LogEntry } from '../log/log.js';
@@ -37,7 +37,7 @@ export interface Touched {
 }
 
 /** Belongs to no database, as the instance number 0 tells. */
-export const volumeBytesKey = '\0\0\0\0\0s';
+export const volumeBytesKey = asBytes('\0\0\0\0\0s');
 
 /** The sum of what the volume's shards have in records. Undefined where it is damaged, until `tuffet check` repairs it. */
 export function volumeBytes(source: { get(key: Bytes): Bytes | undefined }): number | undefined {

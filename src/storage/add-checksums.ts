@@ -1,3 +1,4 @@
+import { asBytes } from '../base/bytes.js';
 import { currentSums } from './checksum.js';
 import { formatKey, formatRecord, readFormatRecord, type FormatRecord } from './lmdb-format.js';
 import { withChecksum } from './lmdb-records.js';
@@ -10,8 +11,8 @@ const batchRecordsMax = 5_000;
 const batchBytesMax = 8 * 1024 * 1024;
 
 /** Behind the keys that are the store's own. */
-const firstKey = '\0\0\0';
-const lastKey = '\xff'.repeat(keyBytesMax);
+const firstKey = asBytes('\0\0\0');
+const lastKey = asBytes('\xff'.repeat(keyBytesMax));
 
 /**
  * Gives every record of a store of an earlier version its checksum. Each commit writes, with the records, where the next

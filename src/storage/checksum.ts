@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 
 /**
  * The checksum that follows every stored value: xxHash (32 bits) of the value, with a hash of its key as the seed. So a
@@ -143,6 +143,9 @@ export interface Sums {
 }
 
 /** Of every store that is new. */
-export const currentSums: Sums = { hash: xxHash32, complete: 'v2', upgrading: 'w' };
+export const currentSums: Sums = { hash: xxHash32, complete: asBytes('v2'), upgrading: asBytes('w') };
 /** Those first, whose record is looked for first. */
-export const knownSums: readonly Sums[] = [currentSums, { hash: murmur3, complete: 'v1', upgrading: 'u' }];
+export const knownSums: readonly Sums[] = [
+  currentSums,
+  { hash: murmur3, complete: asBytes('v1'), upgrading: asBytes('u') },
+];

@@ -1,4 +1,5 @@
 import * as lmdb from 'lmdb';
+import { asBytes } from '../base/bytes.js';
 import type { Lmdb } from './lmdb-environment.js';
 import { formatKey } from './lmdb-format.js';
 import { hasRoom } from './lmdb-reading.js';
@@ -120,7 +121,7 @@ export class LmdbCursor {
   close(): void {
     try {
       this.#values();
-      if (this.#begin({ start: formatKey, end: `${formatKey}\0` }) >= 0) this.#cursor.close();
+      if (this.#begin({ start: formatKey, end: asBytes(`${formatKey}\0`) }) >= 0) this.#cursor.close();
     } catch {
       // The environment is given up.
     }

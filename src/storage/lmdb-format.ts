@@ -1,5 +1,5 @@
 import { CorruptRecord } from '../base/corrupt-record.js';
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 import { checksumBytes, knownSums, type Sums } from './checksum.js';
 import type { Lmdb } from './lmdb-environment.js';
 import { withChecksum } from './lmdb-records.js';
@@ -8,7 +8,7 @@ import { withChecksum } from './lmdb-records.js';
  * A store says of itself of which format its records are, from its first commit on. That of earlier versions says nothing:
  * its values have no checksums.
  */
-export const formatKey = '\0\0';
+export const formatKey = asBytes('\0\0');
 
 /** The store is neither of the earlier format nor of this one. */
 export class UnfinishedUpgrade extends Error {}
@@ -47,4 +47,4 @@ export function readFormatRecord(stored: Bytes | undefined): FormatRecord | unde
 
 /** The record with its checksum. */
 export const formatRecord = ({ sums, next }: FormatRecord): Bytes =>
-  withChecksum(formatKey, next === undefined ? sums.complete : sums.upgrading + next, sums);
+  withChecksum(formatKey, next === undefined ? sums.complete : asBytes(sums.upgrading + next), sums);

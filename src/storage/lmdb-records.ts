@@ -1,3 +1,4 @@
+import { noBytes } from '../base/bytes.js';
 import { CorruptRecord } from '../base/corrupt-record.js';
 import {
   BufferViews,
@@ -90,7 +91,7 @@ export class LmdbRecords {
       const end = this.#valueEnd(seed, bytes, length);
       if (end < 0) {
         this.#damaged = this.#keySource.latin1Slice(this.#keyStart, this.#keyEnd);
-        return '';
+        return noBytes;
       }
       const { headBytes } = this.wanted;
       return latin1Slice.call(bytes, 0, end > headBytes ? headBytes : end);

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import '../base/bytes.js';
+import { asBytes } from '../base/bytes.js';
 import { SystemRuntime, type Runtime, type Timer } from '../base/runtime.js';
 import { failedCommit, storageRefusal } from '../base/storage-errors.js';
 import {
@@ -271,7 +271,8 @@ export class LmdbStore implements Store {
     const transaction = db.useReadTransaction();
     const entries = (range: Range): Iterable<Entry> =>
       this.#guarded(db.getRange({ ...lmdbRange(range), transaction } as never) as never, wantedOf(range));
-    const get = (key: Bytes): Bytes | undefined => [...entries({ start: key, end: `${key}\0` })][0]?.value;
+    const get = (key: Bytes): Bytes | undefined =>
+      [...entries({ start: key, end: asBytes(`${key}\0`) })][0]?.value;
     return { get, entries, release: () => transaction.done() };
   }
 

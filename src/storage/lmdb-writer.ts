@@ -1,3 +1,4 @@
+import { asBytes } from '../base/bytes.js';
 import type { Runtime } from '../base/runtime.js';
 import { failedCommit } from '../base/storage-errors.js';
 import type { Bytes, Store, Write } from './store.js';
@@ -109,7 +110,7 @@ export class LmdbWriter {
   }
 
   async #verify(): Promise<void> {
-    for (const value of ['1', undefined]) await this.host.commit([{ key: probeKey, value }]);
+    for (const value of [asBytes('1'), undefined]) await this.host.commit([{ key: probeKey, value }]);
     this.#verified = true;
   }
 
@@ -147,12 +148,13 @@ export class LmdbWriter {
 }
 
 /** Below every other key. */
-export const probeKey = '\0';
+export const probeKey = asBytes('\0');
 
 /**
  * A compact copy has an empty list of free pages. The library breaks off when the first commit to such a store frees so
  * many pages that their list takes a page of its own; so the list gets its first entries from commits that free few.
  */
 export async function primeCopy(copy: Pick<Store, 'write'>): Promise<void> {
-  for (const value of ['1', '2', undefined]) await copy.write([{ key: probeKey, value }]).flushed;
+  for (const value of [asBytes('1'), asBytes('2'), undefined])
+    await copy.write([{ key: probeKey, value }]).flushed;
 }

@@ -1,3 +1,4 @@
+import { asBytes } from '../base/bytes.js';
 import type { Runtime } from '../base/runtime.js';
 import type { TimeSlice } from '../base/turns.js';
 import type { Bytes, Store, Write } from './store.js';
@@ -92,7 +93,7 @@ export class RangeCopy {
       keys++;
       bytes += key.length + value.length;
       if (keys < this.#parts.keys && bytes < this.#parts.bytes && !isOver(slice, keys)) continue;
-      next = `${key}\0`;
+      next = asBytes(`${key}\0`);
       break;
     }
     await this.#write(writes);

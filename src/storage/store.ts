@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 
 /**
  * What the rest of the database asks of a place that keeps bytes: an ordered map with atomic, durable batches.
@@ -98,12 +98,12 @@ export interface StoreSnapshot extends Pick<Store, 'get' | 'entries'> {
 export const keyBytesMax = 1978;
 
 /** What a copy of a store consists of: every key but that of one zero byte, which comes and goes. */
-export const copiedKeys = { start: '\0\0', end: '\xff'.repeat(keyBytesMax) };
+export const copiedKeys = { start: asBytes('\0\0'), end: asBytes('\xff'.repeat(keyBytesMax)) };
 
 /** The first key that does not begin with `prefix`. */
 export function prefixEnd(prefix: Bytes): Bytes {
   let n = prefix.length;
   while (n > 0 && prefix.charCodeAt(n - 1) === 0xff) n--;
-  if (n === 0) return '\xff'.repeat(keyBytesMax);
-  return prefix.slice(0, n - 1) + String.fromCharCode(prefix.charCodeAt(n - 1) + 1);
+  if (n === 0) return asBytes('\xff'.repeat(keyBytesMax));
+  return asBytes(prefix.slice(0, n - 1) + String.fromCharCode(prefix.charCodeAt(n - 1) + 1));
 }

@@ -1,5 +1,5 @@
 import type { Runtime } from '../base/runtime.js';
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, type Bytes } from '../base/bytes.js';
 import type { RowSource } from '../script/script-host.js';
 import type { ViewRequest } from '../indexes/view-request.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
@@ -26,11 +26,11 @@ export function rowsForList(
 ): RowsForList {
   const batches = wholeRows(pieces, inParts, runtime);
   return {
-    head: opening.replace(/,?"rows":\[$/, '}'),
+    head: asBytes(opening.replace(/,?"rows":\[$/, '}')),
     rows: {
       next: async () => {
         const { value, done } = await batches.next();
-        return done ? undefined : `[${value.replace(/^,?\n/, '')}]`;
+        return done ? undefined : asBytes(`[${value.replace(/^,?\n/, '')}]`);
       },
     },
   };
@@ -50,8 +50,8 @@ async function* wholeRows(
     }
     row += piece;
     if (inParts && piece !== '}') continue;
-    yield row;
+    yield asBytes(row);
     row = '';
   }
-  if (row !== '') yield row;
+  if (row !== '') yield asBytes(row);
 }

@@ -1,4 +1,4 @@
-import type { Bytes } from '../base/bytes.js';
+import { asBytes, noBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { FunctionError } from '../base/errors.js';
 import { quoteId } from '../shard/doc-text.js';
 import { ReduceFault, type Fold } from '../indexes/reduce/fold.js';
@@ -55,14 +55,14 @@ export class ViewAnswer {
     const { reader } = this.source;
     const { shape, updateSeq } = this.request;
     const seq = updateSeq ? `"update_seq":${this.#updateSeq()},` : '';
-    if (shape !== 'rows') return `{${seq}"rows":[`;
-    return `{"total_rows":${reader?.total ?? 0},"offset":${this.#offset()},${seq}"rows":[`;
+    if (shape !== 'rows') return asBytes(`{${seq}"rows":[`);
+    return asBytes(`{"total_rows":${reader?.total ?? 0},"offset":${this.#offset()},${seq}"rows":[`);
   }
 
   #updateSeq(): Bytes {
     const { reader, database } = this.source;
     const positions = reader?.positions ?? database.collection.states.map(() => ({ seq: 0 }));
-    return `"${encodeSequence(database, positions)}"`;
+    return asBytes(`"${encodeSequence(database, positions)}"`);
   }
 
   #offset(): number {
@@ -115,7 +115,7 @@ export class ViewAnswer {
         skip = rows > 0 ? 0 : Math.max(0, skip - reader.place(range, descending).within);
         left -= rows;
         if (!isFull && !slice.isOver) break;
-        yield text;
+        yield asBytes(text);
         text = '';
         slice.restart();
         // Time has passed: the index may be another by now.
@@ -124,11 +124,11 @@ export class ViewAnswer {
         ({ range, skip } = placeBehind(reader, range, last!, descending));
       }
     }
-    if (text !== '') yield text;
+    if (text !== '') yield asBytes(text);
   }
 
   #doc(row: Row): Bytes {
-    return `,"doc":${docTextOfRow(this.source.database, row, this.#docOptions)}`;
+    return asBytes(`,"doc":${docTextOfRow(this.source.database, row, this.#docOptions)}`);
   }
 
   /** The same with the bytes of attachments in the documents; nothing of them is held in memory for long. */
@@ -143,9 +143,9 @@ export class ViewAnswer {
         if (reader === undefined) return;
         const rows = [...reader.rows(range, { descending, skip, limit: Math.min(left, rowsAtOnce) })];
         for (const row of rows) {
-          yield `${separator}${rowText(row)},"doc":`;
+          yield asBytes(`${separator}${rowText(row)},"doc":`);
           yield* docPiecesOfRow(registry, this.source.database, row, this.#docOptions);
-          yield '}';
+          yield asBytes('}');
           separator = ',\n';
         }
         skip = rows.length > 0 ? 0 : Math.max(0, skip - reader.place(range, descending).within);
@@ -165,11 +165,11 @@ export class ViewAnswer {
     let separator = '\n';
     for (const groups of this.#groups(first)) {
       if (groups.length === 0) {
-        yield '';
+        yield noBytes;
         continue;
       }
       const values = reduce.evaluate(groups.map(({ pieces }) => pieces));
-      yield separator + reducedTexts(groups, values);
+      yield asBytes(separator + reducedTexts(groups, values));
       separator = ',\n';
     }
   }
@@ -201,13 +201,13 @@ export class ViewAnswer {
         }
         range = isFull ? reader.behindGroup(range, { key: last! }, groupLevel, false) : undefined;
         if (!isFull && !slice.isOver) break;
-        yield text;
+        yield asBytes(text);
         text = '';
         slice.restart();
         reader = this.source.again();
       }
     }
-    if (text !== '') yield text;
+    if (text !== '') yield asBytes(text);
   }
 
   async *#reducedLater(
@@ -217,11 +217,11 @@ export class ViewAnswer {
     let separator = '\n';
     for (const groups of this.#groups(first)) {
       if (groups.length === 0) {
-        yield '';
+        yield noBytes;
         continue;
       }
       const values = await reduce.evaluate(groups.map(({ pieces }) => pieces));
-      yield separator + reducedTexts(groups, values);
+      yield asBytes(separator + reducedTexts(groups, values));
       separator = ',\n';
     }
   }
@@ -244,7 +244,7 @@ export class ViewAnswer {
         let isFull = false;
         for (const { first: row, pieces } of groupsOf(reader, range, this.request, end)) {
           if (at++ >= skip)
-            batch.push({ keyText: row === undefined ? 'null' : groupKeyText(row, groupLevel), pieces });
+            batch.push({ keyText: row === undefined ? nullText : groupKeyText(row, groupLevel), pieces });
           last = row;
           isFull = batch.length >= groupsAtOnce || ((at & 63) === 0 && slice.isOver);
           if (isFull || at >= skip + limit) break;
@@ -280,19 +280,21 @@ function groupsOf(
   return pieces.length === 0 ? [] : [{ pieces }];
 }
 
+const nullText = asBytes('null');
+
 /** Without its end, where a document may follow. */
 const rowText = ({ id, keyText, value }: Row): Bytes =>
-  `{"id":${quoteId(id)},"key":${keyText},"value":${value}`;
+  asBytes(`{"id":${quoteId(id)},"key":${keyText},"value":${value}`);
 
 function reducedTexts(groups: readonly GroupPieces[], values: readonly Reduced[]): Bytes {
-  return groups.map(({ keyText }, i) => reducedText(keyText, values[i]!)).join(',\n');
+  return asBytes(groups.map(({ keyText }, i) => reducedText(keyText, values[i]!)).join(',\n'));
 }
 
 function reducedText(keyText: Bytes, value: Reduced): Bytes {
-  if (!(value instanceof ReduceFault)) return `{"key":${keyText},"value":${value}}`;
+  if (!(value instanceof ReduceFault)) return asBytes(`{"key":${keyText},"value":${value}}`);
   const { error, reason, causedBy } = value;
   if (error === 'invalid_value') throw new FunctionError('invalid_value', reason);
-  const words = `"error":"${error}","reason":${JSON.stringify(reason)}`;
-  if (error === 'reduce_overflow_error') return `{"key":${keyText},${words}}`;
-  return `{"key":${keyText},"value":{${words},"caused_by":${causedBy ?? 'null'}}}`;
+  const words = `"error":"${error}","reason":${toBytes(JSON.stringify(reason))}`;
+  if (error === 'reduce_overflow_error') return asBytes(`{"key":${keyText},${words}}`);
+  return asBytes(`{"key":${keyText},"value":{${words},"caused_by":${causedBy ?? asBytes('null')}}}`);
 }

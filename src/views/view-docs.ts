@@ -1,4 +1,4 @@
-import { fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { notFound, RequestError } from '../base/errors.js';
 import { parseRev, type Rev } from '../revisions/rev.js';
 import { hasAttachments } from '../shard/content.js';
@@ -32,7 +32,9 @@ function docOfRow(database: Database, row: Row, { conflicts, show }: ViewDocOpti
 
 export function docTextOfRow(database: Database, row: Row, options: ViewDocOptions): Bytes {
   const doc = docOfRow(database, row, options);
-  return doc === undefined ? 'null' : docText(doc.id, doc.rev, doc.content, doc.extra, options.encodingInfo);
+  return doc === undefined
+    ? asBytes('null')
+    : docText(doc.id, doc.rev, doc.content, doc.extra, options.encodingInfo);
 }
 
 /** The same with the bytes of attachments. */

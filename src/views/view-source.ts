@@ -1,4 +1,4 @@
-import { toBytes } from '../base/bytes.js';
+import { asBytes, toBytes } from '../base/bytes.js';
 import type { UserContext } from '../base/user-context.js';
 import { viewLanguages, type DesignViews, type ViewDefinition } from '../indexes/definition.js';
 import type { ViewReader } from '../indexes/view-reader.js';
@@ -33,7 +33,7 @@ export function viewSource(
   const { database, ddoc, design, view } = named;
   const show = registry.showFor(database, user);
   // Rows hold what the view has made of documents that this user may not read.
-  checkVisible(show, designPrefix + toBytes(ddoc));
+  checkVisible(show, asBytes(designPrefix + toBytes(ddoc)));
   if (!viewLanguages.has(design.language)) throw unknownLanguage(design.language);
   const indexed = registry.indexed(database);
   const onUpdate = taskOf(registry, named);

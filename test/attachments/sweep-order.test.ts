@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asBytes } from '../../src/base/bytes.js';
 import { submit } from '../support/submit.js';
 import { MemoryBlobStore } from '../../src/blobs/memory-blob-store.js';
 import type { StoredBlob } from '../../src/blobs/blob-store.js';
@@ -41,8 +42,8 @@ async function save(volume: Volume, id: string, blob: StoredBlob): Promise<{ pos
     gzip: false,
     blob: blob.digest,
   };
-  const body = encodeContent([attachment], '{}');
-  const edits = [{ id, parent: undefined, path: undefined, deleted: false, body }] as const;
+  const body = encodeContent([attachment], asBytes('{}'));
+  const edits = [{ id: asBytes(id), parent: undefined, path: undefined, deleted: false, body }] as const;
   const [rev] = await submit(volume, {
     type: 'edit',
     instance,
@@ -74,7 +75,7 @@ for (const [where, volumesOf] of [
     };
     const first = await upload(blobs);
     const rev = await save(volumes[0]!, 'gone', first);
-    const purges = [{ id: 'gone', revs: [rev] }];
+    const purges = [{ id: asBytes('gone'), revs: [rev] }];
     await submit(volumes[0]!, { type: 'purge', instance, shard, uuid: 'u', purges });
 
     const sweeping = sweepReleased(owner);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { Bytes } from '../../src/base/bytes.js';
+import { asBytes, toBytes, type Bytes } from '../../src/base/bytes.js';
 import { RequestError } from '../../src/base/errors.js';
 import { StorageError } from '../../src/base/storage-errors.js';
 import { createLogger } from '../../src/base/logger.js';
@@ -36,17 +36,17 @@ registry.saveGates.push({
     asked.push({ id: input.id, context });
     await Promise.resolve();
     if (input.body.includes('"bad"')) throw new RequestError('forbidden', 'no bad ones');
-    return { ...input, body: input.body.replace('"raw"', '"cooked"') };
+    return { ...input, body: asBytes(input.body.replace('"raw"', '"cooked"')) };
   },
 });
 
-const input = (id: Bytes, body: Bytes, rest: Partial<NamedInput> = {}): NamedInput => ({
-  ...plainInput(knownId(id), undefined, body),
+const input = (id: string, body: string, rest: Partial<NamedInput> = {}): NamedInput => ({
+  ...plainInput(knownId(toBytes(id)), undefined, toBytes(body)),
   ...rest,
 });
 const local = { user: anonymous, newEdits: true };
 const replicated = { user: anonymous, newEdits: false };
-const bodyOf = (id: Bytes): Bytes => openDoc(database, id, {}).content;
+const bodyOf = (id: string): Bytes => openDoc(database, toBytes(id), {}).content;
 
 async function askedDuring(work: () => Promise<unknown>): Promise<typeof asked> {
   asked.length = 0;
@@ -90,7 +90,7 @@ test('a conflict comes before what a gate says, and gates are not asked', async 
 test('a gate is shown the revision that is continued; a document begun anew continues none', async () => {
   let rev: Rev = await saveDoc(registry, database, input('e', '{"n":1}'), local);
   const previous: (Bytes | undefined)[] = [];
-  const save = async (body: Bytes, rest: Partial<NamedInput>): Promise<void> => {
+  const save = async (body: string, rest: Partial<NamedInput>): Promise<void> => {
     const [question] = await askedDuring(async () => {
       rev = await saveDoc(registry, database, input('e', body, rest), local);
     });
@@ -127,8 +127,8 @@ test('of a replicated history the newest known ancestor is shown; what is there 
 });
 
 test('a disk that fails while documents are validated again refuses those, not what is stored', async (t) => {
-  const changed = database.shardOf('g');
-  const other = [...'hijklmnop'].find((id) => database.shardOf(id) !== changed)!;
+  const changed = database.shardOf(asBytes('g'));
+  const other = [...'hijklmnop'].find((id) => database.shardOf(asBytes(id)) !== changed)!;
   const submit = database.submit.bind(database);
   t.mock.method(database, 'submit', (command: Command) =>
     command.shard === changed && command.type === 'edit'

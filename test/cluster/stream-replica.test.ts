@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Unavailable } from '../../src/base/errors.js';
-import type { Bytes } from '../../src/base/bytes.js';
+import { asBytes, noBytes } from '../../src/base/bytes.js';
 import type { EditCommand } from '../../src/shard/commands.js';
 import { DatabaseKeys } from '../../src/shard/keys.js';
 import { MemoryStore } from '../../src/storage/memory-store.js';
@@ -14,12 +14,18 @@ import { openVolume, type ReplicatedVolume } from './replicated-scenes.js';
 const instance = 3;
 const keys = new DatabaseKeys(instance);
 
-const edit = (...ids: Bytes[]): EditCommand => ({
+const edit = (...ids: string[]): EditCommand => ({
   type: 'edit',
   instance,
   shard: 0,
   revs_limit: 100,
-  edits: ids.map((id) => ({ id, parent: undefined, path: undefined, deleted: false, body: '{}' })),
+  edits: ids.map((id) => ({
+    id: asBytes(id),
+    parent: undefined,
+    path: undefined,
+    deleted: false,
+    body: asBytes('{}'),
+  })),
 });
 
 const contents = ({ volume }: ReplicatedVolume): Entry[] => [...volume.store.entries(keys.range)];
@@ -153,7 +159,7 @@ describe(`replicas of a stream, seed ${seed}`, () => {
     const store = lasting();
     const ahead = openVolume(store, stream, 'a');
     await ahead.volume.log(instance).append(edit('a'));
-    const before = [...store.entries({ start: '', end: '\xff' })];
+    const before = [...store.entries({ start: noBytes, end: asBytes('\xff') })];
     for (const id of ['b', 'c']) await ahead.volume.log(instance).append(edit(id));
     await ahead.close();
     stream.truncate(2);

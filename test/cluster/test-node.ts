@@ -3,6 +3,7 @@ import { pbkdf2Sync } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { asBytes } from '../../src/base/bytes.js';
 import { Catalogue } from '../../src/node/catalogue.js';
 import { DatabaseKeys } from '../../src/shard/keys.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
@@ -92,7 +93,7 @@ export class TestNode {
    */
   async contents(database: string): Promise<{ databases: Entry[]; documents: Entry[] }> {
     const store = new LmdbStore(path.join(this.folder, 'catalogue'));
-    const databases = [...store.entries({ start: 'd', end: 'e' })];
+    const databases = [...store.entries({ start: asBytes('d'), end: asBytes('e') })];
     const { instance } = new Catalogue(store, () => {}).get(database)!;
     await store.close();
     const [volume] = fs.readdirSync(path.join(this.folder, 'documents'));

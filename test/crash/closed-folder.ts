@@ -7,7 +7,7 @@ import { smallBlob } from '../../src/shard/blob-record.js';
 import { needsUpgrade } from '../../src/shard/upgrade-volume.js';
 import { filesPrefix } from '../../src/shard/volume-blobs.js';
 import { prefixEnd, type Store } from '../../src/storage/store.js';
-import { ByteReader } from '../../src/base/bytes.js';
+import { asBytes, ByteReader } from '../../src/base/bytes.js';
 import { checkDatabase, type Scan } from '../model/check-database.js';
 
 const allNames = { inclusiveEnd: true, descending: false, skip: 0, limit: Infinity };
@@ -67,7 +67,7 @@ function checkFiles(volume: Store): void {
 /** The instance numbers that begin the keys of a volume; 0 is the volume's own. */
 function* instancesIn(volume: Store): Iterable<number> {
   for (let start = '\0\0\0\0\x01'; ;) {
-    const [key] = volume.keys({ start, end: '\xff', limit: 1 });
+    const [key] = volume.keys({ start: asBytes(start), end: asBytes('\xff'), limit: 1 });
     if (key === undefined) return;
     const instance = Buffer.from(key.slice(0, 5), 'latin1').readUIntBE(0, 5);
     yield instance;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asBytes, type Bytes } from '../../src/base/bytes.js';
 import { Database } from '../../src/node/database.js';
 import { purgeDocs } from '../../src/documents/purge-docs.js';
 import { knownId } from '../../src/shard/doc-id.js';
@@ -69,7 +70,7 @@ type Last = { rev: Rev; deleted: boolean } | 'purged' | undefined;
 /** Writes to documents of its own, and remembers of each the last outcome that was answered and the one that was not. */
 class Writer {
   readonly acknowledged = new Map<string, Last>();
-  #inDoubt: string | undefined;
+  #inDoubt: Bytes | undefined;
   #count = 0;
 
   constructor(
@@ -79,7 +80,7 @@ class Writer {
 
   async write(run: Run): Promise<void> {
     while (!run.isDead) {
-      const id = `${this.name}-${this.random.below(12)}`;
+      const id = asBytes(`${this.name}-${this.random.below(12)}`);
       const last = this.acknowledged.get(id);
       this.#inDoubt = id;
       const known = last === 'purged' ? undefined : last;
@@ -106,7 +107,7 @@ class Writer {
   /** Everything answered is there; the request in doubt is settled by what is found. */
   check({ collection }: Database): void {
     for (const [id, last] of this.acknowledged) {
-      const found = collection.doc(id);
+      const found = collection.doc(asBytes(id));
       const now: Last = found && { rev: found.rev, deleted: found.deleted };
       if (id === this.#inDoubt) this.acknowledged.set(id, now);
       else assert.deepEqual(now, last === 'purged' ? undefined : last, `${id}`);
@@ -121,9 +122,9 @@ class Writer {
 
   #edit(id: string, known: { rev: Rev; deleted: boolean } | undefined): NamedInput {
     const again = known === undefined || known.deleted;
-    const body = `{"n":${++this.#count},"pad":"${'y'.repeat(this.random.pick([0, 500, 2_000]))}"}`;
+    const body = asBytes(`{"n":${++this.#count},"pad":"${'y'.repeat(this.random.pick([0, 500, 2_000]))}"}`);
     const deleted = !again && this.random.oneIn(4);
-    return plainInput(knownId(id), again ? undefined : known.rev, body, deleted);
+    return plainInput(knownId(asBytes(id)), again ? undefined : known.rev, body, deleted);
   }
 }
 

@@ -1,9 +1,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { asBytes } from '../../src/base/bytes.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import { keyBytesMax } from '../../src/storage/store.js';
 
-const everything = { start: '\0\0\0', end: '\xff'.repeat(keyBytesMax) };
+const everything = { start: asBytes('\0\0\0'), end: asBytes('\xff'.repeat(keyBytesMax)) };
 
 /** Takes the checksums from a folder, which the server does not use: it is as a server of format 3 would have left it. */
 export async function asFormatThree(folder: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { ByteReader, varint, type Bytes } from '../../src/base/bytes.js';
+import { asBytes, ByteReader, noBytes, varint, type Bytes } from '../../src/base/bytes.js';
 import type { Edit } from '../../src/shard/commands.js';
 import { encodeContent } from '../../src/shard/content.js';
 import { DatabaseKeys, tables } from '../../src/shard/keys.js';
@@ -11,7 +11,7 @@ import { RandomCommands } from '../log/random-commands.js';
 import { Random } from '../model/random.js';
 import { submit } from '../support/submit.js';
 
-export const everything = { start: '\0\0\0', end: '\xff'.repeat(6) };
+export const everything = { start: asBytes('\0\0\0'), end: asBytes('\xff'.repeat(6)) };
 
 /** The contents of a volume of this version: databases that share blobs, one of them with thousands. */
 export async function volumeContents(seed: number): Promise<Entry[]> {
@@ -28,7 +28,7 @@ export async function volumeContents(seed: number): Promise<Entry[]> {
   return [...store.entries(everything)];
 }
 
-const smallBytes = 'x'.repeat(15_000);
+const smallBytes = asBytes('x'.repeat(15_000));
 const digest = (n: number): string => n.toString(16).padStart(64, '0');
 
 /** Documents with 3,000 files and 600 small blobs. */
@@ -40,8 +40,8 @@ async function saveMany(volume: Volume, instance: number, shard: number): Promis
       const blob = digest(doc * 100 + at);
       return { name: `${at}`, type: 't', md5: 'm', gzip: false, blob, ...sizes };
     });
-    const body = encodeContent(attachments, '{}');
-    return { id: `${shard} ${doc}`, parent: undefined, path: undefined, deleted: false, body };
+    const body = encodeContent(attachments, asBytes('{}'));
+    return { id: asBytes(`${shard} ${doc}`), parent: undefined, path: undefined, deleted: false, body };
   });
   const stored_blobs = new Set(Array.from({ length: 3_000 }, (_, n) => digest(600 + n)));
   await submit(volume, {
@@ -65,13 +65,13 @@ export function asVersionOne(entries: readonly Entry[]): Entry[] {
     if (isGroup && key.charCodeAt(5) === tables.blobs) {
       const reader = new ByteReader(value);
       const name = key.slice(6);
-      const known = blobs.get(name) ?? { shards: 0, bytes: '' };
+      const known = blobs.get(name) ?? { shards: 0, bytes: noBytes };
       const shards = known.shards + reader.varint();
       blobs.set(name, { shards, bytes: known.bytes === '' ? reader.rest() : known.bytes });
     } else if (key !== versionWrite.key && !key.startsWith(filesPrefix)) old.push(entry);
   }
   for (const [name, { shards, bytes }] of blobs)
-    old.push({ key: `\0\0\0\0\0b${name}`, value: varint(shards) + bytes });
+    old.push({ key: asBytes(`\0\0\0\0\0b${name}`), value: asBytes(varint(shards) + bytes) });
   return old;
 }
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toBytes } from '../../src/base/bytes.js';
+import { asBytes, toBytes, type Bytes } from '../../src/base/bytes.js';
 import { Catalogue, type DatabaseRecord } from '../../src/node/catalogue.js';
 import { upgradeCatalogue } from '../../src/node/upgrade-catalogue.js';
 import type { Write } from '../../src/storage/store.js';
 import { CutStore } from './cut-store.js';
 
-const json = (value: object): string => toBytes(JSON.stringify(value));
+const json = (value: object): Bytes => toBytes(JSON.stringify(value));
 const generations = [3, 1, 7];
 
 /** As folders of format 1 have it. */
@@ -14,8 +14,8 @@ function formatOne(count: number): { writes: Write[]; records: Map<string, Datab
   const records = new Map<string, DatabaseRecord>();
   for (let instance = 1; instance <= count; instance++)
     records.set(`db${instance}`, { instance, slot: instance % 3, q: 2, security: { n: 'é' } });
-  const writes = [...records].map(([name, record]) => ({ key: `d${name}`, value: json(record) }));
-  writes.push({ key: 'm', value: json({ version: 1, next_instance: count + 1, generations }) });
+  const writes = [...records].map(([name, record]) => ({ key: toBytes(`d${name}`), value: json(record) }));
+  writes.push({ key: asBytes('m'), value: json({ version: 1, next_instance: count + 1, generations }) });
   return { writes, records };
 }
 
@@ -46,7 +46,7 @@ for (let commits = 0; commits <= 4; commits++) {
     await upgradeCatalogue(store);
     assert.equal(catalogue.nextInstance, 2_502);
     for (const [name, record] of records) assert.deepEqual(catalogue.get(name), record);
-    for (const { key, value } of store.entries({ start: 'd', end: 'n' }))
+    for (const { key, value } of store.entries({ start: asBytes('d'), end: asBytes('n') }))
       assert.doesNotMatch(value, /slot|generations/, key);
   });
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { asBytes } from '../../src/base/bytes.js';
 import { createServer } from '../../src/server/create-server.js';
 import { decodeGroupState, encodeGroupState } from '../../src/shard/group-state.js';
 import { DatabaseKeys } from '../../src/shard/keys.js';
@@ -110,7 +111,7 @@ test(
       assertOk(await at.put('/db'), 201);
       assertOk(await at.put('/db/_design/v', requires(1)), 201);
     });
-    for (const known of ['', validatorsToken('r'.repeat(16))]) {
+    for (const known of ['', validatorsToken(asBytes('r'.repeat(16)))]) {
       await rewriteGroups(dataDir, known);
       await run(async (at) => {
         assertRefused(await at.put('/db/bad', { version: 0 }), 403, 'forbidden');
@@ -132,7 +133,7 @@ async function rewriteGroups(dataDir: string, validators: string): Promise<void>
       const key = new DatabaseKeys(instance).group;
       const bytes = store.get(key);
       if (bytes === undefined) continue;
-      const value = encodeGroupState({ ...decodeGroupState(bytes), validators });
+      const value = encodeGroupState({ ...decodeGroupState(bytes), validators: asBytes(validators) });
       await store.write([{ key, value }]).flushed;
     }
     await store.close();

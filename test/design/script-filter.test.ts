@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { toBytes } from '../../src/base/bytes.js';
+import { asBytes, toBytes } from '../../src/base/bytes.js';
 import { createLogger } from '../../src/base/logger.js';
 import { MemoryBlobStore } from '../../src/blobs/memory-blob-store.js';
 import { DatabaseRegistry } from '../../src/node/database-registry.js';
@@ -26,7 +26,7 @@ const database = registry.database('filtered');
 const { host } = newHost({ timeoutMs: () => 1_000 });
 
 async function saveDesign(name: string, ddoc: object): Promise<void> {
-  const id = knownId(`_design/${toBytes(name)}`);
+  const id = knownId(asBytes(`_design/${toBytes(name)}`));
   const input = plainInput(id, undefined, toBytes(JSON.stringify(ddoc)));
   await saveDoc(registry, database, input, {
     user: { name: 'admin', roles: ['_admin'] },
@@ -44,13 +44,13 @@ await saveDesign('dé', {
   views: { big: { map: 'function(doc){ if (doc.n > 2) emit(doc.n); if (doc.n == 4) throw 1 }' } },
 });
 await saveDesign('other', { language: 'erlang', filters: { f: 'x' } });
-const docs = [1, 2, 3, 4, 5].map((n) => `{"_id":"d${n}","n":${n}}`);
+const docs = [1, 2, 3, 4, 5].map((n) => asBytes(`{"_id":"d${n}","n":${n}}`));
 
 describe('a filter', () => {
   test('says of each document whether it passes', async () => {
-    const filter = ScriptFilter.byFunction(host, database, 'dé', 'odd', '{"query":{"not":"5"}}');
+    const filter = ScriptFilter.byFunction(host, database, 'dé', 'odd', asBytes('{"query":{"not":"5"}}'));
     assert.deepEqual(await filter.accepts(docs), [true, false, true, false, false]);
-    assert.deepEqual(await filter.accepts(['{"_id":"d","_deleted":true,"n":1}']), [false]);
+    assert.deepEqual(await filter.accepts([asBytes('{"_id":"d","_deleted":true,"n":1}')]), [false]);
     assert.deepEqual(await filter.accepts([]), []);
   });
 
@@ -61,24 +61,24 @@ describe('a filter', () => {
 
   test('that is not there is not found', () => {
     const missing = { error: 'not_found', reason: 'missing json key: none' };
-    assert.throws(() => ScriptFilter.byFunction(host, database, 'dé', 'none', '{}'), missing);
+    assert.throws(() => ScriptFilter.byFunction(host, database, 'dé', 'none', asBytes('{}')), missing);
     assert.throws(() => ScriptFilter.byView(host, database, 'dé', 'none'), missing);
-    assert.throws(() => ScriptFilter.byFunction(host, database, 'dé', 'toString', '{}'), {
+    assert.throws(() => ScriptFilter.byFunction(host, database, 'dé', 'toString', asBytes('{}')), {
       error: 'not_found',
     });
-    assert.throws(() => ScriptFilter.byFunction(host, database, 'none', 'odd', '{}'), {
+    assert.throws(() => ScriptFilter.byFunction(host, database, 'none', 'odd', asBytes('{}')), {
       error: 'not_found',
       reason: 'missing',
     });
-    assert.throws(() => ScriptFilter.byFunction(host, database, 'other', 'f', '{}'), {
+    assert.throws(() => ScriptFilter.byFunction(host, database, 'other', 'f', asBytes('{}')), {
       error: 'unknown_query_language',
     });
   });
 
   test('that throws or never ends is an error', async () => {
-    const fails = ScriptFilter.byFunction(host, database, 'dé', 'fails', '{}');
+    const fails = ScriptFilter.byFunction(host, database, 'dé', 'fails', asBytes('{}'));
     await assert.rejects(fails.accepts(docs), { error: 'render_error' });
-    const loops = ScriptFilter.byFunction(host, database, 'dé', 'loops', '{}');
+    const loops = ScriptFilter.byFunction(host, database, 'dé', 'loops', asBytes('{}'));
     await assert.rejects(loops.accepts(docs), { error: 'os_process_error' });
   });
 });

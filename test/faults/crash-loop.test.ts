@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { asBytes } from '../../src/base/bytes.js';
 import { createLogger } from '../../src/base/logger.js';
 import { SystemRuntime } from '../../src/base/runtime.js';
 import { TimeSlice } from '../../src/base/turns.js';
@@ -56,7 +57,8 @@ test('an index store whose upgrade was never completed is built anew', async () 
   const folder = copyOf(filled);
   const [name] = fs.readdirSync(path.join(folder, 'indexes'));
   const store = new LmdbStore(path.join(folder, 'indexes', name!), undefined, undefined, { asStored: true });
-  await store.write([{ key: formatKey, value: formatRecord({ sums: currentSums, next: 'k' }) }]).flushed;
+  await store.write([{ key: formatKey, value: formatRecord({ sums: currentSums, next: asBytes('k') }) }])
+    .flushed;
   await store.close();
   await withServer(folder, async (client) => {
     const { status, body } = await client.get('/d/_design/v/_view/v');

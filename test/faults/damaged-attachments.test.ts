@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { asBytes } from '../../src/base/bytes.js';
 import { tables } from '../../src/shard/keys.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import { assertOk, assertRefused } from '../support/expect.js';
@@ -136,7 +137,7 @@ describe('an attachment that is kept among the documents', () => {
   const bytes = randomBytes(1_000);
   const digest = createHash('sha256').update(bytes).digest('latin1');
   const keyIn = (store: LmdbStore): string =>
-    [...store.keys({ start: '\0\0\0\0\x01', end: '\xff' })].find(
+    [...store.keys({ start: asBytes('\0\0\0\0\x01'), end: asBytes('\xff') })].find(
       (key) => key.charCodeAt(5) === tables.blobs && key.endsWith(digest),
     )!;
 
@@ -156,9 +157,10 @@ describe('an attachment that is kept among the documents', () => {
 
   test('and was changed there is answered by an error that names it', async () => {
     const dataDir = await stored(async (store) => {
-      const key = keyIn(store);
+      const key = asBytes(keyIn(store));
       const value = store.get(key)!;
-      await store.write([{ key, value: value.slice(0, -1) + (value.endsWith('x') ? 'y' : 'x') }]).flushed;
+      await store.write([{ key, value: asBytes(value.slice(0, -1) + (value.endsWith('x') ? 'y' : 'x')) }])
+        .flushed;
     });
     await withServer(dataDir, async (to) => {
       assertNamesDamage(await to.get('/d/x/a'), 'x');
@@ -167,7 +169,9 @@ describe('an attachment that is kept among the documents', () => {
   });
 
   test('and was lost there is answered by an error that names it, and a write that keeps it by 412', async () => {
-    const dataDir = await stored((store) => store.write([{ key: keyIn(store), value: undefined }]).flushed);
+    const dataDir = await stored(
+      (store) => store.write([{ key: asBytes(keyIn(store)), value: undefined }]).flushed,
+    );
     await withServer(dataDir, async (to) => {
       assertNamesDamage(await to.get('/d/x/a'), 'x');
       const { body } = await to.get('/d/x');

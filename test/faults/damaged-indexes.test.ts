@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { asBytes, type Bytes } from '../../src/base/bytes.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import { assertOk } from '../support/expect.js';
 import type { Answer, HttpClient } from '../support/http-client.js';
@@ -45,10 +46,10 @@ for (const [damage, inflict] of Object.entries(damages)) {
 /** Changes records of the index store. */
 async function changeRecords(
   folder: string,
-  change: (key: string, value: string) => string | undefined,
+  change: (key: Bytes, value: Bytes) => Bytes | undefined,
 ): Promise<number> {
   const store = new LmdbStore(path.join(folder, path.dirname(indexFile)));
-  const entries = [...store.entries({ start: 'x', end: 'y' })];
+  const entries = [...store.entries({ start: asBytes('x'), end: asBytes('y') })];
   const writes = entries
     .map(({ key, value }) => ({ key, value: change(key, value) }))
     .filter(({ value }, at) => value !== entries[at]!.value);
@@ -60,11 +61,11 @@ async function changeRecords(
 /** Behind the number of the index, a key has the kind of its record: `s` for the state, `t` for the tree, `d` for documents. */
 const isOf = (key: string, kind: string): boolean => key[7] === kind;
 
-const recordDamages: Record<string, (key: string, value: string) => string | undefined> = {
+const recordDamages: Record<string, (key: Bytes, value: Bytes) => Bytes | undefined> = {
   'a state that does not decode': (key, value) => (isOf(key, 's') ? value.slice(0, -1) : value),
   'nodes that do not decode': (key, value) => (isOf(key, 't') ? value.slice(0, -1) : value),
   'nodes of the wrong kind': (key, value) =>
-    isOf(key, 't') ? (value.startsWith('\x01') ? '\x02' : '\x01') + value.slice(1) : value,
+    isOf(key, 't') ? asBytes((value.startsWith('\x01') ? '\x02' : '\x01') + value.slice(1)) : value,
   'nodes that are gone': (key, value) => (isOf(key, 't') ? undefined : value),
 };
 
@@ -92,7 +93,7 @@ for (const [damage, change] of Object.entries(recordDamages)) {
 
 test('remembered rows of documents that do not decode do not stop an update', async () => {
   const folder = copyOf(filled);
-  assert.ok((await changeRecords(folder, (key, value) => (isOf(key, 'd') ? '\xff' : value))) > 0);
+  assert.ok((await changeRecords(folder, (key, value) => (isOf(key, 'd') ? asBytes('\xff') : value))) > 0);
   await withServer(folder, async (client) => {
     const { body } = await client.get('/d/doc7');
     assertOk(await client.put('/d/doc7', { ...body, n: 7 }), 201);

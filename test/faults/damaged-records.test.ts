@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
+import { asBytes } from '../../src/base/bytes.js';
 import { DatabaseKeys } from '../../src/shard/keys.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import { assertOk, assertRefused } from '../support/expect.js';
@@ -40,19 +41,21 @@ async function damage(dataDir: string): Promise<void> {
   const store = new LmdbStore(path.join(dataDir, 'documents/0.1'));
   const keys = instances(store).map((instance) => new DatabaseKeys(instance));
   const of = (id: string): string => {
-    const key = keys.map((each) => each.live(id)).find((each) => store.get(each) !== undefined);
+    const key = keys.map((each) => each.live(asBytes(id))).find((each) => store.get(each) !== undefined);
     assert.ok(key !== undefined, id);
     return key;
   };
   const bodies = keys.flatMap((each) => {
     const start = each.body(0, 0).slice(0, -8);
-    return [...store.entries({ start, end: `${start}\xff` })].filter(({ value }) => value.length > 5_000);
+    return [...store.entries({ start, end: asBytes(`${start}\xff`) })].filter(
+      ({ value }) => value.length > 5_000,
+    );
   });
   assert.equal(bodies.length, 2);
   const [lost, short] = bodies[0]!.key < bodies[1]!.key ? bodies : bodies.toReversed();
   await store.write([
-    { key: of('cut'), value: store.get(of('cut'))!.slice(0, -20) },
-    { key: of('noise'), value: '\xff'.repeat(60) },
+    { key: asBytes(of('cut')), value: store.get(asBytes(of('cut')))!.slice(0, -20) },
+    { key: asBytes(of('noise')), value: asBytes('\xff'.repeat(60)) },
     { key: lost!.key, value: undefined },
     { key: short!.key, value: short!.value.slice(0, -100) },
   ]).flushed;
@@ -61,7 +64,7 @@ async function damage(dataDir: string): Promise<void> {
 
 const instances = (store: LmdbStore): number[] => [
   ...new Set(
-    [...store.keys({ start: '\0\0\0\0\x01', end: '\xff' })].map((key) =>
+    [...store.keys({ start: asBytes('\0\0\0\0\x01'), end: asBytes('\xff') })].map((key) =>
       Buffer.from(key.slice(0, 5), 'latin1').readUIntBE(0, 5),
     ),
   ),

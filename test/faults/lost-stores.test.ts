@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { asBytes, noBytes } from '../../src/base/bytes.js';
 import { Catalogue } from '../../src/node/catalogue.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import { assertOk } from '../support/expect.js';
@@ -21,7 +22,7 @@ async function unmarked(): Promise<string> {
   fs.writeFileSync(file, JSON.stringify({ format, uuid }));
   for (const [name, key] of [['catalogue', 'i'] as const, ['documents/0.1', '\0\0\0\0\0i'] as const]) {
     const store = new LmdbStore(path.join(folder, name));
-    await store.write([{ key, value: undefined }]).flushed;
+    await store.write([{ key: asBytes(key), value: undefined }]).flushed;
     await store.close();
   }
   return folder;
@@ -93,7 +94,7 @@ describe('stores that do not belong together stop the start', () => {
     for (const folder of [copyOf(filled), await unmarked()]) {
       fs.rmSync(path.join(folder, 'catalogue'), { recursive: true });
       const store = new LmdbStore(path.join(folder, 'catalogue'));
-      await store.write([{ key: 'q', value: '' }]).flushed;
+      await store.write([{ key: asBytes('q'), value: noBytes }]).flushed;
       await store.close();
       await assertRefusesToStart(folder, /catalogue/);
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test, type TestContext } from 'node:test';
-import type { Bytes } from '../../src/base/bytes.js';
+import { asBytes, type Bytes } from '../../src/base/bytes.js';
 import { purgeDocs } from '../../src/documents/purge-docs.js';
 import { updateDocs } from '../../src/documents/update-docs.js';
 import type { Database } from '../../src/node/database.js';
@@ -48,7 +48,7 @@ interface Input {
 async function save(database: Database, ...inputs: Input[]): Promise<Rev[]> {
   const results = await updateDocs(
     database,
-    inputs.map(({ id, rev, body = '{}', deleted }) => plainInput(knownId(id), rev, body, deleted)),
+    inputs.map(({ id, rev, body = asBytes('{}'), deleted }) => plainInput(knownId(id), rev, body, deleted)),
     true,
   );
   return results.map((result) => {
@@ -66,58 +66,58 @@ function holdsForDocuments(open: OpenDatabase): void {
   test('a document is read as it was saved last', async (t) => {
     const database = await open(t, { q });
     const reader: GroupReader = database.collection;
-    const [first] = await save(database, { id: 'a', body: '{"n":1}' });
-    const [second] = await save(database, { id: 'a', rev: first, body: '{"n":2}' });
-    const shard = database.shardOf('a');
-    const winner = (await reader.winner('a'))!;
+    const [first] = await save(database, { id: asBytes('a'), body: asBytes('{"n":1}') });
+    const [second] = await save(database, { id: asBytes('a'), rev: first, body: asBytes('{"n":2}') });
+    const shard = database.shardOf(asBytes('a'));
+    const winner = (await reader.winner(asBytes('a')))!;
     assert.deepEqual([winner.pos, winner.hash, winner.deleted], [second!.pos, second!.hash, false]);
     assert.equal(await reader.winnerBody(shard, winner), '{"n":2}');
-    for (const doc of [await reader.doc('a'), await reader.docUncached('a')]) {
+    for (const doc of [await reader.doc(asBytes('a')), await reader.docUncached(asBytes('a'))]) {
       assert.deepEqual({ ...doc!.rev }, { ...second });
       const before = find(doc!.tree, first!)!;
       assert.equal(await reader.body(shard, doc!, before), '{"n":1}', 'a superseded revision is kept');
       assert.equal(await reader.bodyOnce(shard, doc!, find(doc!.tree, second!)!), '{"n":2}');
     }
-    const tree = (await reader.treeOnce('a'))!;
+    const tree = (await reader.treeOnce(asBytes('a')))!;
     assert.deepEqual(
       leaves(tree).map(({ pos, hash }) => ({ pos, hash })),
       [{ ...second }],
     );
-    assert.equal(decodeWinner((await reader.liveRecord({ id: 'a' }))!).hash, second!.hash);
-    assert.equal(await reader.deletedRecord('a'), undefined);
+    assert.equal(decodeWinner((await reader.liveRecord({ id: asBytes('a') }))!).hash, second!.hash);
+    assert.equal(await reader.deletedRecord(asBytes('a')), undefined);
   });
 
   test('a deleted document is found among the deleted ones', async (t) => {
     const database = await open(t, { q });
     const reader: GroupReader = database.collection;
-    const [first] = await save(database, { id: 'a' });
-    await save(database, { id: 'a', rev: first, deleted: true });
-    assert.equal((await reader.winner('a'))!.deleted, true);
-    assert.equal((await reader.doc('a'))!.deleted, true);
-    assert.ok((await reader.treeOnce('a')) !== undefined);
-    assert.equal(await reader.liveRecord({ id: 'a' }), undefined);
-    assert.ok((await reader.deletedRecord('a')) !== undefined);
+    const [first] = await save(database, { id: asBytes('a') });
+    await save(database, { id: asBytes('a'), rev: first, deleted: true });
+    assert.equal((await reader.winner(asBytes('a')))!.deleted, true);
+    assert.equal((await reader.doc(asBytes('a')))!.deleted, true);
+    assert.ok((await reader.treeOnce(asBytes('a'))) !== undefined);
+    assert.equal(await reader.liveRecord({ id: asBytes('a') }), undefined);
+    assert.ok((await reader.deletedRecord(asBytes('a'))) !== undefined);
   });
 
   test('what is not there is undefined', async (t) => {
     const reader: GroupReader = (await open(t, { q })).collection;
     for (const id of ['a', '_design/a', 'x'.repeat(5_000)]) {
-      assert.equal(await reader.winner(id), undefined);
-      assert.equal(await reader.doc(id), undefined);
-      assert.equal(await reader.docUncached(id), undefined);
-      assert.equal(await reader.treeOnce(id), undefined);
-      assert.equal(await reader.local(`_local/${id}`), undefined);
+      assert.equal(await reader.winner(asBytes(id)), undefined);
+      assert.equal(await reader.doc(asBytes(id)), undefined);
+      assert.equal(await reader.docUncached(asBytes(id)), undefined);
+      assert.equal(await reader.treeOnce(asBytes(id)), undefined);
+      assert.equal(await reader.local(asBytes(`_local/${id}`)), undefined);
     }
   });
 
   test('large bodies and the revisions of a conflict are read, wherever they are stored', async (t) => {
     const database = await open(t, { q });
     const reader: GroupReader = database.collection;
-    const large = `{"text":"${'x'.repeat(50_000)}"}`;
-    await save(database, { id: 'a', body: large });
-    await saveElsewhere(database, 'a', { pos: 1, hash: 'f'.repeat(32) }, '{"other":true}');
-    const doc = (await reader.doc('a'))!;
-    const shard = database.shardOf('a');
+    const large = asBytes(`{"text":"${'x'.repeat(50_000)}"}`);
+    await save(database, { id: asBytes('a'), body: large });
+    await saveElsewhere(database, asBytes('a'), { pos: 1, hash: 'f'.repeat(32) }, asBytes('{"other":true}'));
+    const doc = (await reader.doc(asBytes('a')))!;
+    const shard = database.shardOf(asBytes('a'));
     const bodies = [];
     for (const leaf of leaves(doc.tree)) bodies.push(await reader.body(shard, doc, leaf));
     assert.deepEqual(new Set(bodies), new Set([large, '{"other":true}']));
@@ -126,7 +126,7 @@ function holdsForDocuments(open: OpenDatabase): void {
   test('commits are seen as soon as they are answered, and counted by shard', async (t) => {
     const database = await open(t, { q });
     const reader: GroupReader = database.collection;
-    const ids = Array.from({ length: 60 }, (_, i) => `doc-${i}`);
+    const ids = Array.from({ length: 60 }, (_, i) => asBytes(`doc-${i}`));
     await save(database, ...ids.map((id) => ({ id })));
     assert.equal(reader.states.length, reader.shards.size);
     for (const shard of reader.shards.shards) {
@@ -136,7 +136,7 @@ function holdsForDocuments(open: OpenDatabase): void {
     }
     assert.ok(reader.fileBytes > 0);
     const before = reader.designChanges;
-    await save(database, { id: '_design/d' });
+    await save(database, { id: asBytes('_design/d') });
     assert.ok(reader.designChanges > before);
   });
 }
@@ -155,7 +155,7 @@ async function all(
     assert.ok(batch.length <= query.limit, 'a batch is bounded');
     found.push(...batch);
     if (query.reverse) range.end = batch.at(-1)!.key;
-    else range.start = `${batch.at(-1)!.key}\0`;
+    else range.start = asBytes(`${batch.at(-1)!.key}\0`);
   }
 }
 
@@ -167,9 +167,9 @@ function holdsForListings(open: OpenDatabase): void {
     const database = await open(t, { q });
     const reader: GroupReader = database.collection;
     const ids = new Set<Bytes>();
-    while (ids.size < 150) ids.add(random.hex(1 + random.below(6)));
-    await save(database, ...[...ids].map((id) => ({ id, body: `{"id":"${id}"}` })));
-    await save(database, ...[...ids].map((id) => ({ id: `_local/${id}` })));
+    while (ids.size < 150) ids.add(asBytes(random.hex(1 + random.below(6))));
+    await save(database, ...[...ids].map((id) => ({ id, body: asBytes(`{"id":"${id}"}`) })));
+    await save(database, ...[...ids].map((id) => ({ id: asBytes(`_local/${id}`) })));
     const sorted = [...ids].sort();
     const gone = sorted.filter(() => random.oneIn(3));
     for (const id of gone) {
@@ -202,8 +202,8 @@ function holdsForListings(open: OpenDatabase): void {
   test('a batch ends with the record that brings it to its bytes', async (t) => {
     const database = await open(t, { q });
     const reader: GroupReader = database.collection;
-    const body = `{"text":"${'x'.repeat(500)}"}`;
-    await save(database, ...Array.from({ length: 40 }, (_, i) => ({ id: `doc-${10 + i}`, body })));
+    const body = asBytes(`{"text":"${'x'.repeat(500)}"}`);
+    await save(database, ...Array.from({ length: 40 }, (_, i) => ({ id: asBytes(`doc-${10 + i}`), body })));
     const few = await reader.docs('live', { ...allIds, limit: 40, bytesMax: 2_000 });
     assert.ok(few.length >= 2 && few.length <= 4, `${few.length} records`);
     assert.equal((await reader.docs('live', { ...allIds, limit: 40, bytesMax: 1 })).length, 1);
@@ -218,8 +218,8 @@ function holdsForListings(open: OpenDatabase): void {
   test('ids that are too long for a key are told by the record', async (t) => {
     const database = await open(t, { q });
     const reader: GroupReader = database.collection;
-    const ids = Array.from({ length: 6 }, (_, i) => `${'y'.repeat(3_000)}${i}`);
-    await save(database, ...ids.map((id) => ({ id })), { id: 'z' }, { id: 'a' });
+    const ids = Array.from({ length: 6 }, (_, i) => asBytes(`${'y'.repeat(3_000)}${i}`));
+    await save(database, ...ids.map((id) => ({ id })), { id: asBytes('z') }, { id: asBytes('a') });
     const found = await all(reader, 'live', { limit: 3 });
     const named = found.map(({ key, value }) => decodeWinner(value).longId ?? key);
     assert.deepEqual(named.toSorted(), ['a', ...ids, 'z']);
@@ -232,14 +232,14 @@ function holdsForListings(open: OpenDatabase): void {
     const reader: GroupReader = database.collection;
     const ids = new Set<Bytes>();
     for (let round = 0; round < 3; round++) {
-      const more = Array.from({ length: 100 }, () => random.hex(6)).filter((id) => !ids.has(id));
+      const more = Array.from({ length: 100 }, () => asBytes(random.hex(6))).filter((id) => !ids.has(id));
       await save(database, ...[...new Set(more)].map((id) => ({ id })));
       for (const id of more) ids.add(id);
       await reader.ranked();
       assert.equal(reader.isRanked, true);
       const sorted = [...ids].sort();
       for (const key of ['', '8', random.hex(3), sorted[7]!, `${sorted[7]!}\0`, allIds.end])
-        assert.equal(await reader.docsBefore(key), sorted.filter((id) => id < key).length, key);
+        assert.equal(await reader.docsBefore(asBytes(key)), sorted.filter((id) => id < key).length, key);
     }
   });
 }
@@ -251,7 +251,7 @@ function holdsForChanges(open: OpenDatabase): void {
     const reader: GroupReader = database.collection;
     const last = new Map<Bytes, Rev>();
     for (let step = 0; step < 120; step++) {
-      const id = `doc-${random.below(40)}`;
+      const id = asBytes(`doc-${random.below(40)}`);
       const [rev] = await save(database, { id, rev: last.get(id) });
       last.set(id, rev!);
     }
@@ -292,11 +292,11 @@ function holdsForChanges(open: OpenDatabase): void {
   test('purges are remembered by their shards, and what is purged is gone', async (t) => {
     const database = await open(t, { q });
     const reader: GroupReader = database.collection;
-    const ids = Array.from({ length: 20 }, (_, i) => `doc-${i}`);
+    const ids = Array.from({ length: 20 }, (_, i) => asBytes(`doc-${i}`));
     const revs = await save(database, ...ids.map((id) => ({ id })));
     await purgeDocs(
       database,
-      ids.map((id, i) => ({ id, revs: [revs[i]!] })),
+      ids.map((id, i) => ({ id: id, revs: [revs[i]!] })),
     );
     const purged = [];
     for (const shard of reader.shards.shards) {
@@ -319,19 +319,19 @@ function holdsForTheRest(open: OpenDatabase): void {
     const blob = createHash('sha256').update(bytes, 'latin1').digest('hex');
     const [name, type, md5] = ['a.txt', 'text/plain', 'AAAAAAAAAAAAAAAAAAAAAA=='];
     const attachment = { name, type, revpos: 1, md5, length: 10, storedLength: 10, gzip: false, blob };
-    const input = plainInput(knownId('a'), undefined, encodeContent([attachment], '{}'));
-    const small = new Map([[blob, bytes]]);
+    const input = plainInput(knownId(asBytes('a')), undefined, encodeContent([attachment], asBytes('{}')));
+    const small = new Map([[blob, asBytes(bytes)]]);
     await updateDocs(database, [input], true, { blobs: { small, stored: new Set() } });
-    const shard = database.shardOf('a');
+    const shard = database.shardOf(asBytes('a'));
     assert.equal(await reader.hasBlob(blob), true);
     assert.equal(await reader.smallBlob(blob), bytes);
     assert.equal(await reader.shardHasBlob(shard, blob), true);
     for (const other of reader.shards.shards)
       assert.equal(await reader.shardHasBlob(other, blob), other === shard);
-    const doc = (await reader.doc('a'))!;
-    const stored = (await reader.winnerBody(shard, (await reader.winner('a'))!))!;
+    const doc = (await reader.doc(asBytes('a')))!;
+    const stored = (await reader.winnerBody(shard, (await reader.winner(asBytes('a')))!))!;
     assert.equal(attachmentsOf(stored)[0]!.blob, blob);
-    await purgeDocs(database, [{ id: 'a', revs: [doc.rev] }]);
+    await purgeDocs(database, [{ id: asBytes('a'), revs: [doc.rev] }]);
     assert.equal(await reader.hasBlob(blob), false);
     assert.equal(await reader.smallBlob(blob), undefined);
     assert.equal(await reader.shardHasBlob(shard, blob), false);
@@ -343,20 +343,23 @@ function holdsForTheRest(open: OpenDatabase): void {
     const names = ['red', 'green', 'blue', 'grey'];
     await save(
       database,
-      ...names.flatMap((name, n) => Array.from({ length: n + 1 }, (_, i) => ({ id: `${name}:${i}` }))),
+      ...names.flatMap((name, n) =>
+        Array.from({ length: n + 1 }, (_, i) => ({ id: asBytes(`${name}:${i}`) })),
+      ),
     );
-    for (const [n, name] of names.entries()) assert.equal((await reader.partition(name)).doc_count, n + 1);
-    assert.equal((await reader.partition('none')).doc_count, 0);
-    const found = await reader.docs('live', { start: 'green:', end: 'green;', limit: 10 });
+    for (const [n, name] of names.entries())
+      assert.equal((await reader.partition(asBytes(name))).doc_count, n + 1);
+    assert.equal((await reader.partition(asBytes('none'))).doc_count, 0);
+    const found = await reader.docs('live', { start: asBytes('green:'), end: asBytes('green;'), limit: 10 });
     assert.deepEqual(keysOf(found), ['green:0', 'green:1']);
   });
 
   test('local documents are read as they were saved last', async (t) => {
     const database = await open(t, { q });
     const reader: GroupReader = database.collection;
-    for (const n of [1, 2]) await save(database, { id: '_local/a', body: `{"n":${n}}` });
-    assert.equal((await reader.local('_local/a'))!.body, '{"n":2}');
-    await save(database, { id: '_local/a', deleted: true });
-    assert.equal(await reader.local('_local/a'), undefined);
+    for (const n of [1, 2]) await save(database, { id: asBytes('_local/a'), body: asBytes(`{"n":${n}}`) });
+    assert.equal((await reader.local(asBytes('_local/a')))!.body, '{"n":2}');
+    await save(database, { id: asBytes('_local/a'), deleted: true });
+    assert.equal(await reader.local(asBytes('_local/a')), undefined);
   });
 }

@@ -1,3 +1,4 @@
+import { asBytes } from '../../src/base/bytes.js';
 import type { CatalogueCommand, CatalogueResults } from '../../src/node/catalogue-commands.js';
 import type { TimeMark } from '../../src/node/time-marks.js';
 import { prefixEnd, type Entry, type Store } from '../../src/storage/store.js';
@@ -54,7 +55,7 @@ function randomSettings(random: Random): Extract<CatalogueCommand, { type: 'set'
 }
 
 /** The part of the catalogue that nodes share: the lists of databases, their marks, the counters and values. */
-const shared = ['a', 'd', 'e', 'm', 't', 'v'].map((start) => ({ start, end: prefixEnd(start) }));
+const shared = ['a', 'd', 'e', 'm', 't', 'v'].map(asBytes).map((start) => ({ start, end: prefixEnd(start) }));
 
 export const sharedContents = (store: Store): Entry[] => shared.flatMap((range) => [...store.entries(range)]);
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { asBytes } from '../../src/base/bytes.js';
 import { decodeCatalogueCommand, encodeCatalogueCommand } from '../../src/node/catalogue-codec.js';
 import type { CatalogueCommand, CatalogueResults } from '../../src/node/catalogue-commands.js';
 import { Catalogue } from '../../src/node/catalogue.js';
@@ -71,13 +72,13 @@ describe('commands of the catalogue as bytes', () => {
       const bytes = encodeCatalogueCommand(commands.find((command) => command.type === type)!);
       for (let length = 0; length < bytes.length; length++)
         assert.throws(() => decodeCatalogueCommand(bytes.slice(0, length)), `${type}, ${length} bytes`);
-      assert.throws(() => decodeCatalogueCommand(`${bytes}\0`), /goes on behind its end/);
+      assert.throws(() => decodeCatalogueCommand(asBytes(`${bytes}\0`)), /goes on behind its end/);
     }
   });
 
   test('an unknown version or type is refused', () => {
     const bytes = encodeCatalogueCommand(commands[0]!);
-    assert.throws(() => decodeCatalogueCommand(`\x02${bytes.slice(1)}`), /has version 2/);
-    assert.throws(() => decodeCatalogueCommand(`\x01\x09${bytes.slice(2)}`), /unknown type, 9/);
+    assert.throws(() => decodeCatalogueCommand(asBytes(`\x02${bytes.slice(1)}`)), /has version 2/);
+    assert.throws(() => decodeCatalogueCommand(asBytes(`\x01\x09${bytes.slice(2)}`)), /unknown type, 9/);
   });
 });

@@ -1,3 +1,4 @@
+import { asBytes } from '../../src/base/bytes.js';
 import type { Command, EditCommand, Results } from '../../src/shard/commands.js';
 import { Volume } from '../../src/shard/volume.js';
 import { MemoryStore } from '../../src/storage/memory-store.js';
@@ -29,11 +30,11 @@ const large: EditCommand = {
   shard: 0,
   revs_limit: 10,
   edits: Array.from({ length: 2_500 }, (_, n) => ({
-    id: `d${n % 2_000}`,
+    id: asBytes(`d${n % 2_000}`),
     parent: undefined,
     path: { start: 2, hashes: [`${n}a`, `${n}b`] },
     deleted: false,
-    body: `{"n":${n}}`,
+    body: asBytes(`{"n":${n}}`),
   })),
 };
 

@@ -1,5 +1,5 @@
 import { describe, type TestContext } from 'node:test';
-import type { Bytes } from '../../src/base/bytes.js';
+import { type Bytes, toBytes } from '../../src/base/bytes.js';
 import type { Rev } from '../../src/revisions/rev.js';
 import type { Edit, EditCommand } from '../../src/shard/commands.js';
 import { DatabaseKeys } from '../../src/shard/keys.js';
@@ -10,12 +10,12 @@ import { newStores } from './stores.js';
 export const instance = 3;
 export const keys = new DatabaseKeys(instance);
 
-export const edit = (id: Bytes, parent?: Rev, body = '{}'): Edit => ({
-  id,
+export const edit = (id: string, parent?: Rev, body = '{}'): Edit => ({
+  id: toBytes(id),
   parent,
   path: undefined,
   deleted: false,
-  body,
+  body: toBytes(body),
 });
 
 export const edits = (list: Edit[], more: Partial<EditCommand> = {}): EditCommand => ({

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
+import { asBytes } from '../../src/base/bytes.js';
 import type { Journal } from '../../src/log/journal.js';
 import type { Entry, Store } from '../../src/storage/store.js';
 import { FailingStore } from './failing-store.js';
@@ -11,7 +12,9 @@ export interface JournalScene<E extends { type: keyof R }, R> {
   entries: readonly E[];
 }
 
-const contents = (store: Store): Entry[] => [...store.entries({ start: '\0', end: '\xff' })];
+const contents = (store: Store): Entry[] => [
+  ...store.entries({ start: asBytes('\0'), end: asBytes('\xff') }),
+];
 
 /** What `src/log/journal.ts` promises: every implementation must pass. */
 export function journalSuite<E extends { type: keyof R }, R>(

@@ -1,3 +1,4 @@
+import { asBytes, type Bytes } from '../../src/base/bytes.js';
 import type { NodeEntry, NodeResults } from '../../src/node/catalogue-journal.js';
 import { Catalogue } from '../../src/node/catalogue.js';
 import { encodeContent } from '../../src/shard/content.js';
@@ -16,8 +17,8 @@ const [needed, other] = ['ab'.repeat(32), 'cd'.repeat(32)];
 async function saveAttached(volume: Volume, instance: number): Promise<void> {
   const sizes = { length: 5, storedLength: 5, revpos: 1 };
   const attachment = { name: 'a', type: 't', md5: 'm', gzip: false, blob: needed, ...sizes };
-  const body = encodeContent([attachment], '{}');
-  const edits = [{ id: 'doc', parent: undefined, path: undefined, deleted: false, body }];
+  const body = encodeContent([attachment], asBytes('{}'));
+  const edits = [{ id: asBytes('doc'), parent: undefined, path: undefined, deleted: false, body }];
   const stored_blobs = new Set([needed]);
   await submit(volume, { type: 'edit', instance, shard: 0, revs_limit: 1, edits, stored_blobs });
 }
@@ -44,8 +45,8 @@ function volumeScene(encoded: boolean): JournalScene<VolumeEntry, VolumeResults>
   };
 }
 
-const erasedKeys = (): string[] => [
-  keys.live('doc'),
+const erasedKeys = (): Bytes[] => [
+  keys.live(asBytes('doc')),
   keys.change(0, 1),
   keys.group,
   keys.state(0),

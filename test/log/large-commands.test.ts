@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Bytes } from '../../src/base/bytes.js';
+import { asBytes, type Bytes } from '../../src/base/bytes.js';
 import { commandBytesMax } from '../../src/log/log.js';
 import { encodeCommand } from '../../src/shard/command-codec.js';
 import type { EditCommand, FragmentCommand } from '../../src/shard/commands.js';
@@ -20,7 +20,7 @@ function largeCommands(open: Open, encoded: boolean): void {
     const volume = open(t)();
     const log = volume.log(instance);
     const entries = log.follow(0);
-    const command = edits([edit('a', undefined, `{"x":"${large}"}`)], { id: 'large' });
+    const command = edits([edit('a', undefined, `{"x":"${large}"}`)], { id: asBytes('large') });
     const { position, result } = await log.append(command);
     assert.equal(typeof result[0], 'object');
     assert.deepEqual(keysOf(volume, tables.fragments), []);
@@ -46,18 +46,18 @@ function largeCommands(open: Open, encoded: boolean): void {
       blob,
       ...sizes,
     }));
-    const small_blobs = new Map(blobs.map((blob) => [blob, 'b'.repeat(30_000)]));
-    const list = attachments.map((each, n) => edit(`d${n}`, undefined, encodeContent([each], '{}')));
-    list.push(edit('all', undefined, encodeContent(attachments, '{}')));
+    const small_blobs = new Map(blobs.map((blob) => [blob, asBytes('b'.repeat(30_000))]));
+    const list = attachments.map((each, n) => edit(`d${n}`, undefined, encodeContent([each], asBytes('{}'))));
+    list.push(edit('all', undefined, encodeContent(attachments, asBytes('{}'))));
     const { result } = await log.append(edits(list, { small_blobs }));
     assert.ok(result.every((each) => typeof each === 'object'));
     await log.append({
       type: 'local',
       instance,
       shard: 0,
-      edits: [{ id: '_local/l', rev: 1, body: `{"x":"${large}"}` }],
+      edits: [{ id: asBytes('_local/l'), rev: 1, body: asBytes(`{"x":"${large}"}`) }],
     });
-    assert.ok(volume.store.get(keys.local('_local/l'))!.length > large.length);
+    assert.ok(volume.store.get(keys.local(asBytes('_local/l')))!.length > large.length);
     assert.deepEqual(keysOf(volume, tables.fragments), []);
     await volume.close();
   });
@@ -88,7 +88,7 @@ function largeBulks(open: Open): void {
 test('fragments that nobody puts together are given up for newer ones', async () => {
   const volume = new Volume(0, new MemoryStore(), () => {});
   const log = volume.log(instance);
-  const bytes = 'f'.repeat(500_000);
+  const bytes = asBytes('f'.repeat(500_000));
   const fragment = (upload: Bytes, at: number): FragmentCommand => ({
     type: 'fragment',
     instance,
@@ -97,11 +97,11 @@ test('fragments that nobody puts together are given up for newer ones', async ()
     at,
     bytes,
   });
-  await log.append(fragment('lost', 0));
-  for (let at = 0; at < 280; at++) await log.append(fragment('newer', at));
-  assert.equal(volume.store.get(keys.fragment('lost', 0)), undefined);
-  assert.ok(volume.store.get(keys.fragment('newer', 0)) !== undefined);
-  const assembled = { type: 'assembled', instance, shard: 0, upload: 'lost', fragments: 1 } as const;
+  await log.append(fragment(asBytes('lost'), 0));
+  for (let at = 0; at < 280; at++) await log.append(fragment(asBytes('newer'), at));
+  assert.equal(volume.store.get(keys.fragment(asBytes('lost'), 0)), undefined);
+  assert.ok(volume.store.get(keys.fragment(asBytes('newer'), 0)) !== undefined);
+  const assembled = { type: 'assembled', instance, shard: 0, upload: asBytes('lost'), fragments: 1 } as const;
   await assert.rejects(log.append(assembled), /missing/);
   await volume.close();
 });

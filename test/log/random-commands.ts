@@ -1,4 +1,4 @@
-import { toBytes, type Bytes } from '../../src/base/bytes.js';
+import { asBytes, noBytes, toBytes, type Bytes } from '../../src/base/bytes.js';
 import type { Rev } from '../../src/revisions/rev.js';
 import type {
   Command,
@@ -14,14 +14,18 @@ import { validatorsToken } from '../../src/shard/validators.js';
 import type { Random } from '../model/random.js';
 
 const ids: Bytes[] = [
-  ...Array.from({ length: 12 }, (_, n) => `doc-${n}`),
-  '_design/d',
+  ...Array.from({ length: 12 }, (_, n) => asBytes(`doc-${n}`)),
+  asBytes('_design/d'),
   toBytes('ä😀\u0001"'),
-  'long'.repeat(600),
-  `${'long'.repeat(600)}b`,
+  asBytes('long'.repeat(600)),
+  asBytes(`${'long'.repeat(600)}b`),
 ];
 /** What a group may know of validation functions: none, a digest, that they are being changed. */
-const validators: Bytes[] = ['', '\xfe'.repeat(32), validatorsToken('\xfd'.repeat(16))];
+const validators: Bytes[] = [
+  noBytes,
+  asBytes('\xfe'.repeat(32)),
+  validatorsToken(asBytes('\xfd'.repeat(16))),
+];
 /** A document is in one shard of its database for good: ids are dealt out to these. */
 const shardNumbers = [0, 1, 255];
 
@@ -42,7 +46,7 @@ export class RandomCommands {
     const place = {
       instance: random.pick(this.instances),
       shard: random.pick(shardNumbers),
-      ...(random.oneIn(2) ? { id: random.bytes(16) } : {}),
+      ...(random.oneIn(2) ? { id: asBytes(random.bytes(16)) } : {}),
     };
     const idsHere = ids.filter((_, at) => shardNumbers[at % shardNumbers.length] === place.shard);
     const some = <T>(make: (id: Bytes) => T): T[] =>
@@ -137,7 +141,8 @@ export class RandomCommands {
 
   #edit(id: Bytes): Edit {
     const { random } = this;
-    const body = id === '_design/d' && random.oneIn(3) ? '{"validate_doc_update":"f"}' : this.#body();
+    const body =
+      id === '_design/d' && random.oneIn(3) ? asBytes('{"validate_doc_update":"f"}') : this.#body();
     const common = { id, deleted: random.oneIn(4), body };
     const known = random.oneIn(5) ? undefined : this.#revsOf(id).at(-1 - random.below(2));
     if (random.oneIn(2)) return { ...common, parent: known, path: undefined };
@@ -148,7 +153,9 @@ export class RandomCommands {
 
   #body(): Bytes {
     const { random } = this;
-    const text = `{"n":${random.below(50)},"pad":"${'x'.repeat(random.pick([0, 10, 1_020, 3_000]))}"}`;
+    const text = asBytes(
+      `{"n":${random.below(50)},"pad":"${'x'.repeat(random.pick([0, 10, 1_020, 3_000]))}"}`,
+    );
     if (!random.oneIn(3)) return text;
     const blob = random.pick(this.#blobs);
     const sizes = { length: 5, storedLength: 5, revpos: 1 };
@@ -158,7 +165,9 @@ export class RandomCommands {
   #brought(): Pick<EditCommand, 'small_blobs' | 'stored_blobs'> {
     const { random } = this;
     // The first half of the blobs is small: one that is here and there a file would be another blob.
-    const small = this.#blobs.slice(0, 3).map((blob): [string, Bytes] => [blob, `\0\xff${blob.slice(0, 3)}`]);
+    const small = this.#blobs
+      .slice(0, 3)
+      .map((blob): [string, Bytes] => [blob, asBytes(`\0\xff${blob.slice(0, 3)}`)]);
     return {
       ...(random.oneIn(2) ? { small_blobs: new Map(small.slice(random.below(3))) } : {}),
       ...(random.oneIn(2) ? { stored_blobs: new Set(this.#blobs.slice(3 + random.below(3))) } : {}),
@@ -166,7 +175,7 @@ export class RandomCommands {
   }
 
   #local(id: Bytes): LocalEdit {
-    return { id: `_local/${id}`, rev: this.random.pick([0, 1, 300, 2 ** 40]), body: this.#body() };
+    return { id: asBytes(`_local/${id}`), rev: this.random.pick([0, 1, 300, 2 ** 40]), body: this.#body() };
   }
 
   #purge(id: Bytes): { id: Bytes; revs: Rev[] } {

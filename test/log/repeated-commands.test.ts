@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asBytes } from '../../src/base/bytes.js';
 import type { Rev } from '../../src/revisions/rev.js';
 import type { Command, EditCommand } from '../../src/shard/commands.js';
 import { tables } from '../../src/shard/keys.js';
@@ -17,11 +18,11 @@ function repeatedCommands(open: Open): void {
   test('a repeated command is applied once and gives the same result, also after a restart', async (t) => {
     const reopen = open(t);
     let volume = reopen();
-    const command = edits([edit('a'), edit('b', { pos: 1, hash: 'x' })], { id: 'n'.repeat(16) });
+    const command = edits([edit('a'), edit('b', { pos: 1, hash: 'x' })], { id: asBytes('n'.repeat(16)) });
     const first = await volume.log(instance).append(command);
     assert.equal(first.result.length, 2);
     // What it would give now is a conflict.
-    await volume.log(instance).append(edits([edit('c')], { id: 'other' }));
+    await volume.log(instance).append(edits([edit('c')], { id: asBytes('other') }));
     const before = contents(volume);
     assert.deepEqual(await volume.log(instance).append(command), first);
     assert.deepEqual(contents(volume), before);
@@ -35,7 +36,7 @@ function repeatedCommands(open: Open): void {
 
   test('a repeated command that comes in the same batch is applied once', async (t) => {
     const volume = open(t)();
-    const command = edits([edit('a')], { id: 'same' });
+    const command = edits([edit('a')], { id: asBytes('same') });
     const [first, second] = await Promise.all([1, 2].map(() => volume.log(instance).append(command)));
     assert.deepEqual(second, first);
     assert.equal(volume.log(instance).position, 1);
@@ -45,7 +46,7 @@ function repeatedCommands(open: Open): void {
   test('the parts of a repeated bulk are applied once', async (t) => {
     const volume = open(t)();
     const list = Array.from({ length: 2_300 }, (_, n) => edit(`d${n}`));
-    const command = edits(list, { id: 'bulk' });
+    const command = edits(list, { id: asBytes('bulk') });
     const first = await volume.log(instance).append(command);
     assert.ok(first.result.every((each) => typeof each === 'object'));
     const before = contents(volume);
@@ -57,7 +58,7 @@ function repeatedCommands(open: Open): void {
   test('a command that could not be stored is not remembered', async () => {
     const store = new FailingStore();
     const volume = new Volume(0, store, () => {});
-    const command = edits([edit('a')], { id: 'failed' });
+    const command = edits([edit('a')], { id: asBytes('failed') });
     store.failing = true;
     await assert.rejects(volume.log(instance).append(command));
     store.failing = false;
@@ -109,7 +110,13 @@ function expectedLeaves(open: Open): void {
 test('the window of remembered commands is bounded in number and in bytes', async () => {
   const volume = new Volume(0, new MemoryStore(), () => {});
   const log = volume.log(instance);
-  const local = (n: number): Command => ({ type: 'local', instance, shard: 0, edits: [], id: `id${n}` });
+  const local = (n: number): Command => ({
+    type: 'local',
+    instance,
+    shard: 0,
+    edits: [],
+    id: asBytes(`id${n}`),
+  });
   for (let n = 0; n < 10_050; n += 50)
     await Promise.all(Array.from({ length: 50 }, (_, i) => log.append(local(n + i))));
   // Two keys for each command, and one for the window.
@@ -122,7 +129,9 @@ test('the window of remembered commands is bounded in number and in bytes', asyn
 
   const path = { start: 1, hashes: ['h'.repeat(50_000)] };
   const wide = (n: number): EditCommand =>
-    edits([{ id: `d${n}`, parent: undefined, path, deleted: false, body: '{}' }], { id: `wide${n}` });
+    edits([{ id: asBytes(`d${n}`), parent: undefined, path, deleted: false, body: asBytes('{}') }], {
+      id: asBytes(`wide${n}`),
+    });
   for (let n = 0; n < 100; n++) await log.append(wide(n));
   const bytes = keysOf(volume, tables.commands).reduce((sum, key) => sum + volume.store.get(key)!.length, 0);
   assert.ok(bytes < 5 * 1024 * 1024, `${bytes} bytes`);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Bytes } from '../../src/base/bytes.js';
+import { asBytes, noBytes, type Bytes } from '../../src/base/bytes.js';
 import type { Rev } from '../../src/revisions/rev.js';
 import type { PurgeCommand, ValidatorsCommand } from '../../src/shard/commands.js';
 import { encodeContent } from '../../src/shard/content.js';
@@ -8,9 +8,9 @@ import { tables } from '../../src/shard/keys.js';
 import { validatorsToken } from '../../src/shard/validators.js';
 import { edit, edits, everyWay, instance, keys, type Open } from './group-scene.js';
 
-const digest = 'd'.repeat(32);
-const other = 'e'.repeat(32);
-const token = validatorsToken('t'.repeat(16));
+const digest = asBytes('d'.repeat(32));
+const other = asBytes('e'.repeat(32));
+const token = validatorsToken(asBytes('t'.repeat(16)));
 
 const setValidators = (value: Bytes, expected?: Bytes): ValidatorsCommand => ({
   type: 'validators',
@@ -30,10 +30,10 @@ function validationFunctions(open: Open): void {
     const results = async (validators?: Bytes): Promise<unknown[]> =>
       (await log.append(edits([edit(`d${log.position}`)], { validators }))).result;
     assert.deepEqual(await results(digest), ['retry']);
-    assert.equal(typeof (await results(''))[0], 'object');
+    assert.equal(typeof (await results(noBytes))[0], 'object');
     assert.equal((await log.append(setValidators(digest))).result, true);
     assert.equal(log.validators, digest);
-    assert.deepEqual(await results(''), ['retry']);
+    assert.deepEqual(await results(noBytes), ['retry']);
     assert.deepEqual(await results(other), ['retry']);
     assert.equal(typeof (await results(digest))[0], 'object');
     assert.equal(typeof (await results())[0], 'object', 'not subject to validation');
@@ -46,7 +46,7 @@ function changesOfFunctions(open: Open): void {
     const reopen = open(t);
     let volume = reopen();
     assert.equal((await volume.log(instance).append(setValidators(digest, other))).result, false);
-    assert.equal((await volume.log(instance).append(setValidators(digest, ''))).result, true);
+    assert.equal((await volume.log(instance).append(setValidators(digest, noBytes))).result, true);
     assert.equal((await volume.log(instance).append(setValidators(other, token))).result, false);
     await volume.close();
     volume = reopen();
@@ -57,21 +57,21 @@ function changesOfFunctions(open: Open): void {
   test('a design document with a function changes only while that is announced', async (t) => {
     const volume = open(t)();
     const log = volume.log(instance);
-    const save = async (body: Bytes, parent?: Rev, validators?: Bytes): Promise<unknown> =>
+    const save = async (body: string, parent?: Rev, validators?: Bytes): Promise<unknown> =>
       (await log.append(edits([edit('_design/d', parent, body)], { validators }))).result[0];
     const source = '{"validate\\u005fdoc_update":"function(){}"}';
     const plain = (await save('{"validate_doc_update":null}')) as Rev;
     assert.equal(plain.pos, 1, 'without a function there is nothing to announce');
     assert.equal(await save(source, plain), 'retry');
-    assert.equal(await save(source, plain, ''), 'retry', 'what the group knows is no token');
+    assert.equal(await save(source, plain, noBytes), 'retry', 'what the group knows is no token');
     await log.append(setValidators(token));
-    assert.equal(await save(source, plain, validatorsToken('u'.repeat(16))), 'retry');
+    assert.equal(await save(source, plain, validatorsToken(asBytes('u'.repeat(16)))), 'retry');
     const strict = (await save(source, plain, token)) as Rev;
     assert.equal(strict.pos, 2);
     await log.append(setValidators(digest, token));
     assert.equal(await save('{}', strict, digest), 'retry', 'to take the function away is a change, too');
     assert.equal(await save('{}', plain, digest), undefined, 'a conflict is a conflict');
-    const purges = [{ id: '_design/d', revs: [strict] }];
+    const purges = [{ id: asBytes('_design/d'), revs: [strict] }];
     const purge: PurgeCommand = { type: 'purge', instance, shard: 0, uuid: 'u', purges };
     assert.deepEqual((await log.append(purge)).result, ['retry']);
     await log.append(setValidators(token));
@@ -85,8 +85,11 @@ function changesOfFunctions(open: Open): void {
     await log.append(setValidators(digest));
     const blob = 'ab'.repeat(32);
     const sizes = { length: 5, storedLength: 5, revpos: 1 };
-    const body = encodeContent([{ name: 'a', type: 't', md5: 'm', gzip: false, blob, ...sizes }], '{}');
-    const small_blobs = new Map([[blob, 'bytes']]);
+    const body = encodeContent(
+      [{ name: 'a', type: 't', md5: 'm', gzip: false, blob, ...sizes }],
+      asBytes('{}'),
+    );
+    const small_blobs = new Map([[blob, asBytes('bytes')]]);
     const list = [edit('a', undefined, body), edit('b'), edit('a')];
     const { result } = await log.append(edits(list, { validators: other, small_blobs }));
     assert.deepEqual(result, ['retry', 'retry', 'retry']);

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
+import { asBytes } from '../../src/base/bytes.js';
 import { shardOf } from '../../src/shard/shard-ranges.js';
 import type { FeedLine } from '../support/feed-client.js';
 import { authorization, ServerProcess } from './server-process.js';
@@ -81,7 +82,7 @@ test(`${writesPerSecond} writes a second reach ${listeners} listeners, each once
   const ms = performance.now() - started;
   const { results } = (await (await fetch(`${server.url}/busy/_changes`)).json()) as { results: FeedLine[] };
   const expected = Array.from({ length: shards }, (): number[] => []);
-  for (const { id } of results) expected[shardOf(id!, shards)]!.push(Number(id!.slice(1)));
+  for (const { id } of results) expected[shardOf(asBytes(id!), shards)]!.push(Number(id!.slice(1)));
   const report = await ask({ shards: expected });
   assert.deepEqual(report.faults, []);
   assert.equal(report.listeners, listeners);

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { ByteReader, lengthPrefixed, readU16, readU48, u16, type Bytes } from '../../src/base/bytes.js';
+import {
+  asBytes,
+  ByteReader,
+  lengthPrefixed,
+  noBytes,
+  readU16,
+  readU48,
+  u16,
+  type Bytes,
+} from '../../src/base/bytes.js';
 import { decodeShardMap, ShardMap } from '../../src/shard/shard-map.js';
 import { leaves, type RevNode } from '../../src/revisions/tree.js';
 import { decodeChange } from '../../src/shard/change-record.js';
@@ -169,7 +178,7 @@ function checkGroup(store: Store, group: number, q: number, first?: readonly num
 
 /** Volumes of earlier versions have no counts of groups. */
 const isUpgraded = (store: Store): boolean =>
-  !needsUpgrade(store) || store.count({ start: '\0\0\0\0\0b', end: '\0\0\0\0\0c' }) === 0;
+  !needsUpgrade(store) || store.count({ start: asBytes('\0\0\0\0\0b'), end: asBytes('\0\0\0\0\0c') }) === 0;
 
 function shardsByBlob(refs: Iterable<Bytes>): Map<Bytes, number> {
   const shards = new Map<Bytes, number>();
@@ -265,14 +274,14 @@ function bodyOf(id: Bytes, doc: DocRecord, node: RevNode, bodies: Map<Bytes, Byt
  * of them: one it does not name would stay for ever.
  */
 function checkFragments(fragments: Map<Bytes, Bytes>): void {
-  const list = new ByteReader(fragments.get('') ?? '');
-  fragments.delete('');
+  const list = new ByteReader(fragments.get(noBytes) ?? noBytes);
+  fragments.delete(noBytes);
   while (!list.done) {
     const upload = list.take(list.varint());
     const count = list.varint();
     let bytes = list.varint();
     for (let at = 0; at < count; at++) {
-      const key = lengthPrefixed(upload) + u16(at);
+      const key = asBytes(lengthPrefixed(upload) + u16(at));
       bytes -= fragments.get(key)?.length ?? 0;
       fragments.delete(key);
     }

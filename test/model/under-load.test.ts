@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { asBytes } from '../../src/base/bytes.js';
 import { createLogger } from '../../src/base/logger.js';
 import { MemoryBlobStore } from '../../src/blobs/memory-blob-store.js';
 import { DatabaseRegistry } from '../../src/node/database-registry.js';
@@ -34,7 +35,13 @@ function openRegistry(t: TestContext): DatabaseRegistry {
 
 function save(database: Database, ids: readonly string[]): Promise<unknown> {
   const { instance } = database.record;
-  const edits = ids.map((id) => ({ id, parent: undefined, path: undefined, deleted: false, body: '{}' }));
+  const edits = ids.map((id) => ({
+    id: asBytes(id),
+    parent: undefined,
+    path: undefined,
+    deleted: false,
+    body: asBytes('{}'),
+  }));
   return database.submit({ type: 'edit', instance, shard: 0, revs_limit: 10, edits });
 }
 
@@ -77,13 +84,13 @@ for (const size of [0, 3_000, 20_000]) {
     });
     await sleep(5);
     await collection.ranked();
-    collection.docsBefore('k8');
+    collection.docsBefore(asBytes('k8'));
     await sleep(60);
     stopped = true;
     await Promise.all(writing);
     for (const end of ['k0', 'k4', 'k8', 'kc', 'kf', allIds.end]) {
-      const counted = volume.store.count({ start: keys.livePrefix, end: keys.livePrefix + end });
-      assert.equal(collection.docsBefore(end), counted, end);
+      const counted = volume.store.count({ start: keys.livePrefix, end: asBytes(keys.livePrefix + end) });
+      assert.equal(collection.docsBefore(asBytes(end)), counted, end);
     }
     assert.equal(collection.docsBefore(allIds.end), database.total('doc_count'));
     checkDatabase(() => volume.store, database.record);

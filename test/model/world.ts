@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { toBytes, type Bytes } from '../../src/base/bytes.js';
+import { asBytes, toBytes, type Bytes } from '../../src/base/bytes.js';
 import type { DatabaseRegistry } from '../../src/node/database-registry.js';
 import { compact } from '../../src/node/compact.js';
 import type { Database } from '../../src/node/database.js';
@@ -16,11 +16,11 @@ import type { Random } from './random.js';
 /** Shards of the database. */
 export const q = 3;
 export const ids: Bytes[] = [
-  ...Array.from({ length: 16 }, (_, i) => `doc-${i}`),
-  '_design/d',
+  ...Array.from({ length: 16 }, (_, i) => asBytes(`doc-${i}`)),
+  asBytes('_design/d'),
   toBytes('ä😀\u0001"\\'),
-  'long-'.repeat(600),
-  `${'long-'.repeat(600)}b`,
+  asBytes('long-'.repeat(600)),
+  asBytes(`${'long-'.repeat(600)}b`),
 ];
 
 /** A database, what it should hold, and everything that ever happened to its documents anywhere. */
@@ -49,7 +49,7 @@ export class World {
   }
 
   input(id: Bytes, rest: Partial<NamedInput>): NamedInput {
-    return { ...plainInput(knownId(id), undefined, '{}'), ...rest };
+    return { ...plainInput(knownId(id), undefined, asBytes('{}')), ...rest };
   }
 
   async edit(): Promise<void> {
@@ -62,7 +62,7 @@ export class World {
       const deleted = this.random.oneIn(4);
       const usual =
         leaves[0]?.deleted && !this.random.oneIn(4) ? { rev: undefined, deleted: false } : { rev, deleted };
-      return this.input(id, { ...usual, body: this.body() });
+      return this.input(id, { ...usual, body: asBytes(this.body()) });
     });
     const saved = await updateDocs(this.database, inputs, true);
     for (const [at, { id, rev, deleted, body }] of inputs.entries()) {
@@ -103,7 +103,7 @@ export class World {
     const histories = this.some().map((id) => ({ id, history: this.history(id) }));
     const inputs = histories.map(({ id, history: [newest, ...rest] }) => {
       const revisions = { start: newest!.pos, hashes: [newest!, ...rest].map(({ hash }) => hash) };
-      return this.input(id, { revisions, deleted: newest!.deleted, body: newest!.body });
+      return this.input(id, { revisions, deleted: newest!.deleted, body: asBytes(newest!.body) });
     });
     await updateDocs(this.database, inputs, false);
     for (const { id, history } of histories) {
@@ -139,10 +139,10 @@ export class World {
   }
 
   async local(): Promise<void> {
-    const id = `_local/${this.random.pick(['a', 'b', 'c'.repeat(2_500)])}`;
+    const id = asBytes(`_local/${this.random.pick(['a', 'b', 'c'.repeat(2_500)])}`);
     const old = this.locals.get(id);
     const deleted = this.random.oneIn(4);
-    const body = this.body();
+    const body = asBytes(this.body());
     const rev = old && { pos: 0, hash: String(old.rev) };
     await updateDocs(this.database, [this.input(id, { rev, deleted, body })], true);
     if (deleted) this.locals.delete(id);
@@ -203,7 +203,7 @@ async function checkRank(database: Database): Promise<void> {
   const all = collection.docs('live', { ...allIds, limit: Infinity });
   for (const [at, { key }] of all.entries()) {
     assert.equal(collection.docsBefore(key), at);
-    assert.equal(collection.docsBefore(`${key}\0`), at + 1);
+    assert.equal(collection.docsBefore(asBytes(`${key}\0`)), at + 1);
   }
   const query = {
     inclusiveEnd: true,

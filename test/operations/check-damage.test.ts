@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { asBytes } from '../../src/base/bytes.js';
 import { Catalogue } from '../../src/node/catalogue.js';
 import type { CheckFinding } from '../../src/operations/check/finding.js';
 import { checkFolder } from '../../src/operations/check/folder-check.js';
@@ -44,13 +45,17 @@ async function keysOf(folder: string, name: string): Promise<DatabaseKeys> {
 
 async function damage(folder: string, key: string): Promise<void> {
   await asStored(folder, async (store) => {
-    const value = store.get(key)!;
-    await store.write([{ key, value: `${value.slice(0, -1)}${value.endsWith('?') ? '!' : '?'}` }]).flushed;
+    const value = store.get(asBytes(key))!;
+    await store.write([
+      { key: asBytes(key), value: asBytes(`${value.slice(0, -1)}${value.endsWith('?') ? '!' : '?'}`) },
+    ]).flushed;
   });
 }
 
 const contents = (folder: string): Promise<string> =>
-  asStored(folder, (store) => JSON.stringify([...store.entries({ start: '\0\0\0', end: '\xff' })]));
+  asStored(folder, (store) =>
+    JSON.stringify([...store.entries({ start: asBytes('\0\0\0'), end: asBytes('\xff') })]),
+  );
 
 async function check(folder: string, repair: boolean): Promise<CheckFinding[]> {
   const found: CheckFinding[] = [];

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { asBytes } from '../../src/base/bytes.js';
 import { createServer } from '../../src/server/create-server.js';
 import { DatabaseKeys } from '../../src/shard/keys.js';
 import { decodeState, encodeState } from '../../src/shard/shard-state.js';
@@ -110,7 +111,7 @@ test('wrong counters, lost changes and left-over bodies are found and repaired',
       { key: keys.state(0), value: encodeState({ ...state, doc_count: 5, external_bytes: 1 }) },
       { key: change!, value: undefined },
       { key: keys.change(1, 9_999), value: store.get(change!) },
-      { key: keys.body(1, 8_888), value: '{}' },
+      { key: keys.body(1, 8_888), value: asBytes('{}') },
     ]).flushed;
   });
   const found = await check(folder);
@@ -133,8 +134,8 @@ test('wrong counters, lost changes and left-over bodies are found and repaired',
 test('damaged documents and attachments are named, and nothing is made up for them', async () => {
   const folder = copyOf(sound);
   await tamper(folder, async (store, keys) => {
-    const record = store.get(keys.live('d2'))!;
-    await store.write([{ key: keys.live('d2'), value: record.slice(0, 30) }]).flushed;
+    const record = store.get(keys.live(asBytes('d2')))!;
+    await store.write([{ key: keys.live(asBytes('d2')), value: record.slice(0, 30) }]).flushed;
   });
   const blobs = fs.readdirSync(path.join(folder, 'attachments'), { recursive: true }) as string[];
   const blob = path.join(
@@ -160,7 +161,10 @@ test('of records with wrong checksums, those that follow from documents are repa
   const [change] = [...store.entries({ ...keys.changesRange, limit: 1 })];
   // Of a large one there is a number and a checksum.
   const blob = [...store.entries(keys.blobsRange)].find(({ value }) => value.length > 8);
-  const damaged = [change!, blob!].map(({ key, value }) => ({ key, value: `${value.slice(0, -1)}?` }));
+  const damaged = [change!, blob!].map(({ key, value }) => ({
+    key,
+    value: asBytes(`${value.slice(0, -1)}?`),
+  }));
   await store.write(damaged).flushed;
   await store.close();
   const { ok, findings } = await check(folder, '--repair');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'node:test';
+import { asBytes } from '../../src/base/bytes.js';
 import { RequestError } from '../../src/base/errors.js';
 import { HttpRevision } from '../../src/replication/http/http-revision.js';
 import type {
@@ -54,9 +55,9 @@ async function idsOf(peer: Peer, request: Partial<ChangesRequest> = {}): Promise
   return pages.flatMap(({ changes }) => changes.map(({ id }) => id)).sort();
 }
 
-const asked = (id: string, ...revs: string[]): Change => ({ id, revs: revs.map(parseRev) });
+const asked = (id: string, ...revs: string[]): Change => ({ id: asBytes(id), revs: revs.map(parseRev) });
 const wanted = (id: string, revs: string[], ancestors: string[] = []): Missing => ({
-  id,
+  id: asBytes(id),
   revs: revs.map(parseRev),
   ancestors: ancestors.map(parseRev),
 });
@@ -132,8 +133,8 @@ export function peerSuite(open: (name: string) => Peer): void {
     ]);
     const changes = (await pagesOf(peer)).flatMap((page) => page.changes);
     const revs = new Map(changes.map((each) => [each.id, each.revs.map(formatRev).sort()]));
-    assert.deepEqual(revs.get('a'), [`1-${hash('a')}`, `1-${hash('b')}`]);
-    assert.deepEqual(revs.get('gone'), [`2-${hash('d')}`]);
+    assert.deepEqual(revs.get(asBytes('a')), [`1-${hash('a')}`, `1-${hash('b')}`]);
+    assert.deepEqual(revs.get(asBytes('gone')), [`2-${hash('d')}`]);
     const winners = (await pagesOf(peer, { winningRevsOnly: true })).flatMap((page) => page.changes);
     assert.deepEqual(winners.find(({ id }) => id === 'a')!.revs.map(formatRev), [`1-${hash('b')}`]);
     const docs = await readDocs(
@@ -227,8 +228,8 @@ export function peerSuite(open: (name: string) => Peer): void {
     ]);
     const found = new Map(missing.map((each) => [each.id, each]));
     assert.deepEqual([...found.keys()].sort(), ['__proto__', 'b']);
-    assert.deepEqual(found.get('b')!.revs.map(formatRev), [`2-${hash('c')}`]);
-    assert.deepEqual(found.get('b')!.ancestors.map(formatRev), [`1-${hash('a')}`]);
+    assert.deepEqual(found.get(asBytes('b'))!.revs.map(formatRev), [`2-${hash('c')}`]);
+    assert.deepEqual(found.get(asBytes('b'))!.ancestors.map(formatRev), [`1-${hash('a')}`]);
     await peer.close();
   });
 
@@ -241,7 +242,7 @@ export function peerSuite(open: (name: string) => Peer): void {
     assert.equal(formatRev(newer!.rev), `2-${hash('b')}`);
     const results = await read(peer, wanted('a', [`1-${hash('f')}`]), wanted('none', [`1-${hash('a')}`]));
     assert.deepEqual(
-      results.map((each) => ('unread' in each ? [each.unread, each.id] : each)),
+      results.map((each) => ('unread' in each ? [asBytes(each.unread), each.id] : each)),
       [
         ['gone', 'a'],
         ['gone', 'none'],

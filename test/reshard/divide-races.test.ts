@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { asBytes } from '../../src/base/bytes.js';
 import { createLogger } from '../../src/base/logger.js';
 import { MemoryBlobStore } from '../../src/blobs/memory-blob-store.js';
 import { Config } from '../../src/config/config.js';
@@ -51,7 +52,7 @@ async function setUp(t: TestContext): Promise<Scene> {
 }
 
 async function save(database: Database, id: string): Promise<void> {
-  const input = plainInput(knownId(id), undefined, '{}');
+  const input = plainInput(knownId(asBytes(id)), undefined, asBytes('{}'));
   const [saved] = await updateDocs(database, [input], true);
   assert.ok(saved !== undefined && typeof saved === 'object' && 'pos' in saved, `${id} is saved`);
 }
@@ -59,7 +60,7 @@ async function save(database: Database, id: string): Promise<void> {
 /** Ids of documents that are in a group. */
 function idIn(database: Database, group: number, name: string): string {
   for (let n = 0; ; n++) {
-    const id = `${name}-${n}`;
+    const id = asBytes(`${name}-${n}`);
     if (database.groups.groupOf(database.shardOf(id)).group === group) return id;
   }
 }
@@ -79,7 +80,7 @@ const groupsIn = (batch: readonly Write[]): number => {
 test('what is saved in another group while the new groups take their place is seen at once', async (t) => {
   const { registry, database, catalogue } = await setUp(t);
   const [divided, other] = database.groups.collections.map(({ group }) => group);
-  const id = idIn(database, other!, 'meanwhile');
+  const id = asBytes(idIn(database, other!, 'meanwhile'));
   const shard = database.shardOf(id);
   const before = database.collection.states[shard]!.seq;
   catalogue.onWrite = async (batch) => {
@@ -132,7 +133,7 @@ test(
     const { registry, database } = await setUp(t);
     const [volume] = registry.volumes();
     for (const group of database.groups.collections) await database.close(group, true);
-    const told = database.setValidators(undefined, 'digest');
+    const told = database.setValidators(undefined, asBytes('digest'));
     const parts = database.record.groups!.map(({ group, shards }) => {
       return { collection: new Collection(volume!, group, q), shards: shards! };
     });

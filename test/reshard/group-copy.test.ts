@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { asBytes } from '../../src/base/bytes.js';
 import { GroupCopy } from '../../src/shard/group-copy.js';
 import { DatabaseKeys } from '../../src/shard/keys.js';
 import { ShardMap } from '../../src/shard/shard-map.js';
@@ -14,7 +15,7 @@ test('the counters of a copy never tell of a change that it does not have', asyn
   const volume = new Volume(0, store, () => {});
   const others = new Volume(1, new HeldStore(), () => {});
   const save = (id: string): Promise<unknown> => {
-    const edit = { id, parent: undefined, path: undefined, deleted: false, body: '{}' };
+    const edit = { id: asBytes(id), parent: undefined, path: undefined, deleted: false, body: asBytes('{}') };
     return submit(volume, { type: 'edit', instance: 1, shard: 0, revs_limit: 1, edits: [edit] });
   };
   // The shards of these ids do not matter: all that is looked at is in the first.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { toBytes } from '../../src/base/bytes.js';
+import { asBytes, toBytes } from '../../src/base/bytes.js';
 import { called, newHost, valueOf } from './scene.js';
 
 const { host, logged } = newHost();
@@ -26,7 +26,7 @@ describe('reduce functions', () => {
         [[], 5, false],
       ],
     );
-    assert.deepEqual((await host.rereduce('db', source, ['[1,2]', '[]'])).map(valueOf), [
+    assert.deepEqual((await host.rereduce('db', source, [asBytes('[1,2]'), asBytes('[]')])).map(valueOf), [
       [null, 3, true],
       [null, 0, true],
     ]);
@@ -56,7 +56,9 @@ describe('reduce functions', () => {
     assert.equal((refused as { error: string }).error, 'reduce_overflow_error');
     const { host: lenient } = newHost({ reduceLimit: () => 'false' });
     const values = toBytes(JSON.stringify(large));
-    assert.deepEqual((await lenient.reduce('db', source, [{ keys: '[]', values }])).map(valueOf), [large]);
+    assert.deepEqual((await lenient.reduce('db', source, [{ keys: asBytes('[]'), values }])).map(valueOf), [
+      large,
+    ]);
   });
 
   test('that cannot be compiled are refused', async () => {
@@ -101,8 +103,8 @@ describe('functions of design documents', () => {
       'db',
       program,
       ['filters', 'f'],
-      ['[{"n":1}]', '[{"n":3}]'],
-      '[{"min":2}]',
+      [asBytes('[{"n":1}]'), asBytes('[{"n":3}]')],
+      asBytes('[{"min":2}]'),
     );
     assert.deepEqual(values.map(valueOf), [false, true]);
     assert.equal(((await call(['filters', 'bad'], {}, {})) as { error: string }).error, 'render_error');
@@ -110,7 +112,7 @@ describe('functions of design documents', () => {
 
   test('views filter by what they emit', async () => {
     const program = { id: 'views', json: toBytes(JSON.stringify(ddoc)) };
-    const calls = [1, 2, 3].map((n) => `[{"n":${n}}]`);
+    const calls = [1, 2, 3].map((n) => asBytes(`[{"n":${n}}]`));
     const values = await host.call('db', program, ['views', 'v', 'map'], calls);
     assert.deepEqual(values.map(valueOf), [false, true, false]);
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { asBytes } from '../../src/base/bytes.js';
 import { emitted, mapped, megabytes, newHost } from './scene.js';
 
 const timeout = 1_000;
@@ -60,8 +61,13 @@ describe('functions that take all they can get', () => {
     const { host: patient } = newHost({ timeoutMs: () => 10_000, memory_bytes: 20 * megabytes });
     const f =
       'function(doc){ if (doc.greedy) { var a = []; for (;;) a.push(new Uint8Array(1e5)) } return true }';
-    const ddoc = { id: 'greedy', json: JSON.stringify({ filters: { f } }) };
-    const values = await patient.call('db', ddoc, ['filters', 'f'], ['[{}]', '[{"greedy":true}]', '[{}]']);
+    const ddoc = { id: 'greedy', json: asBytes(JSON.stringify({ filters: { f } })) };
+    const values = await patient.call(
+      'db',
+      ddoc,
+      ['filters', 'f'],
+      [asBytes('[{}]'), asBytes('[{"greedy":true}]'), asBytes('[{}]')],
+    );
     assert.deepEqual(
       values.map((value) => ('ok' in value ? value.ok : value.error)),
       ['true', 'os_process_error', 'true'],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { asBytes } from '../../src/base/bytes.js';
 import { called, emitted, mapped, newHost } from './scene.js';
 
 const timeout = 500;
@@ -49,7 +50,7 @@ describe('functions that do not end', () => {
       called(host, { filters: { f: 'function(){ for (;;); }' } }, ['filters', 'f'], []),
       tooLong,
     );
-    await assert.rejects(host.rereduce('db', 'function(){ for (;;); }', ['[1]']), tooLong);
+    await assert.rejects(host.rereduce('db', 'function(){ for (;;); }', [asBytes('[1]')]), tooLong);
   });
 
   test('the deadline is that of one call, not of all documents together', async () => {

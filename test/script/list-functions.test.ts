@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { toBytes } from '../../src/base/bytes.js';
+import { asBytes, toBytes } from '../../src/base/bytes.js';
 import type { ListHead } from '../../src/script/script-host.js';
 import { mapped, newHost } from './scene.js';
 
@@ -23,13 +23,13 @@ async function list(
   }: { request?: object; write?: () => Promise<boolean> } = {},
 ): Promise<Listed> {
   const listed: Listed = { text: '' };
-  const json = JSON.stringify({ lists: { l: source }, tail: '.' });
+  const json = asBytes(JSON.stringify({ lists: { l: source }, tail: '.' }));
   const rows = batches[Symbol.iterator]();
   await host.list(
     'db',
     { id: `list ${made++}`, json },
     ['lists', 'l'],
-    { head: '{"total_rows":3}', request: JSON.stringify(request) },
+    { head: asBytes('{"total_rows":3}'), request: asBytes(JSON.stringify(request)) },
     {
       next: () => {
         const { value } = rows.next();

@@ -1,6 +1,6 @@
 import { SystemRuntime } from '../../src/base/runtime.js';
 import { after } from 'node:test';
-import { fromBytes, toBytes } from '../../src/base/bytes.js';
+import { asBytes, fromBytes, toBytes } from '../../src/base/bytes.js';
 import { ScriptHost, type ScriptOptions, type ScriptValue } from '../../src/script/script-host.js';
 
 export const megabytes = 1024 * 1024;
@@ -39,7 +39,7 @@ export async function mapped(
   return rows.map((doc) => doc.map((list) => list.map(({ key, value }) => [parse(key), parse(value)])));
 }
 
-const parse = (text: string): unknown => JSON.parse(fromBytes(text));
+const parse = (text: string): unknown => JSON.parse(fromBytes(asBytes(text)));
 
 /** The rows of one function for one document. */
 export async function emitted(

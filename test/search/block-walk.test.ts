@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asBytes } from '../../src/base/bytes.js';
 import { BlockCursors } from '../../src/fulltext/block-cursors.js';
 import { BlockWalk } from '../../src/fulltext/block-walk.js';
 import { SearchReader } from '../../src/fulltext/search-reader.js';
@@ -36,11 +37,11 @@ test('others run between the terms that a slow pattern is compared with', async 
     most = Math.max(most, ++inTurn);
     return false;
   };
-  await walk.bits('k', 'l', test);
+  await walk.bits(asBytes('k'), asBytes('l'), test);
   assert.deepEqual(tested, keys);
   assert.equal(most, 1);
   tested.length = 0;
-  await walk.terms('k', 'l', test);
+  await walk.terms(asBytes('k'), asBytes('l'), test);
   assert.deepEqual(tested, keys);
   assert.equal(most, 1);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fromBytes } from '../../src/base/bytes.js';
+import { fromBytes, noBytes } from '../../src/base/bytes.js';
 import { SystemRuntime } from '../../src/base/runtime.js';
 import { Facets } from '../../src/fulltext/facets.js';
 
@@ -22,8 +22,8 @@ class LookedAtTime extends SystemRuntime {
 test('many texts are counted and sorted in several turns', async () => {
   const facets = new Facets({ counts: ['a'], ranges: undefined });
   const names = Array.from({ length: 50_000 }, (_, i) => `é${(i * 7_919) % 50_000}`);
-  for (const name of names) facets.add({ id: '', values: { f: { a: [name] } } });
-  for (const name of ['é17', 'é4', 'é17']) facets.add({ id: '', values: { f: { a: [name] } } });
+  for (const name of names) facets.add({ id: noBytes, values: { f: { a: [name] } } });
+  for (const name of ['é17', 'é4', 'é17']) facets.add({ id: noBytes, values: { f: { a: [name] } } });
 
   const runtime = new LookedAtTime();
   const { a } = JSON.parse(fromBytes(await facets.counts(runtime))) as { a: Record<string, number> };
@@ -46,7 +46,7 @@ test('a document counts once for each range that has one of its numbers, however
     ),
   );
   const facets = new Facets({ counts: undefined, ranges: { n: Object.fromEntries(named.entries()) } });
-  facets.add({ id: '', values: { v: { n: numbers } } });
+  facets.add({ id: noBytes, values: { v: { n: numbers } } });
   const { n } = JSON.parse(fromBytes(await facets.ranges(new SystemRuntime()))) as {
     n: Record<string, number>;
   };

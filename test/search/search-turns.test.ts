@@ -1,6 +1,7 @@
 /** Searches let others run, however long their documents take to be read. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asBytes } from '../../src/base/bytes.js';
 import { SystemRuntime } from '../../src/base/runtime.js';
 import { TextSearch } from '../../src/fulltext/search-docs.js';
 import type { SearchRequest } from '../../src/fulltext/search-request.js';
@@ -38,12 +39,12 @@ function sourceOf(runtime: ReadingTime): SearchSource {
     id: docNumber(doc),
     get value() {
       runtime.read();
-      return encodeDoc(`doc${doc}`, `{"v":{"a":[${doc}]}}`);
+      return encodeDoc(asBytes(`doc${doc}`), asBytes(`{"v":{"a":[${doc}]}}`));
     },
   });
   const rows = ({ low, high }: Record<'low' | 'high', { key: string; id: string }>): object[] => {
     if (low.key === '\0') return [{ value: String(docs) }];
-    const [from, to] = [readDocNumber(low.id), Math.min(docs, readDocNumber(high.id))];
+    const [from, to] = [readDocNumber(asBytes(low.id)), Math.min(docs, readDocNumber(asBytes(high.id)))];
     return Array.from({ length: Math.max(0, to - from) }, (_, i) => rowOf(from + i));
   };
   const readers = (): object[] => [{ rows, pieces: () => [] }];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import type { Bytes } from '../../src/base/bytes.js';
+import { asBytes, type Bytes } from '../../src/base/bytes.js';
 import { decodeBatch } from '../../src/log/batch-codec.js';
 import { compareRevs, type Rev } from '../../src/revisions/rev.js';
 import { Random } from '../model/random.js';
@@ -116,7 +116,13 @@ export class ClusterSimulation {
       const mark = `mark-${++this.#made}.`;
       const parent = doc.rev;
       let isOver = false;
-      const edit = { id: doc.id, parent, path: undefined, deleted: false, body: `{"mark":"${mark}"}` };
+      const edit = {
+        id: doc.id,
+        parent,
+        path: undefined,
+        deleted: false,
+        body: asBytes(`{"mark":"${mark}"}`),
+      };
       // A client of a node that has crashed is told nothing.
       const crashed = this.#servers.sleep(20_000).then(() => {
         if (!isOver) this.#retire(doc);
@@ -150,7 +156,7 @@ export class ClusterSimulation {
   }
 
   #newDoc(): Doc {
-    return { id: `doc-${++this.#made}`, rev: undefined, told: [], isKnown: true };
+    return { id: asBytes(`doc-${++this.#made}`), rev: undefined, told: [], isKnown: true };
   }
 
   async #end(): Promise<void> {
@@ -181,7 +187,13 @@ export class ClusterSimulation {
   /** A stream that was restored from a backup takes no writes of nodes that have applied more. */
   async #loseEnd(): Promise<void> {
     const kept = this.#stream.last;
-    const edit = { id: 'last', parent: undefined, path: undefined, deleted: false, body: '{}' };
+    const edit = {
+      id: asBytes('last'),
+      parent: undefined,
+      path: undefined,
+      deleted: false,
+      body: asBytes('{}'),
+    };
     await this.#drive(this.#random.pick(this.#nodes).edit(edit));
     await this.#drive(Promise.all(this.#nodes.map(({ replica }) => replica.fresh())));
     const before = this.#nodes.map((node) => node.contents());

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { asBytes } from '../../src/base/bytes.js';
 import type { Facts } from './facts.js';
 import { databaseName, type Life } from './life.js';
 
@@ -46,8 +47,8 @@ export class FeedClient {
     this.#count = count;
     this.#since = seq;
     const revs = changes.map(({ rev }) => rev);
-    if (!id.startsWith('_design/') && !this.facts.purged.has(id))
-      for (const rev of revs) this.facts.keep(id, rev);
+    if (!id.startsWith('_design/') && !this.facts.purged.has(asBytes(id)))
+      for (const rev of revs) this.facts.keep(asBytes(id), rev);
     this.latest.set(id, revs);
     this.trace(`row ${count} ${id} ${revs.join()}`);
     if (this.isFlushed()) this.#flushed = { since: this.#since, count: this.#count };

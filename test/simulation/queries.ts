@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { asBytes } from '../../src/base/bytes.js';
 import type { Random } from '../model/random.js';
 import { diskError, expectStatus, parse, type Answer } from './client.js';
 import { best, type Facts } from './facts.js';
@@ -93,7 +94,7 @@ export async function queryAll(life: Life, facts: Facts, random: Random): Promis
     const found = await kind.ask(life, random);
     assert.ok(found !== undefined, `${kind.name}: refused`);
     compare(kind.name, facts, found, there, there);
-    const known = found.filter(({ id }) => !facts.purged.has(id));
+    const known = found.filter(({ id }) => !facts.purged.has(asBytes(id)));
     assert.equal(known.length, there.size, `${kind.name}: documents that are deleted`);
     if (kind === view) await checkReduced(life, found);
   }

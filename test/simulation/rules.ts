@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { asBytes } from '../../src/base/bytes.js';
 import type { Random } from '../model/random.js';
 import { diskError, expectStatus, parse } from './client.js';
 import type { Facts } from './facts.js';
@@ -68,7 +69,7 @@ export class Rules {
 
   #leaves({ database }: Life, id: string): string {
     return this.facts
-      .look(database, id)
+      .look(database, asBytes(id))
       .map(({ rev }) => rev)
       .join();
   }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { asBytes } from '../../src/base/bytes.js';
 import type { Random } from '../model/random.js';
 import { attachmentsFor } from './attachments.js';
 import { diskError, expectStatus, parse, type Answer } from './client.js';
@@ -57,17 +58,17 @@ export class Writer {
   }
 
   #look({ database }: Life, id: string): Leaf[] {
-    return this.facts.look(database, id);
+    return this.facts.look(database, asBytes(id));
   }
 
   /** An answer has all that was acknowledged or seen before it was asked for. */
   async #read({ client }: Life, id: string): Promise<void> {
-    const kept = this.facts.keptOf(id);
+    const kept = this.facts.keptOf(asBytes(id));
     const answer = await client.send('GET', `/${databaseName}/${id}?open_revs=all&revs=true`);
     expectStatus(answer, id, 200, 404);
     const found = answer.status === 404 ? [] : parse<{ ok: Record<string, unknown> }[]>(answer);
     const leaves = found.map(({ ok }) => leafOf(ok));
-    this.facts.check(id, leaves, kept);
+    this.facts.check(asBytes(id), leaves, kept);
     const told = leaves.map(({ rev, deleted }) => (deleted ? `${rev} deleted` : rev));
     this.trace(`${this.name} reads ${id} ${told.join()}`);
   }
@@ -123,7 +124,7 @@ export class Writer {
     const parent = newEdits ? doc._rev : undefined;
     this.trace(`${this.name} saves ${id} ${result?.error ?? result?.rev ?? 'refused'}`);
     if (result === undefined || result.error !== undefined) this.facts.refused(n);
-    else this.facts.stored(n, id, result.rev!, parent);
+    else this.facts.stored(n, asBytes(id), result.rev!, parent);
     const leaves = this.#look(life, id);
     if (result?.error === undefined) return;
     assert.ok(expectedErrors.includes(result.error), `${id}: ${result.error}`);
@@ -171,7 +172,7 @@ export class Writer {
 
   /** Only documents that no other client writes to; they are not looked at any more. */
   async #purge(life: Life): Promise<void> {
-    const id = `${this.name}-${this.random.below(4)}`;
+    const id = asBytes(`${this.name}-${this.random.below(4)}`);
     const revs = this.#look(life, id).map(({ rev }) => rev);
     if (revs.length === 0) return;
     this.facts.purged.add(id);

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
+import { asBytes } from '../../src/base/bytes.js';
 import type { Entry } from '../../src/storage/store.js';
 import { entriesOf, everything, keyOf, numbered, plain, put, type Holds } from './entries.js';
 
 export function holdsForBatches(holds: Holds): void {
   holds('the last write to a key counts', async (store) => {
     await put(store, [
-      { key: 'a', value: '1' },
-      { key: 'a', value: '2' },
-      { key: 'b', value: '1' },
-      { key: 'b', value: undefined },
-      { key: 'c', value: undefined },
-      { key: 'c', value: '3' },
+      { key: asBytes('a'), value: asBytes('1') },
+      { key: asBytes('a'), value: asBytes('2') },
+      { key: asBytes('b'), value: asBytes('1') },
+      { key: asBytes('b'), value: undefined },
+      { key: asBytes('c'), value: undefined },
+      { key: asBytes('c'), value: asBytes('3') },
     ]);
     assert.deepEqual(entriesOf(store), [
       { key: 'a', value: '2' },
@@ -30,14 +31,14 @@ export function holdsForBatches(holds: Holds): void {
     const writing = Promise.all(
       Array.from({ length: 40 }, async (_, n) => {
         // Each batch also takes away what the one before it has added.
-        const added = { key: `l${n}`, value: String(n) };
+        const added = { key: asBytes(`l${n}`), value: asBytes(String(n)) };
         const { committed, flushed } = store.write([
-          ...keys.map((key) => ({ key, value: String(n) })),
-          { key: `l${n - 1}`, value: undefined },
+          ...keys.map((key) => ({ key, value: asBytes(String(n)) })),
+          { key: asBytes(`l${n - 1}`), value: undefined },
           added,
         ]);
         await committed;
-        assert.ok(Number(store.get('k000')) >= n, 'what is committed can be read');
+        assert.ok(Number(store.get(asBytes('k000'))) >= n, 'what is committed can be read');
         await flushed;
         done.push(n);
       }),
@@ -55,7 +56,7 @@ export function holdsForBatches(holds: Holds): void {
     await writing;
     // Those who wait may be told in another order: by then all of it is on disk.
     assert.equal(new Set(done).size, 40);
-    for (const key of ['k000', 'k099']) assert.equal(store.get(key), '39');
+    for (const key of ['k000', 'k099']) assert.equal(store.get(asBytes(key)), '39');
   });
 
   for (const reverse of [false, true]) {
@@ -69,8 +70,11 @@ export function holdsForBatches(holds: Holds): void {
         found.push(plain(entry));
         if (found.length % 10 > 0) continue;
         const [before, after] = [entries[(found.length * 7) % 1_000]!, entries[(found.length * 3) % 1_000]!];
-        const added = Array.from({ length: 10 }, (_, n) => ({ key: `${entry.key}+${n}`, value: 'new' }));
-        const writes = [{ ...before, value: undefined }, { ...after, value: 'changed' }, ...added];
+        const added = Array.from({ length: 10 }, (_, n) => ({
+          key: asBytes(`${entry.key}+${n}`),
+          value: asBytes('new'),
+        }));
+        const writes = [{ ...before, value: undefined }, { ...after, value: asBytes('changed') }, ...added];
         commits.push(store.write(writes).committed);
       }
       await Promise.all(commits);

@@ -6,13 +6,17 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { asBytes } from '../../src/base/bytes.js';
 import type { StoreSharing } from '../../src/storage/lmdb-environment.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tuffet-broken-'));
 const control = process.env['TUFFET_FAULTS']!;
-const all = { start: '\x01', end: '\xff' };
-const writes = Array.from({ length: 500 }, (_, i) => ({ key: `k${i}`, value: 'x'.repeat(1000) }));
+const all = { start: asBytes('\x01'), end: asBytes('\xff') };
+const writes = Array.from({ length: 500 }, (_, i) => ({
+  key: asBytes(`k${i}`),
+  value: asBytes('x'.repeat(1000)),
+}));
 
 const nameOf = (error: unknown): string => (error as Error).name;
 
@@ -37,7 +41,7 @@ async function broken(): Promise<{
   const store = new LmdbStore(folder, sharing);
   await store.write(writes).flushed;
   fs.writeFileSync(control, `meta 5 1 ${folder}\n`);
-  const written = store.write([{ key: 'refused', value: '1' }]).flushed.then(
+  const written = store.write([{ key: asBytes('refused'), value: asBytes('1') }]).flushed.then(
     () => 'stored',
     (error: unknown) => nameOf(error),
   );
@@ -69,7 +73,7 @@ const scenarios: Record<string, () => Promise<unknown>> = {
       outcome(() => [...other.keys(all)].length),
       outcome(() => [...other.listNumbered(all)].length),
       outcome(() => other.count(all)),
-      outcome(() => other.get('k1')?.length),
+      outcome(() => other.get(asBytes('k1'))?.length),
     ];
     await other.close();
     await reopen();
@@ -80,12 +84,12 @@ const scenarios: Record<string, () => Promise<unknown>> = {
     const other = new LmdbStore(folder);
     const { store, reopen, written } = await broken();
     await faultIsMet();
-    while (outcome(() => store.get('k1')) !== 'StorageError') await nextTurn();
+    while (outcome(() => store.get(asBytes('k1'))) !== 'StorageError') await nextTurn();
     const opened = outcome(() => new LmdbStore(folder)) instanceof LmdbStore;
     await other.close();
     const reopened = reopen().then(() => written);
     const late = new Promise((resolve) => setTimeout(() => resolve('never opened again'), 5_000).unref());
-    return [opened, await Promise.race([reopened, late]), outcome(() => store.get('k1')?.length)];
+    return [opened, await Promise.race([reopened, late]), outcome(() => store.get(asBytes('k1'))?.length)];
   },
 
   /** What reads while the store is closed or replaced. */

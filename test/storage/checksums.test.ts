@@ -6,7 +6,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { u48 } from '../../src/base/bytes.js';
+import { asBytes, u48, type Bytes } from '../../src/base/bytes.js';
 import { CorruptRecord } from '../../src/base/corrupt-record.js';
 import { addChecksums } from '../../src/storage/add-checksums.js';
 import { knownSums, type Sums } from '../../src/storage/checksum.js';
@@ -53,9 +53,9 @@ const lengths = [9, 10, 11, 12, 300, 5_000, 70_001];
 
 test('a byte of a value that has changed is an error that has the key, however it is read', async () => {
   for (const length of lengths) {
-    const value = `begin${'v'.repeat(length - 8)}end`;
-    const key = `k${u48(2)}`;
-    const others = [1, 3].map((n) => ({ key: `k${u48(n)}`, value: 'sound' }));
+    const value = asBytes(`begin${'v'.repeat(length - 8)}end`);
+    const key = asBytes(`k${u48(2)}`);
+    const others = [1, 3].map((n) => ({ key: asBytes(`k${u48(n)}`), value: asBytes('sound') }));
     for (const at of [0, 5, length - 1]) {
       const folder = await stored([...others, { key, value }]);
       flip(folder, value, at);
@@ -70,7 +70,7 @@ test('a byte of a value that has changed is an error that has the key, however i
         assert.equal([...store.keys(everything)].length, 3);
         for (const other of others) assert.equal(store.get(other.key), other.value);
         assert.deepEqual(
-          [...store.listNumbered({ start: others[1]!.key, end: 'l' })].map(({ key: n }) => n),
+          [...store.listNumbered({ start: others[1]!.key, end: asBytes('l') })].map(({ key: n }) => n),
           [3],
         );
       });
@@ -79,25 +79,25 @@ test('a byte of a value that has changed is an error that has the key, however i
 });
 
 test('a value under another key, or cut to less than a checksum, is damaged', async () => {
-  const folder = await stored([{ key: 'a record', value: 'text' }]);
+  const folder = await stored([{ key: asBytes('a record'), value: asBytes('text') }]);
   flip(folder, 'a record', 0);
   await reading(folder, (store) => {
-    assert.equal(store.get('a record'), undefined);
+    assert.equal(store.get(asBytes('a record')), undefined);
     assert.throws(() => [...store.entries(everything)], isDamageOf('q record'));
   });
-  const cut = await stored([{ key: 'b', value: 'text' }]);
+  const cut = await stored([{ key: asBytes('b'), value: asBytes('text') }]);
   const plain = new LmdbStore(cut, undefined, undefined, { asStored: true });
-  await put(plain, [{ key: 'b', value: 'abc' }]);
+  await put(plain, [{ key: asBytes('b'), value: asBytes('abc') }]);
   await plain.close();
-  await reading(cut, (store) => assert.throws(() => store.get('b'), isDamageOf('b')));
+  await reading(cut, (store) => assert.throws(() => store.get(asBytes('b')), isDamageOf('b')));
 });
 
 test('a store whose record of its own format is damaged is not opened', async () => {
-  const folder = await stored([{ key: 'a', value: 'b' }]);
+  const folder = await stored([{ key: asBytes('a'), value: asBytes('b') }]);
   const plain = new LmdbStore(folder, undefined, undefined, { asStored: true });
-  const format = plain.get('\0\0')!;
+  const format = plain.get(asBytes('\0\0'))!;
   for (const other of [`w1${format.slice(2)}`, format.slice(0, -1), '']) {
-    await put(plain, [{ key: '\0\0', value: other }]);
+    await put(plain, [{ key: asBytes('\0\0'), value: asBytes(other) }]);
     assert.throws(() => new LmdbStore(folder), CorruptRecord);
   }
   await plain.close();
@@ -106,11 +106,14 @@ test('a store whose record of its own format is damaged is not opened', async ()
 /** Records of every kind, more than go into one commit. */
 function manyEntries(): Entry[] {
   const random = new Random(seed);
-  const few = ['', '\0', 'x', allBytes, allBytes.repeat(40_000)].map((value, n) => ({ key: `a${n}`, value }));
-  const own = { key: '\0\0\0\0\0v', value: '\x02' };
+  const few = ['', '\0', 'x', allBytes, allBytes.repeat(40_000)].map((value, n) => ({
+    key: asBytes(`a${n}`),
+    value: asBytes(value),
+  }));
+  const own = { key: asBytes('\0\0\0\0\0v'), value: asBytes('\x02') };
   const many = Array.from({ length: 22_000 }, (_, n) => ({
-    key: `b${u48(n)}`,
-    value: random.bytes(random.below(300)),
+    key: asBytes(`b${u48(n)}`),
+    value: asBytes(random.bytes(random.below(300))),
   }));
   return [own, ...few, ...many];
 }
@@ -120,7 +123,7 @@ test(`a store of an earlier version gets checksums, however often that is cut sh
   const entries = manyEntries();
   const old = new LmdbStore(folder, undefined, undefined, { asStored: true });
   // A version before this one has left the mark of a check of its own.
-  await put(old, [...entries, { key: '\0', value: '1' }]);
+  await put(old, [...entries, { key: asBytes('\0'), value: asBytes('1') }]);
   await old.close();
   await reading(folder, (store) => {
     assert.equal((store as LmdbStore).hasChecksums, false);
@@ -143,12 +146,12 @@ test(`a store of an earlier version gets checksums, however often that is cut sh
   await reading(folder, (store) => {
     assert.equal((store as LmdbStore).hasChecksums, true);
     assert.deepEqual(entriesOf(store), entries);
-    assert.equal(store.get('\0'), undefined);
+    assert.equal(store.get(asBytes('\0')), undefined);
   });
 });
 
 /** A store as the version of these checksums leaves it; where its upgrade was cut short, records from `next` on have none. */
-async function storedWith(sums: Sums, entries: readonly Entry[], next?: string): Promise<string> {
+async function storedWith(sums: Sums, entries: readonly Entry[], next?: Bytes): Promise<string> {
   const folder = path.join(temporaryFolder(), 'store');
   const store = new LmdbStore(folder, undefined, undefined, { asStored: true });
   const records = entries.map(({ key, value }) => ({
@@ -161,7 +164,7 @@ async function storedWith(sums: Sums, entries: readonly Entry[], next?: string):
 }
 
 for (const [age, sums] of knownSums.entries()) {
-  const entries = ['a', 'b', 'c'].map((key) => ({ key, value: `value of ${key}` }));
+  const entries = ['a', 'b', 'c'].map((key) => ({ key: asBytes(key), value: asBytes(`value of ${key}`) }));
 
   test(`a store keeps the checksums that it began with (${age})`, async () => {
     const folder = await storedWith(sums, entries);
@@ -170,18 +173,18 @@ for (const [age, sums] of knownSums.entries()) {
       ['d', 'new'],
     ] as const) {
       const store = new LmdbStore(folder);
-      await put(store, [{ key, value }]);
+      await put(store, [{ key: asBytes(key), value: asBytes(value) }]);
       await store.close();
     }
     await addChecksums(folder);
     const expected = [entries[0], { key: 'b', value: 'another' }, entries[2], { key: 'd', value: 'new' }];
     await reading(folder, (store) => assert.deepEqual(entriesOf(store), expected));
     flip(folder, 'another', 2);
-    await reading(folder, (store) => assert.throws(() => store.get('b'), isDamageOf('b')));
+    await reading(folder, (store) => assert.throws(() => store.get(asBytes('b')), isDamageOf('b')));
   });
 
   test(`an upgrade to these checksums that was cut short goes on with them (${age})`, async () => {
-    const folder = await storedWith(sums, entries, 'b');
+    const folder = await storedWith(sums, entries, asBytes('b'));
     assert.throws(() => new LmdbStore(folder), /not complete/);
     await addChecksums(folder);
     await reading(folder, (store) => assert.deepEqual(entriesOf(store), entries));

@@ -1,3 +1,4 @@
+import { asBytes } from '../../src/base/bytes.js';
 import type { Bytes, Entry, Store, Write } from '../../src/storage/store.js';
 
 /** A test of a store that is new and empty. */
@@ -5,7 +6,7 @@ export type Holds = (what: string, run: (store: Store) => Promise<void>) => void
 
 export const keyBytesMax = 1978;
 /** But for what is the store's own. */
-export const everything = { start: '\0\0\0', end: '\xff'.repeat(keyBytesMax) };
+export const everything = { start: asBytes('\0\0\0'), end: asBytes('\xff'.repeat(keyBytesMax)) };
 export const allBytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)).toString('latin1');
 
 export const put = (store: Store, writes: readonly Write[]): Promise<void> => store.write(writes).flushed;
@@ -19,4 +20,7 @@ export const keyOf = ({ key }: Entry): Bytes => key;
 
 /** Keys that tell their place: k000, k001, …. */
 export const numbered = (count: number): Entry[] =>
-  Array.from({ length: count }, (_, n) => ({ key: `k${String(n).padStart(3, '0')}`, value: `v${n}` }));
+  Array.from({ length: count }, (_, n) => ({
+    key: asBytes(`k${String(n).padStart(3, '0')}`),
+    value: asBytes(`v${n}`),
+  }));

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { asBytes } from '../../src/base/bytes.js';
 import { unfinished } from '../../src/storage/group-commit.js';
 import { Scene } from './scene.js';
 
 const batchBytesMax = 32 * 1024 * 1024;
-const large = 'x'.repeat(batchBytesMax);
+const large = asBytes('x'.repeat(batchBytesMax));
 
 describe('hold', () => {
   test('lets what has begun reach the disk, and keeps the rest waiting for its work', async () => {
@@ -37,7 +38,7 @@ describe('hold', () => {
     await assert.rejects(holding, /no room/);
     (await scene.batch(1)).finish();
     await saved;
-    assert.equal(scene.store.get('a'), '1');
+    assert.equal(scene.store.get(asBytes('a')), '1');
   });
 
   test('is given to one at a time', async () => {
@@ -68,7 +69,9 @@ describe('runBetweenCommits', () => {
     const batch = await scene.batch(1);
     saved.push(scene.put('b'));
     const quiet = scene.commits.runBetweenCommits(() => {
-      scene.events.push(`quiet with ${[...scene.store.keys({ start: 'a', end: 'z' })].join()}`);
+      scene.events.push(
+        `quiet with ${[...scene.store.keys({ start: asBytes('a'), end: asBytes('z') })].join()}`,
+      );
     });
     await nextTurn();
     assert.deepEqual(scene.events, ['ran a', 'ran b']);
@@ -110,7 +113,7 @@ describe('whenIdle', () => {
     assert.ok(!scene.events.includes('drained'));
     second.finish();
     await Promise.all([drained, ...saved]);
-    assert.equal(scene.store.get('b'), '1');
+    assert.equal(scene.store.get(asBytes('b')), '1');
   });
 });
 
@@ -141,8 +144,8 @@ describe('a batch that has reached its bound', () => {
     await Promise.all(outcomes);
     assert.ok(scene.events.includes('lost large: the disk is full'));
     assert.ok(scene.events.includes('saved b'));
-    assert.equal(scene.store.get('large'), undefined);
-    assert.equal(scene.store.get('b'), '1');
+    assert.equal(scene.store.get(asBytes('large')), undefined);
+    assert.equal(scene.store.get(asBytes('b')), '1');
   });
 
   test('changes nothing in the order of the steps', async () => {
@@ -166,7 +169,7 @@ describe('steps that take long', () => {
     const scene = new Scene();
     const slow = scene.commits.submit(() => {
       scene.now += 20;
-      scene.overlay.put('slow', '1');
+      scene.overlay.put(asBytes('slow'), asBytes('1'));
     });
     const saved = [scene.put('b'), scene.put('c')];
     assert.deepEqual(scene.events, []);
@@ -183,7 +186,7 @@ describe('steps that take long', () => {
     let parts = 0;
     const inParts = scene.commits.submit(() => {
       scene.now += 20;
-      scene.overlay.put(`part-${++parts}`, '1');
+      scene.overlay.put(asBytes(`part-${++parts}`), asBytes('1'));
       scene.events.push(`ran part ${parts}`);
       return parts < 3 ? unfinished : 'all of it';
     });
@@ -199,7 +202,7 @@ describe('steps that take long', () => {
       ['ran part 1', 'ran part 2', 'ran part 3', 'ran other'],
     );
     assert.equal(await inParts, 'all of it');
-    assert.equal(scene.store.get('other'), '1');
+    assert.equal(scene.store.get(asBytes('other')), '1');
   });
 
   test('fail as a whole when the store refuses a part, and no other part is run', async () => {
@@ -207,7 +210,7 @@ describe('steps that take long', () => {
     let parts = 0;
     const inParts = scene.commits.submit(() => {
       scene.now += 20;
-      scene.overlay.put(`part-${++parts}`, large);
+      scene.overlay.put(asBytes(`part-${++parts}`), large);
       return unfinished;
     });
     (await scene.batch(1)).fail();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { asBytes } from '../../src/base/bytes.js';
 import { GroupCommit } from '../../src/storage/group-commit.js';
 import { MemoryStore } from '../../src/storage/memory-store.js';
 import { Overlay } from '../../src/storage/overlay.js';
@@ -11,18 +12,18 @@ test('a large step that fails leaves no trace: what comes later is not kept wait
   const overlay = new Overlay(() => store);
   const commits = new GroupCommit(() => store, overlay);
   const failing = commits.submit(() => {
-    overlay.put('large', 'x'.repeat(40_000_000));
+    overlay.put(asBytes('large'), asBytes('x'.repeat(40_000_000)));
     throw new Error('refused');
   });
   await assert.rejects(failing, /refused/);
   assert.equal(overlay.bytes, 0);
-  assert.equal(overlay.get('large'), undefined);
-  const later = commits.submit(() => overlay.put('small', '1'));
+  assert.equal(overlay.get(asBytes('large')), undefined);
+  const later = commits.submit(() => overlay.put(asBytes('small'), asBytes('1')));
   const waited = pause(2_000, undefined, { ref: false }).then(() =>
     Promise.reject(new Error('it waits for ever')),
   );
   await Promise.race([later, waited]);
-  assert.equal(store.get('small'), '1');
+  assert.equal(store.get(asBytes('small')), '1');
 });
 
 test('a batch that is on disk is saved, even if telling readers of it fails', async () => {
@@ -35,10 +36,10 @@ test('a batch that is on disk is saved, even if telling readers of it fails', as
       throw new Error('a reader failed');
     },
   );
-  await commits.submit(() => overlay.put('a', '1'));
-  assert.equal(store.get('a'), '1');
-  await commits.submit(() => overlay.put('b', '1'));
-  assert.equal(store.get('b'), '1');
+  await commits.submit(() => overlay.put(asBytes('a'), asBytes('1')));
+  assert.equal(store.get(asBytes('a')), '1');
+  await commits.submit(() => overlay.put(asBytes('b'), asBytes('1')));
+  assert.equal(store.get(asBytes('b')), '1');
 });
 
 describe('groups', () => {
@@ -71,10 +72,10 @@ describe('groups', () => {
     const { commits, store, overlay } = scene;
     const good = commits.submit(() => 42);
     const bad = commits.submit(() => {
-      overlay.put('bad', '1');
+      overlay.put(asBytes('bad'), asBytes('1'));
       throw new Error('refused');
     });
-    const last = commits.submit(() => overlay.get('bad'));
+    const last = commits.submit(() => overlay.get(asBytes('bad')));
     (await scene.batch(1)).finish();
     await assert.rejects(bad, /refused/);
     assert.equal(await good, 42);
@@ -88,8 +89,8 @@ describe('a step that throws for what another has written', () => {
   const take = (scene: Scene, key: string): Promise<string> =>
     scene.commits
       .submit(() => {
-        if (scene.overlay.get(key) !== undefined) throw new Error('taken');
-        scene.overlay.put(key, '1');
+        if (scene.overlay.get(asBytes(key)) !== undefined) throw new Error('taken');
+        scene.overlay.put(asBytes(key), asBytes('1'));
       })
       .then(
         () => 'took',
@@ -103,7 +104,7 @@ describe('a step that throws for what another has written', () => {
       if (when.startsWith('while')) await scene.batch(1);
       let readable: string | undefined;
       const second = take(scene, 'a').then((outcome) => {
-        readable = scene.store.get('a');
+        readable = scene.store.get(asBytes('a'));
         return outcome;
       });
       const batch = await scene.batch(1);
@@ -122,7 +123,7 @@ describe('a step that throws for what another has written', () => {
       (await scene.batch(1)).fail();
       (await scene.batch(2)).finish();
       assert.deepEqual(await Promise.all([first, ...others]), ['the disk is full', 'took', 'taken']);
-      assert.equal(scene.store.get('a'), '1');
+      assert.equal(scene.store.get(asBytes('a')), '1');
     });
   }
 });
@@ -135,20 +136,20 @@ describe('a store that refuses a batch', () => {
     await Promise.all(outcomes);
     outcomes.push(scene.put('base', 'new'), scene.put('b'));
     const refused = await scene.batch(2);
-    outcomes.push(scene.put('c', scene.overlay.get('base')));
-    assert.equal(scene.overlay.get('c'), 'new');
+    outcomes.push(scene.put('c', scene.overlay.get(asBytes('base'))));
+    assert.equal(scene.overlay.get(asBytes('c')), 'new');
     refused.fail();
     await Promise.all(outcomes);
     const lost = ['base', 'b', 'c'].map((key) => `lost ${key}: the disk is full`);
     assert.deepEqual(scene.events.slice(-3), lost);
-    assert.equal(scene.overlay.get('base'), 'old');
-    assert.equal(scene.overlay.get('b'), undefined);
-    assert.equal(scene.overlay.get('c'), undefined);
+    assert.equal(scene.overlay.get(asBytes('base')), 'old');
+    assert.equal(scene.overlay.get(asBytes('b')), undefined);
+    assert.equal(scene.overlay.get(asBytes('c')), undefined);
     assert.equal(scene.overlay.bytes, 0);
-    const again = scene.put('d', scene.overlay.get('base'));
+    const again = scene.put('d', scene.overlay.get(asBytes('base')));
     (await scene.batch(3)).finish();
     await again;
-    assert.equal(scene.store.get('d'), 'old');
+    assert.equal(scene.store.get(asBytes('d')), 'old');
     assert.deepEqual(scene.store.batches[2]!.keys, ['d']);
     assert.deepEqual(scene.sealed, [['base'], ['base', 'b'], [], ['d']]);
     assert.ok(!scene.events.includes('told of base,b'), 'readers are told of nothing that is not there');

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import * as lmdb from 'lmdb';
+import { asBytes } from '../../src/base/bytes.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import { plain } from './entries.js';
 
@@ -60,7 +61,8 @@ describe('the cursor of an LmdbStore', () => {
   test('shows what another process has committed, once it is told of it', async (t) => {
     const folder = newFolder(t);
     const store = new LmdbStore(folder);
-    const write = (value: string): Promise<void> => store.write([{ key: 'k', value }]).flushed;
+    const write = (value: string): Promise<void> =>
+      store.write([{ key: asBytes('k'), value: asBytes(value) }]).flushed;
     await write('0');
     const reader = elsewhere(
       folder,
@@ -82,7 +84,7 @@ describe('the cursor of an LmdbStore', () => {
     await exited;
     // A process that takes itself for the only one clears the locks of the others when it closes the store.
     await write('last');
-    assert.equal(store.get('k'), 'last');
+    assert.equal(store.get(asBytes('k')), 'last');
     await store.close();
   });
 
@@ -90,13 +92,16 @@ describe('the cursor of an LmdbStore', () => {
     const store = new LmdbStore(newFolder(t));
     for (let n = 0; n < 20; n++) {
       const snapshot = store.snapshot();
-      await store.write([{ key: 'k', value: String(n) }]).flushed;
-      assert.deepEqual(store.list({ start: 'k', end: 'l' }, Infinity).map(plain), [
+      await store.write([{ key: asBytes('k'), value: asBytes(String(n)) }]).flushed;
+      assert.deepEqual(store.list({ start: asBytes('k'), end: asBytes('l') }, Infinity).map(plain), [
         { key: 'k', value: String(n) },
       ]);
-      assert.equal(snapshot.get('k'), n === 0 ? undefined : String(n - 1));
+      assert.equal(snapshot.get(asBytes('k')), n === 0 ? undefined : String(n - 1));
       snapshot.release();
-      assert.equal(store.list({ start: 'k', end: 'l' }, Infinity)[0]!.value, store.get('k'));
+      assert.equal(
+        store.list({ start: asBytes('k'), end: asBytes('l') }, Infinity)[0]!.value,
+        store.get(asBytes('k')),
+      );
     }
     await store.close();
   });
@@ -105,10 +110,10 @@ describe('the cursor of an LmdbStore', () => {
     const folder = newFolder(t);
     for (let times = 0; times < 20; times++) {
       const store = new LmdbStore(folder);
-      await store.write([{ key: 'k', value: String(times) }]).flushed;
+      await store.write([{ key: asBytes('k'), value: asBytes(String(times)) }]).flushed;
       const snapshot = store.snapshot();
-      assert.equal(store.list({ start: 'k', end: 'l' }, Infinity).length, 1);
-      await store.write([{ key: 'k', value: 'later' }]).flushed;
+      assert.equal(store.list({ start: asBytes('k'), end: asBytes('l') }, Infinity).length, 1);
+      await store.write([{ key: asBytes('k'), value: asBytes('later') }]).flushed;
       snapshot.release();
       await store.close();
     }
@@ -117,8 +122,8 @@ describe('the cursor of an LmdbStore', () => {
   test('reads on behind a value that is larger than any that this process has seen', async (t) => {
     const folder = newFolder(t);
     const store = new LmdbStore(folder);
-    await store.write([{ key: 'a', value: 'x'.repeat(68e6) }]).flushed;
-    await store.write([{ key: 'c', value: 'small' }]).flushed;
+    await store.write([{ key: asBytes('a'), value: asBytes('x'.repeat(68e6)) }]).flushed;
+    await store.write([{ key: asBytes('c'), value: asBytes('small') }]).flushed;
     await store.close();
     const reader = elsewhere(
       folder,

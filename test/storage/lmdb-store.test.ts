@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import { asBytes } from '../../src/base/bytes.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import type { Entry } from '../../src/storage/store.js';
 import { Random, seed } from '../model/random.js';
@@ -26,7 +27,9 @@ function randomEntries(count: number): Entry[] {
       random.bytes(1 + random.below(100)),
       random.bytes(random.oneIn(20) ? 9_000 : random.below(300)),
     );
-  return [...entries].map(([key, value]) => ({ key, value })).sort((a, b) => (a.key < b.key ? -1 : 1));
+  return [...entries]
+    .map(([key, value]) => ({ key: asBytes(key), value: asBytes(value) }))
+    .sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
 describe(`the files of an LmdbStore (seed ${seed})`, () => {
@@ -49,7 +52,10 @@ describe(`the files of an LmdbStore (seed ${seed})`, () => {
 
   test('values of more than 16 MB are read back, one by one and in ranges, also when the map has grown', async (t) => {
     const folder = path.join(temporaryFolder(t), 'store');
-    const entries = [17e6, 70e6].map((bytes, i) => ({ key: `${i}`, value: `${i}`.repeat(bytes) }));
+    const entries = [17e6, 70e6].map((bytes, i) => ({
+      key: asBytes(`${i}`),
+      value: asBytes(`${i}`.repeat(bytes)),
+    }));
     const store = new LmdbStore(folder);
     for (const entry of entries) {
       await store.write([entry]).flushed;
@@ -75,10 +81,10 @@ describe(`the files of an LmdbStore (seed ${seed})`, () => {
     const entries = randomEntries(50);
     await store.write(entries).flushed;
     const others = openLmdb(path.join(folder, 'others'), {});
-    await others.put('large', 'x');
+    await others.put(asBytes('large'), asBytes('x'));
     // The library copies values to another buffer from now on.
     (others as unknown as { _allocateGetBuffer(bytes: number): void })._allocateGetBuffer(100_000_000);
-    assert.equal(others.get('large'), 'x');
+    assert.equal(others.get(asBytes('large')), 'x');
     assert.deepEqual(store.list(everything, Infinity).map(plain), entries);
     await others.close();
     await store.close();
@@ -104,11 +110,11 @@ describe(`the files of an LmdbStore (seed ${seed})`, () => {
   test('closing waits for what is on its way', async (t) => {
     const folder = path.join(temporaryFolder(t), 'store');
     const store = new LmdbStore(folder);
-    const { flushed } = store.write([{ key: 'a', value: 'x'.repeat(100_000) }]);
+    const { flushed } = store.write([{ key: asBytes('a'), value: asBytes('x'.repeat(100_000)) }]);
     await store.close();
     await flushed;
     const again = new LmdbStore(folder);
-    assert.equal(again.get('a')?.length, 100_000);
+    assert.equal(again.get(asBytes('a'))?.length, 100_000);
     await again.close();
   });
 
@@ -116,8 +122,9 @@ describe(`the files of an LmdbStore (seed ${seed})`, () => {
     const folder = temporaryFolder(t);
     const store = new LmdbStore(path.join(folder, 'store'));
     const entries = randomEntries(300);
-    await store.write([...entries, { key: '\xfflarge', value: 'x'.repeat(3_000_000) }]).flushed;
-    await store.write([{ key: '\xfflarge', value: undefined }]).flushed;
+    await store.write([...entries, { key: asBytes('\xfflarge'), value: asBytes('x'.repeat(3_000_000)) }])
+      .flushed;
+    await store.write([{ key: asBytes('\xfflarge'), value: undefined }]).flushed;
     const target = path.join(folder, 'copy');
     fs.mkdirSync(target);
     await store.copyTo(target);
@@ -125,8 +132,8 @@ describe(`the files of an LmdbStore (seed ${seed})`, () => {
     assert.deepEqual(entriesOf(copy), entries);
     assert.ok(store.size().file_bytes > 3_000_000);
     assert.ok(copy.size().file_bytes < 1_500_000, `${copy.size().file_bytes} bytes`);
-    await copy.write([{ key: 'only-here', value: '1' }]).flushed;
-    assert.equal(store.get('only-here'), undefined);
+    await copy.write([{ key: asBytes('only-here'), value: asBytes('1') }]).flushed;
+    assert.equal(store.get(asBytes('only-here')), undefined);
     await copy.close();
     await store.close();
   });
@@ -134,7 +141,8 @@ describe(`the files of an LmdbStore (seed ${seed})`, () => {
   test('a copy taken while others write is of one moment', async (t) => {
     const folder = temporaryFolder(t);
     const store = new LmdbStore(path.join(folder, 'store'));
-    const batch = (n: number): Entry[] => randomEntries(200).map(({ key }) => ({ key, value: String(n) }));
+    const batch = (n: number): Entry[] =>
+      randomEntries(200).map(({ key }) => ({ key, value: asBytes(String(n)) }));
     await store.write(batch(0)).flushed;
     const target = path.join(folder, 'copy');
     fs.mkdirSync(target);

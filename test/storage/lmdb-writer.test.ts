@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asBytes, type Bytes } from '../../src/base/bytes.js';
 import { SystemRuntime } from '../../src/base/runtime.js';
 import { LmdbWriter, type WriterHost } from '../../src/storage/lmdb-writer.js';
 import type { Write } from '../../src/storage/store.js';
 
 /** An environment that is given up with its first commit, which is on the disk nevertheless, or not. */
 class BrokenHost implements WriterHost {
-  readonly stored = new Map<string, string | undefined>();
+  readonly stored = new Map<Bytes, Bytes | undefined>();
   #broken = false;
   #commits = 0;
 
@@ -33,7 +34,7 @@ class BrokenHost implements WriterHost {
     return Promise.resolve();
   }
 
-  get(key: string): string | undefined {
+  get(key: Bytes): Bytes | undefined {
     if (key === 'damaged') throw new Error('its checksum is wrong');
     return this.stored.get(key);
   }
@@ -44,13 +45,13 @@ for (const isStored of [true, false]) {
     const host = new BrokenHost(isStored);
     const writer = new LmdbWriter(host, new SystemRuntime());
     const written = writer.write([
-      { key: 'damaged', value: '1' },
-      { key: 'sound', value: '2' },
+      { key: asBytes('damaged'), value: asBytes('1') },
+      { key: asBytes('sound'), value: asBytes('2') },
     ]);
     if (isStored) await written;
     else await assert.rejects(written, /could not be written/);
-    await writer.write([{ key: 'next', value: '3' }]);
-    assert.equal(host.stored.get('next'), '3');
+    await writer.write([{ key: asBytes('next'), value: asBytes('3') }]);
+    assert.equal(host.stored.get(asBytes('next')), '3');
     await writer.close();
   });
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asBytes, noBytes } from '../../src/base/bytes.js';
 import { SystemRuntime } from '../../src/base/runtime.js';
 import { MemoryStore } from '../../src/storage/memory-store.js';
 import { RangeCopy, type RangeCopyOptions } from '../../src/storage/range-copy.js';
@@ -9,8 +10,8 @@ import { entriesOf } from './entries.js';
 
 const runtime = new SystemRuntime();
 const ranges = [
-  { start: 'b', end: 'c' },
-  { start: 'd', end: 'f' },
+  { start: asBytes('b'), end: asBytes('c') },
+  { start: asBytes('d'), end: asBytes('f') },
 ];
 
 /** A source, its copy, and those who write to the source: each batch is told of when it can be read. */
@@ -45,8 +46,17 @@ class Scene {
   }
 }
 
-const first: Bytes[] = ['', 'a', 'b', 'c', 'd', 'e', 'f', 'g'];
-const someKey = (random: Random): Bytes => random.pick(first) + random.hex(random.below(5));
+const first: Bytes[] = [
+  noBytes,
+  asBytes('a'),
+  asBytes('b'),
+  asBytes('c'),
+  asBytes('d'),
+  asBytes('e'),
+  asBytes('f'),
+  asBytes('g'),
+];
+const someKey = (random: Random): Bytes => asBytes(random.pick(first) + random.hex(random.below(5)));
 
 for (let round = 0; round < 10; round++) {
   test(`a copy has all that is added, changed and removed anywhere meanwhile (seed ${seed}, round ${round})`, async () => {
@@ -54,8 +64,8 @@ for (let round = 0; round < 10; round++) {
     const scene = new Scene();
     const someWrites = (): Write[] =>
       Array.from({ length: 1 + random.below(200) }, () => ({
-        key: `${someKey(random)}\x01`,
-        value: random.oneIn(3) ? undefined : random.bytes(random.below(40)),
+        key: asBytes(`${someKey(random)}\x01`),
+        value: random.oneIn(3) ? undefined : asBytes(random.bytes(random.below(40))),
       }));
     for (let left = random.below(60); left > 0; left--) void scene.source.write(someWrites());
     scene.onWrite = async () => {
@@ -75,13 +85,13 @@ for (let round = 0; round < 10; round++) {
 
 test('keys that come behind the last one while that is being written are in the copy', async () => {
   const scene = new Scene();
-  await scene.source.write([{ key: 'b1', value: '1' }]).flushed;
+  await scene.source.write([{ key: asBytes('b1'), value: asBytes('1') }]).flushed;
   scene.onWrite = () => {
     scene.onWrite = () => Promise.resolve();
     scene.change([
-      { key: 'b2', value: 'behind it' },
-      { key: 'b0', value: 'before it' },
-      { key: 'eee', value: 'at the end of all' },
+      { key: asBytes('b2'), value: asBytes('behind it') },
+      { key: asBytes('b0'), value: asBytes('before it') },
+      { key: asBytes('eee'), value: asBytes('at the end of all') },
     ]);
     return Promise.resolve();
   };
@@ -93,40 +103,40 @@ test('keys that come behind the last one while that is being written are in the 
 
 test('what changes while it is carried over is carried over the next time', async () => {
   const scene = new Scene();
-  scene.change([{ key: 'b', value: 'old' }]);
+  scene.change([{ key: asBytes('b'), value: asBytes('old') }]);
   scene.onWrite = () => {
-    scene.change([{ key: 'b', value: 'new' }]);
+    scene.change([{ key: asBytes('b'), value: asBytes('new') }]);
     return Promise.resolve();
   };
   await scene.copy.carry();
-  assert.equal(scene.target.get('b'), 'old');
+  assert.equal(scene.target.get(asBytes('b')), 'old');
   assert.equal(scene.copy.behind, 1);
   scene.onWrite = () => Promise.resolve();
   await scene.copy.carry();
-  assert.equal(scene.target.get('b'), 'new');
+  assert.equal(scene.target.get(asBytes('b')), 'new');
 });
 
 test('what could not be carried over is tried again', async () => {
   const scene = new Scene();
-  scene.change([{ key: 'b', value: '1' }]);
+  scene.change([{ key: asBytes('b'), value: asBytes('1') }]);
   scene.onWrite = () => Promise.reject(new Error('the disk is full'));
   await assert.rejects(scene.copy.carry(), /the disk is full/);
   scene.onWrite = () => Promise.resolve();
   await scene.copy.carry();
-  assert.equal(scene.target.get('b'), '1');
+  assert.equal(scene.target.get(asBytes('b')), '1');
 });
 
 test('keys may get other names, be left out, and be divided', async () => {
   const map = (key: Bytes, value: Bytes | undefined): Write[] =>
-    key.endsWith('0') ? [] : [`x${key}`, `y${key}`].map((name) => ({ key: name, value }));
+    key.endsWith('0') ? [] : [`x${key}`, `y${key}`].map((name) => ({ key: asBytes(name), value }));
   const scene = new Scene({ map });
   await scene.source.write([
-    { key: 'b0', value: '0' },
-    { key: 'b1', value: '1' },
-    { key: 'b2', value: '2' },
+    { key: asBytes('b0'), value: asBytes('0') },
+    { key: asBytes('b1'), value: asBytes('1') },
+    { key: asBytes('b2'), value: asBytes('2') },
   ]).flushed;
   await scene.copy.copy();
-  scene.change([{ key: 'b1', value: undefined }]);
+  scene.change([{ key: asBytes('b1'), value: undefined }]);
   await scene.copy.carry();
   assert.deepEqual(
     entriesOf(scene.target).map(({ key }) => key),
@@ -138,7 +148,10 @@ test('much is copied in small batches, and none is read twice', async () => {
   let read = 0;
   let most = 0;
   const scene = new Scene({ onBatch: (keys) => (read += keys) });
-  const all = Array.from({ length: 3_000 }, (_, n) => ({ key: `b${n}`, value: 'x'.repeat(n % 7) }));
+  const all = Array.from({ length: 3_000 }, (_, n) => ({
+    key: asBytes(`b${n}`),
+    value: asBytes('x'.repeat(n % 7)),
+  }));
   await scene.source.write(all).flushed;
   scene.onWrite = (writes) => {
     most = Math.max(most, writes.length);
@@ -156,6 +169,6 @@ test('a copy ends when it is told to', async () => {
       throw new Error('enough');
     },
   });
-  await scene.source.write([{ key: 'b', value: '1' }]).flushed;
+  await scene.source.write([{ key: asBytes('b'), value: asBytes('1') }]).flushed;
   await assert.rejects(scene.copy.copy(), /enough/);
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { u48 } from '../../src/base/bytes.js';
+import { asBytes, noBytes, u48 } from '../../src/base/bytes.js';
 import type { Bytes, Range } from '../../src/storage/store.js';
 import { allBytes, everything, keyBytesMax, keyOf, numbered, plain, put, type Holds } from './entries.js';
 
@@ -22,7 +22,7 @@ export function holdsForRanges(holds: Holds): void {
       '\xff',
       '\xff\0',
     ];
-    await put(store, keys.map((key) => ({ key, value: key })).toReversed());
+    await put(store, keys.map((key) => ({ key: asBytes(key), value: asBytes(key) })).toReversed());
     assert.deepEqual([...store.keys(everything)], keys);
     assert.deepEqual([...store.keys({ ...everything, reverse: true })], keys.toReversed());
   });
@@ -31,15 +31,15 @@ export function holdsForRanges(holds: Holds): void {
     const entries = numbered(30);
     await put(store, entries);
     const cases: [Bytes, Bytes, number, number][] = [
-      ['k010', 'k020', 10, 20],
-      ['k0095', 'k0195', 10, 20],
-      ['a', 'k003', 0, 3],
-      ['k027', 'z', 27, 30],
-      ['k010', 'k010\0', 10, 11],
-      ['k010', 'k010', 10, 10],
-      ['k020', 'k010', 0, 0],
-      ['l', 'z', 0, 0],
-      ['a', 'b', 0, 0],
+      [asBytes('k010'), asBytes('k020'), 10, 20],
+      [asBytes('k0095'), asBytes('k0195'), 10, 20],
+      [asBytes('a'), asBytes('k003'), 0, 3],
+      [asBytes('k027'), asBytes('z'), 27, 30],
+      [asBytes('k010'), asBytes('k010\0'), 10, 11],
+      [asBytes('k010'), asBytes('k010'), 10, 10],
+      [asBytes('k020'), asBytes('k010'), 0, 0],
+      [asBytes('l'), asBytes('z'), 0, 0],
+      [asBytes('a'), asBytes('b'), 0, 0],
     ];
     for (const [start, end, from, to] of cases) {
       const expected = entries.slice(from, to);
@@ -66,8 +66,8 @@ export function holdsForRanges(holds: Holds): void {
       for (const offset of [undefined, 0, 1, 19, 20, 100]) {
         for (const limit of [undefined, 0, 1, 7, 20, 100]) {
           const range: Range = {
-            start: 'k005',
-            end: 'k025',
+            start: asBytes('k005'),
+            end: asBytes('k025'),
             reverse,
             ...(offset === undefined ? {} : { offset }),
             ...(limit === undefined ? {} : { limit }),
@@ -83,11 +83,11 @@ export function holdsForRanges(holds: Holds): void {
 
   holds('a list ends with the entry that brings it to so many bytes', async (store) => {
     const entries = Array.from({ length: 20 }, (_, n) => ({
-      key: `k${String(n).padStart(3, '0')}`,
-      value: 'six by',
+      key: asBytes(`k${String(n).padStart(3, '0')}`),
+      value: asBytes('six by'),
     }));
     await put(store, entries);
-    const range = { start: 'k', end: 'l' };
+    const range = { start: asBytes('k'), end: asBytes('l') };
     for (const [bytesMax, count] of [
       [0, 1],
       [1, 1],
@@ -106,17 +106,17 @@ export function holdsForRanges(holds: Holds): void {
         entries.slice(0, count).map(({ key }) => key.slice(1)),
       );
     }
-    assert.deepEqual(store.list({ start: 'l', end: 'k' }, 100), []);
+    assert.deepEqual(store.list({ start: asBytes('l'), end: asBytes('k') }, 100), []);
     assert.deepEqual(store.list({ ...range, limit: 0 }, 100), []);
-    const unbounded = { start: '', end: '\xff'.repeat(keyBytesMax) };
+    const unbounded = { start: noBytes, end: asBytes('\xff'.repeat(keyBytesMax)) };
     assert.equal(store.list(unbounded, Infinity).filter(({ key }) => key >= 'k').length, 20);
   });
 
   holds('where heads are asked for, at least they are given, and nothing else', async (store) => {
     await put(store, [
-      { key: 'a', value: 'short' },
-      { key: 'b', value: allBytes.repeat(40) },
-      { key: 'c', value: '' },
+      { key: asBytes('a'), value: asBytes('short') },
+      { key: asBytes('b'), value: allBytes.repeat(40) },
+      { key: asBytes('c'), value: noBytes },
     ]);
     for (const headBytes of [0, 1, 5, 300, 100_000]) {
       for (const { key, value } of store.entries({ ...everything, headBytes })) {
@@ -126,7 +126,7 @@ export function holdsForRanges(holds: Holds): void {
           `${key}, ${headBytes}`,
         );
         assert.equal(
-          [...store.entries({ start: key, end: `${key}\0` })][0]!.value,
+          [...store.entries({ start: key, end: asBytes(`${key}\0`) })][0]!.value,
           whole,
           'a read in between',
         );
@@ -138,7 +138,7 @@ export function holdsForRanges(holds: Holds): void {
     await put(store, numbered(30));
     for (const { key } of store.entries(everything)) if (key === 'k003') break;
     for (const key of store.keys(everything)) if (key === 'k003') break;
-    const range = store.keys({ start: 'k010', end: 'k013' });
+    const range = store.keys({ start: asBytes('k010'), end: asBytes('k013') });
     assert.deepEqual([...range], ['k010', 'k011', 'k012']);
     assert.equal([...store.entries(everything)].length, 30);
   });
@@ -159,9 +159,9 @@ export function holdsForRanges(holds: Holds): void {
     ];
     await put(
       store,
-      numbers.map((number) => ({ key: `n${u48(number)}`, value: String(number) })),
+      numbers.map((number) => ({ key: asBytes(`n${u48(number)}`), value: asBytes(String(number)) })),
     );
-    const range = { start: 'n', end: 'o' };
+    const range = { start: asBytes('n'), end: asBytes('o') };
     const read = (more: Partial<Range>): [number, string][] =>
       [...store.listNumbered({ ...range, ...more })].map(({ key, value }) => [key, value]);
     const expected = numbers.map((number) => [number, String(number)]);

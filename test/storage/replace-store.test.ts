@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { asBytes, type Bytes } from '../../src/base/bytes.js';
 import { submit } from '../support/submit.js';
 import { DatabaseKeys } from '../../src/shard/keys.js';
 import { Volume } from '../../src/shard/volume.js';
@@ -15,7 +16,13 @@ const instance = 1;
 const keys = new DatabaseKeys(instance);
 
 function save(volume: Volume, id: string): Promise<unknown> {
-  const edit = { id, parent: undefined, path: undefined, deleted: false, body: '{"a":1}' };
+  const edit = {
+    id: asBytes(id),
+    parent: undefined,
+    path: undefined,
+    deleted: false,
+    body: asBytes('{"a":1}'),
+  };
   return submit(volume, { type: 'edit', instance, shard: 0, revs_limit: 1_000, edits: [edit] });
 }
 
@@ -34,7 +41,7 @@ class SlowStore extends MemoryStore {
 
 function copied(from: Store): Store {
   const copy = new MemoryStore();
-  void copy.write([...from.entries({ start: '\0', end: '\xff' })]);
+  void copy.write([...from.entries({ start: asBytes('\0'), end: asBytes('\xff') })]);
   return copy;
 }
 
@@ -48,7 +55,7 @@ test('a batch on its way to the disk when the copying begins is in the copy', as
     () => Promise.resolve(),
   );
   await saved;
-  assert.notEqual(volume.store.get(keys.live('in-flight')), undefined);
+  assert.notEqual(volume.store.get(keys.live(asBytes('in-flight'))), undefined);
 });
 
 /** Counts what comes while nothing else may be written. */
@@ -69,18 +76,18 @@ test('what changed during the copying is carried over in small parts, the loop t
   await volume.replaceStore(
     async () => {
       const edits = Array.from({ length: 20_000 }, (_, n) => ({
-        id: `d${n}`,
+        id: asBytes(`d${n}`),
         parent: undefined,
         path: undefined,
         deleted: false,
-        body: '{"a":1}',
+        body: asBytes('{"a":1}'),
       }));
       await submit(volume, { type: 'edit', instance, shard: 0, revs_limit: 1_000, edits });
-      before = volume.store.count({ start: '\0', end: '\xff' });
+      before = volume.store.count({ start: asBytes('\0'), end: asBytes('\xff') });
       return copy;
     },
     () => {
-      after = copy.count({ start: '\0', end: '\xff' });
+      after = copy.count({ start: asBytes('\0'), end: asBytes('\xff') });
       return Promise.resolve();
     },
   );
@@ -95,12 +102,12 @@ test('what is added before the first and behind the last key when the copy has b
   await save(volume, 'm');
   let expected: Entry[] = [];
   const outside = [instance - 1, instance + 1];
-  const keyIn = (group: number): string => new DatabaseKeys(group).live('added');
+  const keyIn = (group: number): Bytes => new DatabaseKeys(group).live(asBytes('added'));
   await volume.replaceStore(
     async (from) => {
       const copy = copied(from);
       for (const group of outside) {
-        const writes = [{ key: keyIn(group), value: '1' }];
+        const writes = [{ key: keyIn(group), value: asBytes('1') }];
         await volume.journal.record({ type: 'fill', instance: group, writes });
       }
       await save(volume, 'z');
@@ -114,7 +121,7 @@ test('what is added before the first and behind the last key when the copy has b
     outside.map((group) => volume.store.get(keyIn(group))),
     ['1', '1'],
   );
-  assert.notEqual(volume.store.get(keys.live('z')), undefined);
+  assert.notEqual(volume.store.get(keys.live(asBytes('z'))), undefined);
 });
 
 test('a copy that lacks something is not used', async () => {
@@ -125,7 +132,7 @@ test('a copy that lacks something is not used', async () => {
   const replaced = volume.replaceStore(
     async (from) => {
       const copy = copied(from);
-      await copy.write([{ key: keys.live('a'), value: undefined }]).flushed;
+      await copy.write([{ key: keys.live(asBytes('a')), value: undefined }]).flushed;
       return copy;
     },
     () => Promise.resolve(void (isAdopted = true)),
@@ -134,7 +141,7 @@ test('a copy that lacks something is not used', async () => {
   assert.equal(isAdopted, false);
   assert.equal(volume.store, source);
   await save(volume, 'b');
-  assert.notEqual(source.get(keys.live('b')), undefined);
+  assert.notEqual(source.get(keys.live(asBytes('b'))), undefined);
 });
 
 function temporaryFolder(t: TestContext): string {
@@ -168,7 +175,7 @@ test('nothing acknowledged is lost while a volume is replaced under load', async
   }
   stopped = true;
   await Promise.all(writers);
-  const lost = saved.filter((id) => volume.store.get(keys.live(id)) === undefined);
+  const lost = saved.filter((id) => volume.store.get(keys.live(asBytes(id))) === undefined);
   await volume.close();
   assert.deepEqual(lost, [], `of ${saved.length} acknowledged`);
 });

@@ -1,3 +1,4 @@
+import { asBytes } from '../../src/base/bytes.js';
 import { SystemRuntime } from '../../src/base/runtime.js';
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -63,7 +64,7 @@ export class Scene {
   put(key: string, value = '1'): Promise<void> {
     const outcome = this.commits.submit(() => {
       this.events.push(`ran ${key}`);
-      this.overlay.put(key, value);
+      this.overlay.put(asBytes(key), asBytes(value));
     });
     return outcome.then(
       () => void this.events.push(`saved ${key}`),

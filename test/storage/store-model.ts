@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { asBytes } from '../../src/base/bytes.js';
 import type { Bytes, Entry, Range, Store, Write } from '../../src/storage/store.js';
 import type { Random } from '../model/random.js';
 import { entriesOf, plain } from './entries.js';
@@ -12,7 +13,7 @@ function randomKey(random: Random): Bytes {
   // Keys of nothing but zero bytes may be the store's own.
   let key = random.pick(letters.slice(1));
   for (let left = random.below(4); left > 0; left--) key += random.pick(letters);
-  return random.oneIn(40) ? key + 'long'.repeat(random.below(490)) : key;
+  return random.oneIn(40) ? asBytes(key + 'long'.repeat(random.below(490))) : asBytes(key);
 }
 
 /** The simplest store there is: a list of entries, sorted by key. */
@@ -60,7 +61,7 @@ export async function checkAgainstModel(store: Store, random: Random): Promise<v
 function randomWrite(random: Random): Write {
   const key = randomKey(random);
   if (random.oneIn(3)) return { key, value: undefined };
-  return { key, value: random.bytes(random.oneIn(50) ? 6_000 : random.below(20)) };
+  return { key, value: asBytes(random.bytes(random.oneIn(50) ? 6_000 : random.below(20))) };
 }
 
 function compare(store: Store, model: Model, random: Random): void {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
+import { asBytes, noBytes } from '../../src/base/bytes.js';
 import type { Store } from '../../src/storage/store.js';
 import { Random, seed } from '../model/random.js';
 import { holdsForBatches } from './batch-suite.js';
@@ -31,41 +32,44 @@ export function storeSuite(name: string, open: (t: TestContext) => Store): void 
 
 function holdsForEntries(holds: Holds): void {
   holds('an empty store has nothing', (store) => {
-    assert.equal(store.get('a'), undefined);
+    assert.equal(store.get(asBytes('a')), undefined);
     assert.deepEqual(entriesOf(store), []);
     assert.equal(store.count(everything), 0);
     return Promise.resolve();
   });
 
   holds('a value is read back, replaced and removed', async (store) => {
-    await put(store, [{ key: 'a', value: '1' }]);
-    assert.equal(store.get('a'), '1');
-    await put(store, [{ key: 'a', value: 'two' }]);
-    assert.equal(store.get('a'), 'two');
-    assert.equal(store.get('b'), undefined);
-    await put(store, [{ key: 'a', value: undefined }]);
-    assert.equal(store.get('a'), undefined);
+    await put(store, [{ key: asBytes('a'), value: asBytes('1') }]);
+    assert.equal(store.get(asBytes('a')), '1');
+    await put(store, [{ key: asBytes('a'), value: asBytes('two') }]);
+    assert.equal(store.get(asBytes('a')), 'two');
+    assert.equal(store.get(asBytes('b')), undefined);
+    await put(store, [{ key: asBytes('a'), value: undefined }]);
+    assert.equal(store.get(asBytes('a')), undefined);
     assert.deepEqual(entriesOf(store), []);
     assert.equal(store.count(everything), 0);
   });
 
   holds('removing what is not there changes nothing', async (store) => {
-    await put(store, [{ key: 'b', value: '1' }]);
+    await put(store, [{ key: asBytes('b'), value: asBytes('1') }]);
     await put(store, [
-      { key: 'a', value: undefined },
-      { key: 'c', value: undefined },
+      { key: asBytes('a'), value: undefined },
+      { key: asBytes('c'), value: undefined },
     ]);
     assert.deepEqual(entriesOf(store), [{ key: 'b', value: '1' }]);
   });
 
   holds('an empty value is a value', async (store) => {
-    await put(store, [{ key: 'a', value: '' }]);
-    assert.equal(store.get('a'), '');
+    await put(store, [{ key: asBytes('a'), value: noBytes }]);
+    assert.equal(store.get(asBytes('a')), '');
     assert.deepEqual(entriesOf(store), [{ key: 'a', value: '' }]);
   });
 
   holds('all bytes are allowed, in keys and in values', async (store) => {
-    const entries = [...allBytes].map((byte) => ({ key: `x${byte}`, value: byte + allBytes }));
+    const entries = [...allBytes].map((byte) => ({
+      key: asBytes(`x${byte}`),
+      value: asBytes(byte + allBytes),
+    }));
     await put(store, [...entries, { key: allBytes, value: allBytes }]);
     assert.equal(store.get(allBytes), allBytes);
     assert.deepEqual(entriesOf(store), [{ key: allBytes, value: allBytes }, ...entries]);
@@ -74,17 +78,20 @@ function holdsForEntries(holds: Holds): void {
 
   holds(`keys may have ${keyBytesMax} bytes, and differ in the last`, async (store) => {
     const start = 'k'.repeat(keyBytesMax - 1);
-    const entries = ['\0', 'a', '\xff'].map((last) => ({ key: start + last, value: last }));
+    const entries = ['\0', 'a', '\xff'].map((last) => ({ key: asBytes(start + last), value: asBytes(last) }));
     await put(store, entries.toReversed());
     assert.deepEqual(entriesOf(store), entries);
     for (const { key, value } of entries) assert.equal(store.get(key), value);
-    assert.deepEqual([...store.keys({ start: `${start}a`, end: `${start}\xff` })], [`${start}a`]);
+    assert.deepEqual(
+      [...store.keys({ start: asBytes(`${start}a`), end: asBytes(`${start}\xff`) })],
+      [`${start}a`],
+    );
   });
 
   holds('values may be large', async (store) => {
     const sizes = [1, 4_000, 4_096, 70_000, 10_000_000];
     const entries = sizes.map((bytes, n) => ({
-      key: `k${n}`,
+      key: asBytes(`k${n}`),
       value: allBytes.repeat(bytes / 256 + 1).slice(0, bytes),
     }));
     await put(store, entries);
@@ -96,7 +103,7 @@ function holdsForEntries(holds: Holds): void {
 
   holds('the store grows with what it holds', async (store) => {
     const before = store.size();
-    await put(store, [{ key: 'a', value: 'x'.repeat(1_000_000) }]);
+    await put(store, [{ key: asBytes('a'), value: asBytes('x'.repeat(1_000_000)) }]);
     const after = store.size();
     assert.ok(after.used_bytes >= before.used_bytes + 1_000_000);
     assert.ok(after.file_bytes >= after.used_bytes);

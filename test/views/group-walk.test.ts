@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Bytes } from '../../src/base/bytes.js';
+import { asBytes, type Bytes } from '../../src/base/bytes.js';
 import { keyPrefix } from '../../src/json/key-prefix.js';
 import { encodeKey } from '../../src/json/order-key.js';
 import type { RandomKeys } from '../support/random-keys.js';
@@ -18,8 +18,8 @@ const grouping = (level: number, mark: number | undefined): Grouping<Bytes> => (
   mark,
   groupOf: (key) => keyPrefix(key, level) ?? key,
   textOf: (keyText) => groupKeyText({ keyText }, level),
-  rows: (rows) => rows.map(nameOf).join(''),
-  merge: (states) => states.join(''),
+  rows: (rows) => asBytes(rows.map(nameOf).join('')),
+  merge: (states) => asBytes(states.join('')),
   decode: (reduction) => reduction,
 });
 
@@ -29,7 +29,8 @@ function expected(scene: TreeScene, start: Bound | undefined, end: Bound | undef
   for (const row of scene.between(start, end)) {
     const group = keyPrefix(row.key, level) ?? row.key;
     const last = groups.at(-1);
-    if (last !== undefined && scene.compare(last.group, group) === 0) last.state += nameOf(row);
+    if (last !== undefined && scene.compare(last.group, group) === 0)
+      last.state = asBytes(last.state + nameOf(row));
     else groups.push({ group, text: groupKeyText(row, level), state: nameOf(row) });
   }
   return groups.map(({ text, state }) => ({ text, state }));
@@ -65,7 +66,7 @@ test('groups come to what their rows come to, in any range, after any change', a
 class CountingStore extends MemoryStore {
   reads = 0;
 
-  override get(key: string): string | undefined {
+  override get(key: Bytes): Bytes | undefined {
     this.reads++;
     return super.get(key);
   }
@@ -73,7 +74,13 @@ class CountingStore extends MemoryStore {
 
 const wide = Array.from({ length: 50_000 }, (_, i): Row => {
   const key = [Math.floor(i / 5_000), i];
-  return { key: encodeKey(key), id: `doc-${i}`, n: 0, keyText: JSON.stringify(key), value: '1' };
+  return {
+    key: encodeKey(key),
+    id: asBytes(`doc-${i}`),
+    n: 0,
+    keyText: asBytes(JSON.stringify(key)),
+    value: asBytes('1'),
+  };
 });
 
 test('large groups are not read row by row', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asBytes } from '../../src/base/bytes.js';
 import { SystemRuntime } from '../../src/base/runtime.js';
 import { ShardsChanged, type DocSource } from '../../src/indexes/doc-source.js';
 import { IndexPass } from '../../src/indexes/index-pass.js';
@@ -23,7 +24,9 @@ const docsMax = 500;
 const mapper: Mapper = {
   isElsewhere: false,
   map: (docs) =>
-    Promise.resolve({ rows: () => Promise.resolve(docs.map((_, n) => [[{ key: `${n}`, value: 'null' }]])) }),
+    Promise.resolve({
+      rows: () => Promise.resolve(docs.map((_, n) => [[{ key: asBytes(`${n}`), value: asBytes('null') }]])),
+    }),
 };
 
 /** Its rows are written after each load of documents, as the time they may wait is over each time. */
@@ -42,7 +45,10 @@ function sourceOf(loads: number): DocSource {
     shards: new ShardMap(1),
     changes: (_shard, after) => {
       if (read++ === loads) throw new ShardsChanged();
-      const docs = Array.from({ length: docsMax }, (_, n) => ({ id: `doc${after + n}`, text: '{}' }));
+      const docs = Array.from({ length: docsMax }, (_, n) => ({
+        id: asBytes(`doc${after + n}`),
+        text: asBytes('{}'),
+      }));
       return { docs, seq: after + docsMax };
     },
   };

@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { asBytes } from '../../src/base/bytes.js';
 import { ThreadBackend } from '../../src/indexes/thread-backend.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import { temporaryFolder } from '../support/server.js';
@@ -13,8 +14,8 @@ const atOnce = 8;
 async function freeStore(folder: string): Promise<void> {
   const store = new LmdbStore(path.join(folder, '1'));
   const keys = Array.from({ length: 120 }, (_, n) => `k${n}`);
-  await store.write(keys.map((key) => ({ key, value: 'x'.repeat(100_000) }))).flushed;
-  await store.write(keys.map((key) => ({ key, value: undefined }))).flushed;
+  await store.write(keys.map((key) => ({ key: asBytes(key), value: asBytes('x'.repeat(100_000)) }))).flushed;
+  await store.write(keys.map((key) => ({ key: asBytes(key), value: undefined }))).flushed;
   await store.close();
 }
 

@@ -1,3 +1,4 @@
+import { asBytes } from '../../src/base/bytes.js';
 import { SystemRuntime } from '../../src/base/runtime.js';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -22,8 +23,8 @@ const view = {
 
 const count = 80_000;
 const rows: Record<string, (n: number) => Emitted> = {
-  'different keys': (n) => ({ key: `["key",${(n * 7_919) % count}]`, value: `${n}` }),
-  'equal keys': (n) => ({ key: '"key"', value: `${(n * 7_919) % count}` }),
+  'different keys': (n) => ({ key: asBytes(`["key",${(n * 7_919) % count}]`), value: asBytes(`${n}`) }),
+  'equal keys': (n) => ({ key: asBytes('"key"'), value: asBytes(`${(n * 7_919) % count}`) }),
 };
 
 /** Turns of the event loop while work is done, and how much of that time was spent in the longest of them. */
@@ -58,7 +59,7 @@ describe('others run while many rows are brought into an index', () => {
         );
         const batch = new IndexBatch(index.order, false, runtime);
         const all = Array.from({ length: count }, (_, n) => rowOf(n));
-        const ids = Array.from({ length: docs }, (_, n) => `doc${n}`).sort();
+        const ids = Array.from({ length: docs }, (_, n) => asBytes(`doc${n}`)).sort();
         const gathering = await turnsOf(async () => {
           if (docs === 1) await batch.add(ids[0]!, all);
           else for (const [n, id] of ids.entries()) await batch.add(id, [all[n]!]);

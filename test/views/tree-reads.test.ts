@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { asBytes, type Bytes } from '../../src/base/bytes.js';
 import { encodeKey } from '../../src/json/order-key.js';
 import { MemoryStore } from '../../src/storage/memory-store.js';
 import { Inner } from '../../src/indexes/tree/inner.js';
@@ -12,7 +13,13 @@ import { groupEnd, lengths, TreeScene } from './tree-scene.js';
 /** Ten groups of a thousand rows. */
 const grouped = Array.from({ length: 10_000 }, (_, i): Row => {
   const key = [`group ${Math.floor(i / 1_000)}`, i];
-  return { key: encodeKey(key), id: `doc-${i}`, n: 0, keyText: JSON.stringify(key), value: String(i) };
+  return {
+    key: encodeKey(key),
+    id: asBytes(`doc-${i}`),
+    n: 0,
+    keyText: asBytes(JSON.stringify(key)),
+    value: asBytes(String(i)),
+  };
 });
 
 async function groupedScene(cache?: NodeCache): Promise<TreeScene> {
@@ -24,7 +31,7 @@ async function groupedScene(cache?: NodeCache): Promise<TreeScene> {
 class CountingStore extends MemoryStore {
   reads = 0;
 
-  override get(key: string): string | undefined {
+  override get(key: Bytes): Bytes | undefined {
     this.reads++;
     return super.get(key);
   }
@@ -133,14 +140,16 @@ describe('reads of a tree', () => {
     const { reader } = scene;
     const rows = reader.rows(undefined, undefined);
     rows.next();
-    await scene.update([], [{ ...grouped[5_000]!, value: '"new"' }]);
+    await scene.update([], [{ ...grouped[5_000]!, value: asBytes('"new"') }]);
     assert.throws(() => [...rows], /record \d+ is missing/);
     assert.throws(() => reader.rank({ key: grouped[5_000]!.key, after: false }), /record \d+ is missing/);
   });
 
   test('rows that were read stay as they were, large values too', async () => {
     const scene = new TreeScene(new MemoryStore(), [lengths]);
-    const large = grouped.slice(0, 100).map((row, i) => ({ ...row, value: `"${'v'.repeat(i * 40)}"` }));
+    const large = grouped
+      .slice(0, 100)
+      .map((row, i) => ({ ...row, value: asBytes(`"${'v'.repeat(i * 40)}"`) }));
     await scene.update([], large);
     const rows = [...scene.reader.rows(undefined, undefined)];
     await scene.update(large, []);
@@ -189,13 +198,15 @@ describe('reads of a tree', () => {
 
   test('a damaged node is an error, never a wrong answer without end', async () => {
     const scene = await groupedScene();
-    const root = scene.store.get(recordKey(scene.prefix, scene.state.root))!;
-    const leaf = [...scene.store.entries({ start: scene.prefix, end: `${scene.prefix}\xff` })][0]!.value;
+    const root = scene.store.get(recordKey(asBytes(scene.prefix), scene.state.root))!;
+    const leaf = [
+      ...scene.store.entries({ start: asBytes(scene.prefix), end: asBytes(`${scene.prefix}\xff`) }),
+    ][0]!.value;
     for (let part = 0; part < 1; part += 0.01) {
       assert.throws(() => new Inner(root.slice(0, root.length * part)), /damaged/);
       assert.throws(() => new Leaf(leaf.slice(0, leaf.length * part)), /damaged/);
     }
-    assert.throws(() => new Leaf(`${leaf}x`), /damaged/);
+    assert.throws(() => new Leaf(asBytes(`${leaf}x`)), /damaged/);
     assert.throws(() => new Leaf(root), /damaged/);
     assert.throws(() => new Inner(leaf), /damaged/);
   });

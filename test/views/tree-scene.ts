@@ -1,6 +1,6 @@
 import { SystemRuntime } from '../../src/base/runtime.js';
 import assert from 'node:assert/strict';
-import { toBytes, type Bytes } from '../../src/base/bytes.js';
+import { asBytes, toBytes, type Bytes } from '../../src/base/bytes.js';
 import { compareKeys } from '../../src/json/compare-keys.js';
 import { keyPrefix } from '../../src/json/key-prefix.js';
 import { encodeKey } from '../../src/json/order-key.js';
@@ -20,17 +20,19 @@ import { TreeWriter } from '../../src/indexes/tree/tree-writer.js';
 
 /** Adds the lengths of the values; answers at once. */
 export const lengths: Reducer = {
-  reduce: (groups) => groups.map((rows) => String(rows.reduce((sum, { value }) => sum + value.length, 0))),
-  rereduce: (groups) => groups.map((values) => String(values.reduce((sum, value) => sum + Number(value), 0))),
+  reduce: (groups) =>
+    groups.map((rows) => asBytes(String(rows.reduce((sum, { value }) => sum + value.length, 0)))),
+  rereduce: (groups) =>
+    groups.map((values) => asBytes(String(values.reduce((sum, value) => sum + Number(value), 0)))),
 };
 
 /** Strings ids and ordinals together, so that every mistake in the order shows; answers later. */
 export const names: Reducer = {
-  reduce: (groups) => Promise.resolve(groups.map((rows) => rows.map(nameOf).join(''))),
-  rereduce: (groups) => Promise.resolve(groups.map((values) => values.join(''))),
+  reduce: (groups) => Promise.resolve(groups.map((rows) => asBytes(rows.map(nameOf).join('')))),
+  rereduce: (groups) => Promise.resolve(groups.map((values) => asBytes(values.join('')))),
 };
 
-export const nameOf = ({ id, n }: RowKey): Bytes => `${id}.${n} `;
+export const nameOf = ({ id, n }: RowKey): Bytes => asBytes(`${id}.${n} `);
 
 /** A tree in a store, and beside it a plain list of the rows that it should have. */
 export class TreeScene {
@@ -48,7 +50,7 @@ export class TreeScene {
   ) {}
 
   get reader(): TreeReader {
-    return new TreeReader(this.store, this.prefix, this.state, this.compare, this.cache);
+    return new TreeReader(this.store, asBytes(this.prefix), this.state, this.compare, this.cache);
   }
 
   /** Changes tree and list, in whatever order the changes come. Gives the number of records written or removed. */
@@ -56,7 +58,7 @@ export class TreeScene {
     const order = (a: RowKey, b: RowKey): number => compareRows(this.compare, a, b);
     const writer = new TreeWriter(
       this.store,
-      this.prefix,
+      asBytes(this.prefix),
       this.state,
       this.compare,
       this.reducers,
@@ -80,7 +82,10 @@ export class TreeScene {
   check(): void {
     const { state, store, prefix } = this;
     const found = new Map(
-      [...store.entries({ start: prefix, end: prefixEnd(prefix) })].map((e) => [e.key, e.value]),
+      [...store.entries({ start: asBytes(prefix), end: prefixEnd(asBytes(prefix)) })].map((e) => [
+        e.key,
+        e.value,
+      ]),
     );
     const used = new Set<Bytes>();
     const rows: Row[] = [];
@@ -101,7 +106,7 @@ export class TreeScene {
 
   /** The reductions that the node should have; its rows are added to the list. */
   #checkNode(id: number, height: number, rows: Row[], used: Set<Bytes>): void {
-    const key = recordKey(this.prefix, id);
+    const key = recordKey(asBytes(this.prefix), id);
     assert.ok(id < this.state.nextId && !used.has(key));
     used.add(key);
     const text = this.store.get(key)!;
@@ -137,8 +142,10 @@ export class TreeScene {
   #takeRows(leaf: Leaf, rows: Row[], used: Set<Bytes>): void {
     for (let i = 0; i < leaf.length; i++) {
       const own = leaf.ownRecord(i);
-      if (own) used.add(recordKey(this.prefix, own.record));
-      const value = own ? this.store.get(recordKey(this.prefix, own.record))! : leaf.value(i, noValues);
+      if (own) used.add(recordKey(asBytes(this.prefix), own.record));
+      const value = own
+        ? this.store.get(recordKey(asBytes(this.prefix), own.record))!
+        : leaf.value(i, noValues);
       assert.equal(own?.bytes ?? value.length, value.length);
       rows.push({ key: leaf.key(i), id: leaf.id(i), n: leaf.n(i), keyText: leaf.keyText(i), value });
     }
@@ -188,15 +195,15 @@ function changed(
 
 /** The value of rows without any tree. */
 function plainReduction(reducer: Reducer, rows: readonly Row[]): Bytes {
-  if (reducer === lengths) return String(rows.reduce((sum, { value }) => sum + value.length, 0));
-  return rows.map(nameOf).join('');
+  if (reducer === lengths) return asBytes(String(rows.reduce((sum, { value }) => sum + value.length, 0)));
+  return asBytes(rows.map(nameOf).join(''));
 }
 
 /** What the pieces of a range come to with the list-making reducer. */
 export function namesOf(pieces: Iterable<Piece>): Bytes {
   let all = '';
   for (const piece of pieces) all += piece.reductions?.join('') ?? piece.rows!.map(nameOf).join('');
-  return all;
+  return asBytes(all);
 }
 
 /** Random rows and bounds over few keys, so that many rows share them. */
@@ -216,10 +223,10 @@ export class RandomRows {
     const key = this.keyOf(random);
     return {
       key: encodeKey(key),
-      id: `doc-${random.below(50)}`,
+      id: asBytes(`doc-${random.below(50)}`),
       n: random.below(10) === 0 ? random.below(300) : 0,
       keyText: toBytes(JSON.stringify(key)),
-      value: `"${'v'.repeat(this.padding(random))}"`,
+      value: asBytes(`"${'v'.repeat(this.padding(random))}"`),
     };
   }
 
@@ -248,6 +255,6 @@ export function groupEnd(level: number, descending: boolean): (row: Row) => Boun
   return ({ key }) => {
     const prefix = keyPrefix(key, level);
     if (prefix === undefined) return { key, after: !descending };
-    return { key: descending ? prefix : `${prefix}\xff`, after: false };
+    return { key: descending ? prefix : asBytes(`${prefix}\xff`), after: false };
   };
 }

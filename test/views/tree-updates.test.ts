@@ -1,3 +1,4 @@
+import { asBytes } from '../../src/base/bytes.js';
 import { SystemRuntime } from '../../src/base/runtime.js';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -21,14 +22,14 @@ const seed = 1 + Math.floor(Math.random() * 1e9);
 const numbered = (from: number, to: number): Row[] =>
   Array.from({ length: to - from }, (_, i) => ({
     key: encodeKey(from + i),
-    id: `doc-${from + i}`,
+    id: asBytes(`doc-${from + i}`),
     n: 0,
-    keyText: String(from + i),
-    value: '1',
+    keyText: asBytes(String(from + i)),
+    value: asBytes('1'),
   }));
 
 function recordsOf({ store, prefix }: TreeScene): number {
-  return store.count({ start: prefix, end: `${prefix}\xff` });
+  return store.count({ start: asBytes(prefix), end: asBytes(`${prefix}\xff`) });
 }
 
 describe('updates of a tree', () => {
@@ -73,7 +74,7 @@ describe('updates of a tree', () => {
     const one = scene.rows[2_000]!;
     const written = await scene.update(
       [],
-      [...scene.rows.filter((row) => row !== one), { ...one, value: '"new"' }],
+      [...scene.rows.filter((row) => row !== one), { ...one, value: asBytes('"new"') }],
       true,
     );
     scene.check();
@@ -97,7 +98,7 @@ describe('updates of a tree', () => {
   test('rows that come into the gap of a leaf that is gone are found', async () => {
     const scene = new TreeScene(new MemoryStore(), [lengths]);
     await scene.update([], numbered(0, 40_000));
-    const node = (id: number): Inner => new Inner(scene.store.get(recordKey(scene.prefix, id))!);
+    const node = (id: number): Inner => new Inner(scene.store.get(recordKey(asBytes(scene.prefix), id))!);
     const root = node(scene.state.root);
     const second = root.rowsBefore(1);
     const gap = scene.rows.slice(second, second + node(root.children[1]!).countOf(0));
@@ -118,12 +119,15 @@ describe('updates of a tree', () => {
     await scene.update([], rows);
     await scene.update(
       rows.filter(({ n }) => n % 3 === 0),
-      [{ ...rows[500]!, value: '"new"' }],
+      [{ ...rows[500]!, value: asBytes('"new"') }],
     );
     scene.check();
     const key = encodeKey(7);
     assert.equal(
-      scene.reader.count({ key, id: 'doc-7', after: false }, { key, id: 'doc-7', after: true }),
+      scene.reader.count(
+        { key, id: asBytes('doc-7'), after: false },
+        { key, id: asBytes('doc-7'), after: true },
+      ),
       600,
     );
   });
@@ -168,13 +172,13 @@ describe('updates of a tree', () => {
     const [row] = numbered(1, 2) as [Row];
     const writer = new TreeWriter(
       scene.store,
-      scene.prefix,
+      asBytes(scene.prefix),
       scene.state,
       scene.compare,
       scene.reducers,
       runtime,
     );
-    const { writes, state } = await writer.update([row, row], [row, { ...row, value: '2' }]);
+    const { writes, state } = await writer.update([row, row], [row, { ...row, value: asBytes('2') }]);
     await scene.store.write(writes).committed;
     Object.assign(scene, { state, rows: [{ ...row, value: '2' }] });
     scene.check();
@@ -182,7 +186,14 @@ describe('updates of a tree', () => {
 
   test('rows out of order are refused', async () => {
     const scene = new TreeScene(new MemoryStore());
-    const writer = new TreeWriter(scene.store, scene.prefix, scene.state, scene.compare, [], runtime);
+    const writer = new TreeWriter(
+      scene.store,
+      asBytes(scene.prefix),
+      scene.state,
+      scene.compare,
+      [],
+      runtime,
+    );
     const rows = numbered(0, 3);
     await assert.rejects(writer.update([], [rows[1]!, rows[0]!]), /not in order/);
     await assert.rejects(writer.update([rows[2]!, rows[0]!], []), /not in order/);
@@ -190,7 +201,14 @@ describe('updates of a tree', () => {
 
   test('an update that changes nothing writes nothing', async () => {
     const scene = new TreeScene(new MemoryStore());
-    const writer = new TreeWriter(scene.store, scene.prefix, scene.state, scene.compare, [], runtime);
+    const writer = new TreeWriter(
+      scene.store,
+      asBytes(scene.prefix),
+      scene.state,
+      scene.compare,
+      [],
+      runtime,
+    );
     assert.deepEqual(await writer.update([], []), { writes: [], state: scene.state });
     await scene.update(numbered(0, 5), []);
     scene.check();
@@ -200,9 +218,14 @@ describe('updates of a tree', () => {
     const scene = new TreeScene(new MemoryStore());
     const seen = new Set<string>();
     for (let at = 0; at < 40; at++) {
-      const before = new Set(scene.store.keys({ start: scene.prefix, end: `${scene.prefix}\xff` }));
+      const before = new Set(
+        scene.store.keys({ start: asBytes(scene.prefix), end: asBytes(`${scene.prefix}\xff`) }),
+      );
       await scene.update(scene.rows.slice(0, at * 10), numbered(at * 100, at * 100 + 200));
-      for (const key of scene.store.keys({ start: scene.prefix, end: `${scene.prefix}\xff` })) {
+      for (const key of scene.store.keys({
+        start: asBytes(scene.prefix),
+        end: asBytes(`${scene.prefix}\xff`),
+      })) {
         assert.ok(before.has(key) || !seen.has(key));
         seen.add(key);
       }
@@ -212,7 +235,7 @@ describe('updates of a tree', () => {
 
 describe('a large update', () => {
   const large = (from: number, to: number): Row[] =>
-    numbered(from, to).map((row) => ({ ...row, value: String(row.n).repeat(900) }));
+    numbered(from, to).map((row) => ({ ...row, value: asBytes(String(row.n).repeat(900)) }));
 
   test('commits leaves ahead, and what a failed one has left is overwritten', async () => {
     const scene = new TreeScene(new MemoryStore(), [lengths]);
@@ -220,10 +243,20 @@ describe('a large update', () => {
     const { store, prefix, state, compare } = scene;
     let ahead = 0;
     const writer = (reducer: Reducer): TreeWriter =>
-      new TreeWriter(store, prefix, state, compare, [reducer], runtime, undefined, undefined, (writes) => {
-        ahead += writes.length;
-        return store.write(writes).committed;
-      });
+      new TreeWriter(
+        store,
+        asBytes(prefix),
+        state,
+        compare,
+        [reducer],
+        runtime,
+        undefined,
+        undefined,
+        (writes) => {
+          ahead += writes.length;
+          return store.write(writes).committed;
+        },
+      );
     const failing = { ...lengths, rereduce: () => Promise.reject(new Error('a reduce function threw')) };
     await assert.rejects(writer(failing).update([], large(100, 20_000)), /a reduce function threw/);
     assert.ok(ahead > 1_000, `${ahead} records were committed ahead`);
@@ -238,7 +271,17 @@ describe('a large update', () => {
   test('fails where records could not be committed ahead', async () => {
     const { store, prefix, state, compare } = new TreeScene(new MemoryStore());
     const full = (): Promise<void> => Promise.reject(new Error('the disk is full'));
-    const writer = new TreeWriter(store, prefix, state, compare, [], runtime, undefined, undefined, full);
+    const writer = new TreeWriter(
+      store,
+      asBytes(prefix),
+      state,
+      compare,
+      [],
+      runtime,
+      undefined,
+      undefined,
+      full,
+    );
     await assert.rejects(writer.update([], large(0, 20_000)), /the disk is full/);
   });
 });
@@ -249,7 +292,7 @@ describe('reducers', () => {
     const calls: string[] = [];
     const writer = new TreeWriter(
       scene.store,
-      scene.prefix,
+      asBytes(scene.prefix),
       scene.state,
       scene.compare,
       [noted(lengths, calls)],
@@ -264,7 +307,7 @@ describe('reducers', () => {
     await scene.update([], numbered(0, 2_000));
     const calls: string[] = [];
     const { store, prefix, state, compare } = scene;
-    await new TreeWriter(store, prefix, state, compare, [noted(names, calls)], runtime).update(
+    await new TreeWriter(store, asBytes(prefix), state, compare, [noted(names, calls)], runtime).update(
       [],
       numbered(500, 900),
     );
@@ -275,10 +318,13 @@ describe('reducers', () => {
   test('one that fails, or gives too few values, fails the update', async () => {
     const { store, prefix, state, compare } = new TreeScene(new MemoryStore());
     const update = (reducer: Reducer): Promise<unknown> =>
-      new TreeWriter(store, prefix, state, compare, [reducer], runtime).update([], numbered(0, 500));
+      new TreeWriter(store, asBytes(prefix), state, compare, [reducer], runtime).update([], numbered(0, 500));
     const failing = (): Promise<never> => Promise.reject(new Error('a reduce function threw'));
     await assert.rejects(update({ reduce: failing, rereduce: failing }), /a reduce function threw/);
-    await assert.rejects(update({ reduce: () => ['1'], rereduce: () => ['1'] }), /one value for each group/);
+    await assert.rejects(
+      update({ reduce: () => [asBytes('1')], rereduce: () => [asBytes('1')] }),
+      /one value for each group/,
+    );
   });
 });
 
@@ -292,7 +338,10 @@ function noted(reducer: Reducer, calls: string[]): Reducer {
 test('a state is read back as it was, and an unknown version is refused', () => {
   const state = { root: 2 ** 40, height: 5, count: 123_456_789, nextId: 2 ** 40 + 1, bytes: 2 ** 45 };
   assert.deepEqual(decodeTreeState(encodeTreeState(state)), state);
-  assert.throws(() => decodeTreeState(`\x02${encodeTreeState(state).slice(1)}`), /unknown version 2/);
+  assert.throws(
+    () => decodeTreeState(asBytes(`\x02${encodeTreeState(state).slice(1)}`)),
+    /unknown version 2/,
+  );
   assert.throws(() => decodeTreeState(encodeTreeState(state).slice(0, -1)), /damaged/);
-  assert.throws(() => decodeTreeState(`${encodeTreeState(state)}x`), /damaged/);
+  assert.throws(() => decodeTreeState(asBytes(`${encodeTreeState(state)}x`)), /damaged/);
 });

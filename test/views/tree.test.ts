@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import { asBytes } from '../../src/base/bytes.js';
 import { compareKeys } from '../../src/json/compare-keys.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import { MemoryStore } from '../../src/storage/memory-store.js';
@@ -52,7 +53,7 @@ async function randomUpdate(scene: TreeScene, random: RandomRows): Promise<void>
   const removals = [...new Set([...span, ...random.some(scene.rows, keys.pick([0, 1, 20, 400]))])];
   const inserts = keys.below(4) === 0 ? [] : random.rows(keys.pick([1, 1, 5, 50, 600]));
   const others = [
-    ...random.some(scene.rows, keys.below(3)).map((row) => ({ ...row, value: '"other"' })),
+    ...random.some(scene.rows, keys.below(3)).map((row) => ({ ...row, value: asBytes('"other"') })),
     ...random.some(scene.gone, keys.pick([0, 1, 30])),
   ];
   for (const row of others)

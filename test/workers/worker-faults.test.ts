@@ -7,6 +7,7 @@ import net, { type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { CompactSign } from 'jose';
+import { noBytes } from '../../src/base/bytes.js';
 import { SystemRuntime } from '../../src/base/runtime.js';
 import { Config } from '../../src/config/config.js';
 import { Compression } from '../../src/http/answer/compression.js';
@@ -29,7 +30,7 @@ async function answersTo(url: string, request: string, connections: number): Pro
     socket.write(request);
     // A connection that is closed without an answer gives none.
     const [head] = (await Promise.race([once(socket, 'data'), once(socket, 'close')])) as [Buffer | boolean];
-    return Buffer.isBuffer(head) ? head.toString('latin1') : '';
+    return Buffer.isBuffer(head) ? head.toString('latin1') : noBytes;
   });
   try {
     return await Promise.all(answers);

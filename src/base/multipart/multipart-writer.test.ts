@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asBytes } from '../bytes.js';
 import { attachmentDisposition, boundaryOf, filenameOf } from './content-headers.js';
 import { readMultipart } from './multipart-reader.js';
 import { MultipartWriter, type OutgoingPart } from './multipart-writer.js';
@@ -34,7 +35,7 @@ async function textOf(writer: MultipartWriter, parts: OutgoingPart[]): Promise<s
 test('a document is followed by its attachments', async () => {
   const writer = new MultipartWriter('related', 'abc');
   assert.equal(writer.contentType, 'multipart/related; boundary="abc"');
-  const text = await textOf(writer, [{ headers: json, text: '{"a":1}' }, attachment('a', 'hello')]);
+  const text = await textOf(writer, [{ headers: json, text: asBytes('{"a":1}') }, attachment('a', 'hello')]);
   assert.equal(
     text,
     '--abc\r\nContent-Type: application/json\r\n\r\n{"a":1}\r\n' +
@@ -46,8 +47,8 @@ test('a document is followed by its attachments', async () => {
 test('documents with attachments are parts of their own', async () => {
   const related = new MultipartWriter('related', 'in');
   const text = await textOf(new MultipartWriter('mixed', 'out'), [
-    { headers: { 'X-Doc-Id': 'a' }, multipart: related, parts: [{ headers: json, text: '{}' }] },
-    { headers: { 'Content-Type': 'application/json; error="true"' }, text: '{"error":"x"}' },
+    { headers: { 'X-Doc-Id': 'a' }, multipart: related, parts: [{ headers: json, text: asBytes('{}') }] },
+    { headers: { 'Content-Type': 'application/json; error="true"' }, text: asBytes('{"error":"x"}') },
   ]);
   assert.equal(
     text,
@@ -89,7 +90,7 @@ test('what is written is read back, with names of every kind', async () => {
 test('parts are asked for one at a time, and small ones go out together', async () => {
   let asked = 0;
   const parts = async function* (): AsyncGenerator<OutgoingPart> {
-    for (; asked < 1000; asked++) yield { headers: json, text: 'x'.repeat(1000) };
+    for (; asked < 1000; asked++) yield { headers: json, text: asBytes('x'.repeat(1000)) };
   };
   let chunks = 0;
   for await (const chunk of new MultipartWriter('mixed', 'abc').chunks(parts())) {

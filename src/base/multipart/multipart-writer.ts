@@ -1,3 +1,4 @@
+import { asBytes } from '../bytes.js';
 import type { Bytes } from '../bytes.js';
 
 /** In the order in which they are sent. A header without a value is left out. */
@@ -42,7 +43,7 @@ export class MultipartWriter {
   async *chunks(
     parts: Iterable<OutgoingPart> | AsyncIterable<OutgoingPart>,
   ): AsyncGenerator<Buffer, void, undefined> {
-    let pending: Bytes = '';
+    let pending = '';
     for await (const part of parts) {
       pending += this.#head(part);
       if ('text' in part) pending += part.text;
@@ -65,11 +66,11 @@ export class MultipartWriter {
       if (value !== undefined) head += headerLine(name, String(value));
     }
     if ('multipart' in part) head += headerLine('Content-Type', part.multipart.contentType);
-    return head + lineEnd;
+    return asBytes(head + lineEnd);
   }
 
   #last(): Bytes {
-    return `--${this.#boundary}--`;
+    return asBytes(`--${this.#boundary}--`);
   }
 }
 
@@ -80,7 +81,7 @@ const lineEnd = '\r\n';
 /** Values come from clients: a line break in one must not begin a header of its own. */
 function headerLine(name: string, value: string): Bytes {
   const safe = value.replace(/[\0\r\n]/g, (character) => encodeURIComponent(character));
-  return `${name}: ${Buffer.from(safe).toString('latin1')}${lineEnd}`;
+  return asBytes(`${name}: ${Buffer.from(safe).toString('latin1')}${lineEnd}`);
 }
 
 function contentLength(part: OutgoingPart): number | undefined {

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
+import { asBytes, fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import type { DatabaseRegistry } from '../../node/database-registry.js';
 import type { Database } from '../../node/database.js';
 import {
@@ -84,7 +84,7 @@ export async function answerWithData(
   for await (const piece of pieces) {
     if (!(await writePiece(exchange, piece))) return;
   }
-  exchange.endJson('\n');
+  exchange.endJson(asBytes('\n'));
 }
 
 /** Runs what sends revisions, while the attachments that it will come to are held. */
@@ -179,7 +179,7 @@ export function revPart(
   options: AttachmentOptions,
   named: boolean,
 ): OutgoingPart {
-  if ('missing' in opened) return errorPart(`{"missing":${quoteRev(opened.missing)}}`);
+  if ('missing' in opened) return errorPart(asBytes(`{"missing":${quoteRev(opened.missing)}}`));
   const doc = opened.ok;
   const shown = inParts({ ...options, data: true });
   const wanted = wantedOf(database, doc, shown);

@@ -1,5 +1,5 @@
 import { validateHeaderName, validateHeaderValue, type OutgoingHttpHeaders } from 'node:http';
-import { toBytes, type Bytes } from '../../base/bytes.js';
+import { noBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { FunctionError } from '../../base/errors.js';
 import type { Exchange } from '../exchange.js';
 import { usualSpelling } from '../request/function-request.js';
@@ -109,7 +109,7 @@ function bodyOf({ json, body, base64 }: FunctionAnswer): { type: string; text: B
       throw wrong('a `base64` that is none');
     return { type: 'application/binary', text: Buffer.from(plain, 'base64').toString('latin1') };
   }
-  if (body === undefined || body === null) return { type: 'application/json', text: '' };
+  if (body === undefined || body === null) return { type: 'application/json', text: noBytes };
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return { type: 'text/html; charset=utf-8', text: toBytes(text) };
 }

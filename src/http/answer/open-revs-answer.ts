@@ -1,4 +1,4 @@
-import type { Bytes } from '../../base/bytes.js';
+import { asBytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
 import type { Database } from '../../node/database.js';
 import { quoteRev } from '../../shard/doc-text.js';
@@ -64,7 +64,7 @@ async function answerJson(
   exchange.jsonHead(200);
   const { response } = exchange;
   if (exchange.method === 'HEAD') return void response.end();
-  let text: Bytes = '[';
+  let text = '[';
   for (const [i, each] of opened.entries()) {
     if (i > 0) text += ',';
     if ('missing' in each) {
@@ -78,15 +78,15 @@ async function answerJson(
       for await (const piece of whole) {
         text += piece;
         if (text.length < pieceBytes) continue;
-        if (!(await writePiece(exchange, text))) return;
+        if (!(await writePiece(exchange, asBytes(text)))) return;
         text = '';
       }
     text += '}';
     if (text.length < pieceBytes) continue;
-    if (!(await writePiece(exchange, text))) return;
+    if (!(await writePiece(exchange, asBytes(text)))) return;
     text = '';
   }
-  exchange.endJson(`${text}]\n`);
+  exchange.endJson(asBytes(`${text}]\n`));
 }
 
 const pieceBytes = 64 * 1024;

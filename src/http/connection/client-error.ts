@@ -1,3 +1,4 @@
+import { noBytes } from '../../base/bytes.js';
 import type { Runtime } from '../../base/runtime.js';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -48,7 +49,7 @@ function refusalFor({ code, rawPacket }: ClientError): [name: ErrorName, reason:
 
 /** Whether a head that is too long is so for its first line: the bytes then begin with it, or hold its end. */
 function isRequestLine(packet: Buffer | undefined): boolean {
-  const text = packet?.toString('latin1') ?? '';
+  const text = packet?.toString('latin1') ?? noBytes;
   const line = text.split('\r\n', 1)[0]!;
   if (line.length === text.length) return /^[A-Z-]+ \S*$/.test(line);
   return line.length >= lineBytesMin && / HTTP\/\d\.\d$/.test(line);

@@ -2,7 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { Unavailable } from '../../base/errors.js';
 import { fail } from '../answer/error-answer.js';
-import { fromBytes } from '../../base/bytes.js';
+import { fromBytes, noBytes } from '../../base/bytes.js';
 import type { Cluster } from '../../cluster/cluster.js';
 import type { Exchange } from '../exchange.js';
 
@@ -45,7 +45,7 @@ export function forward(exchange: Exchange): boolean {
 
 /** Where the node is that has to answer; undefined where that is this one, or none is there. */
 function targetOf({ parts }: Exchange, cluster: Cluster): string | undefined {
-  const [first = '', node] = parts;
+  const [first = noBytes, node] = parts;
   if (ofOwner.has(first)) return cluster.ownerUrl;
   return first === '_node' && node !== undefined ? cluster.urlOf(fromBytes(node)) : undefined;
 }

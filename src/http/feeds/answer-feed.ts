@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { UserContext } from '../../base/user-context.js';
-import type { Bytes } from '../../base/bytes.js';
+import { asBytes, type Bytes } from '../../base/bytes.js';
 import { ChangeHub } from '../../changes/change-hub.js';
 import { ChangeReader } from '../../changes/change-reader.js';
 import { gapOf } from '../../changes/merge-changes.js';
@@ -90,7 +90,7 @@ async function sendList(
   if (method === 'HEAD') return void response.end();
   for (let piece: IteratorResult<Buffer, Buffer> = first; ; piece = await pieces.next()) {
     if (!(await writePiece(exchange, piece.value))) return;
-    if (piece.done === true) return exchange.endJson('\n');
+    if (piece.done === true) return exchange.endJson(asBytes('\n'));
   }
 }
 
@@ -194,4 +194,4 @@ function follow(exchange: Exchange, plan: FeedPlan, start: Positions, limit: num
 }
 
 const summaryOf = ({ countsPending }: FeedPlan, token: Bytes, pending: number): Bytes =>
-  `"last_seq":"${token}"${countsPending ? `,"pending":${pending}` : ''}`;
+  asBytes(`"last_seq":"${token}"${countsPending ? `,"pending":${pending}` : ''}`);

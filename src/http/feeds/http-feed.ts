@@ -1,3 +1,4 @@
+import { type Bytes } from '../../base/bytes.js';
 import type { ServerResponse } from 'node:http';
 import type { Due, TimerWheel } from '../../base/timer-wheel.js';
 import type { Piece } from '../../changes/change-reader.js';
@@ -19,7 +20,7 @@ export interface HttpFeedOptions {
   /** Throws where the one who listens must not any more. */
   recheck: () => Promise<void>;
   /** Gives the members with which the answer ends. */
-  summary: (feed: Feed, skipExactCount: boolean) => Promise<string>;
+  summary: (feed: Feed, skipExactCount: boolean) => Promise<Bytes>;
   onError: (error: unknown) => void;
 }
 

@@ -1,5 +1,5 @@
 import type { Runtime } from '../../base/runtime.js';
-import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
+import { asBytes, fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, RequestError } from '../../base/errors.js';
 import type { Database } from '../../node/database.js';
 import type { DocumentInput, NamedInput } from '../../shard/document-input.js';
@@ -111,15 +111,17 @@ export const failedRows = (inputs: readonly NamedInput[], refusal: RequestError)
 
 function rowOf(id: Bytes, saved: Saved, accepted: boolean): Bytes {
   if (!(saved instanceof RequestError))
-    return `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(saved)}${accepted ? ',"accepted":true' : ''}}`;
-  return `{"id":${quoteId(id)},${toBytes(refusalText(saved).slice(1))}`;
+    return asBytes(
+      `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(saved)}${accepted ? ',"accepted":true' : ''}}`,
+    );
+  return asBytes(`{"id":${quoteId(id)},${toBytes(refusalText(saved).slice(1))}`);
 }
 
 /** A replicator is told which revision was refused. */
 function refusedRow({ id, rev, revisions }: NamedInput, refusal: RequestError): Bytes {
   const refused = revisions === undefined ? rev : { pos: revisions.start, hash: revisions.hashes[0]! };
   const shownRev = refused === undefined ? '' : `"rev":${quoteRev(refused)},`;
-  return `{"id":${quoteId(id)},${shownRev}${toBytes(refusalText(refusal).slice(1))}`;
+  return asBytes(`{"id":${quoteId(id)},${shownRev}${toBytes(refusalText(refusal).slice(1))}`);
 }
 
 export function refuseAllOrNothing(exchange: Exchange, inputs: readonly NamedInput[]): void {

@@ -1,4 +1,4 @@
-import { fromBytes } from '../../base/bytes.js';
+import { fromBytes, noBytes } from '../../base/bytes.js';
 import type { Cluster } from '../../cluster/cluster.js';
 import type { Exchange } from '../exchange.js';
 
@@ -17,7 +17,7 @@ const always: ReadonlySet<string> = new Set([...local, '_membership', '_node', '
 export function whenFresh(exchange: Exchange): Promise<void> | undefined {
   const { cluster, config } = exchange.services;
   if (cluster === undefined) return undefined;
-  const name = fromBytes(exchange.parts[0] ?? '');
+  const name = fromBytes(exchange.parts[0] ?? noBytes);
   if (local.has(name)) return undefined;
   const isFresh = (exchange.header(readsHeader) ?? config.choice('cluster/reads')) === 'fresh';
   // A busy node may not have had the time to find out.

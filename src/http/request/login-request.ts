@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { fromBytes } from '../../base/bytes.js';
+import { asBytes, fromBytes } from '../../base/bytes.js';
 import type { RequestError } from '../../base/errors.js';
 import { isText } from './path.js';
 import type { Exchange } from '../exchange.js';
@@ -22,7 +22,7 @@ export function askToLogIn(
   }
   if (requiresUser(exchange)) return { status: 401, headers: { 'WWW-Authenticate': 'Basic realm="server"' } };
   if (!wantsPage(exchange)) return undefined;
-  const path = exchange.rawPath.split('?')[0]!;
+  const path = asBytes(exchange.rawPath.split('?')[0]!);
   const page = config.text('chttpd_auth/authentication_redirect') || loginPage;
   const query = `return=${encodeURIComponent(isText(path) ? fromBytes(path) : path)}&reason=${encodeURIComponent(reason.toWellFormed())}`;
   return { status: 302, headers: { Location: addressOf(exchange, `${page}?${query}`) } };

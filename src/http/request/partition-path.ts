@@ -1,4 +1,4 @@
-import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
+import { fromBytes, noBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
 import type { Database } from '../../node/database.js';
 import { requirePartitioned } from '../../documents/partition-info.js';
@@ -10,7 +10,7 @@ import { isText } from './path.js';
 export function pathPartition({ parts, query }: Exchange, database: Database): Bytes | undefined {
   if (parts[1] !== '_partition') return undefined;
   requirePartitioned(database);
-  const partition = parts[2] ?? '';
+  const partition = parts[2] ?? noBytes;
   if (!isText(partition)) throw badRequest('Partition must be valid UTF-8');
   checkPartition(partition);
   if ((query.first('partition') ?? fromBytes(partition)) !== fromBytes(partition))

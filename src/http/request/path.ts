@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Bytes } from '../../base/bytes.js';
+import { asBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
 
 /**
@@ -13,7 +13,7 @@ export function splitPath(path: string, plusIsSpace = true): Bytes[] {
     const slash = path.indexOf('/', from);
     const to = slash < 0 ? path.length : slash;
     if (to > from)
-      parts.push(plain ? path.slice(from, to) : decodeComponent(path.slice(from, to), plusIsSpace));
+      parts.push(plain ? asBytes(path.slice(from, to)) : decodeComponent(path.slice(from, to), plusIsSpace));
     from = to + 1;
   }
   return parts;
@@ -37,7 +37,7 @@ export function targetOf(url: string, method: string): string {
 /** Percent escapes and pluses undone; gives bytes, which need not be UTF-8. */
 export function decodeComponent(text: string, plusIsSpace = true): Bytes {
   // Node reads request lines as latin1: raw bytes beyond ASCII are bytes already.
-  if (!escaped.test(text)) return text;
+  if (!escaped.test(text)) return asBytes(text);
   let bytes = '';
   for (let i = 0; i < text.length; i++) {
     const character = text[i]!;
@@ -50,7 +50,7 @@ export function decodeComponent(text: string, plusIsSpace = true): Bytes {
       i += 2;
     }
   }
-  return bytes;
+  return asBytes(bytes);
 }
 
 export const isText = (bytes: Bytes): boolean => isUtf8(Buffer.from(bytes, 'latin1'));

@@ -1,4 +1,4 @@
-import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
+import { asBytes, fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, conflict, notFound, RequestError } from '../../base/errors.js';
 import { checkAttachmentName } from '../../documents/attachments/attachment-input.js';
 import { NewBlobs } from '../../documents/attachments/new-blobs.js';
@@ -47,11 +47,12 @@ export const designAttachmentRoute: typeof attachmentRoute = {
 };
 
 /** Node reads headers as latin1; what is UTF-8 is meant as such. */
-const headerText = (header: string): string => (isText(header) ? fromBytes(header) : header);
+const headerText = (header: string): string =>
+  isText(asBytes(header)) ? fromBytes(asBytes(header)) : header;
 
 /** The parts of the path behind the document are the name, slashes and all. */
 export function attachmentName(parts: readonly Bytes[]): string {
-  const name = parts.join('/');
+  const name = asBytes(parts.join('/'));
   if (!isText(name)) throw badRequest('Attachment name is not UTF-8 encoded');
   return fromBytes(name);
 }
@@ -101,7 +102,7 @@ function parentOf(database: Database, id: Bytes, rev: Rev | undefined): Parent |
   const found = database.collection.winner(id);
   if (rev === undefined) {
     if (found !== undefined && !found.deleted) throw conflict();
-    return { pos: found?.pos ?? 0, deleted: false, attachments: [], body: '{}' };
+    return { pos: found?.pos ?? 0, deleted: false, attachments: [], body: asBytes('{}') };
   }
   try {
     const { content, deleted } = contentOf(database, id, rev);
@@ -119,7 +120,7 @@ function answerSaved(
   rev: Rev,
   headers: Record<string, string>,
 ): void {
-  exchange.text(status, `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(rev)}}`, {
+  exchange.text(status, asBytes(`{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(rev)}}`), {
     ...headers,
     ETag: etagOf(rev),
   });
@@ -170,7 +171,7 @@ async function deleteAttachment(
   const { services, user } = exchange;
   if (exchange.query.first('batch') === 'ok') {
     services.batches.add(database, user, { ...input, deleted });
-    exchange.text(202, `{"ok":true,"id":${quoteId(id)}}`);
+    exchange.text(202, asBytes(`{"ok":true,"id":${quoteId(id)}}`));
     return;
   }
   answerSaved(

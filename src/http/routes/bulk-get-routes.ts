@@ -1,4 +1,4 @@
-import { toBytes, type Bytes } from '../../base/bytes.js';
+import { asBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, RequestError } from '../../base/errors.js';
 import type { DatabaseRegistry } from '../../node/database-registry.js';
 import type { Database } from '../../node/database.js';
@@ -64,7 +64,7 @@ async function bulkGet(exchange: Exchange, database: Database): Promise<void> {
   for await (const piece of pieces(registry, database, docs, found, shown)) {
     if (!(await writePiece(exchange, piece))) return;
   }
-  exchange.endJson(']}\n');
+  exchange.endJson(asBytes(']}\n'));
 }
 
 interface Failure {
@@ -148,15 +148,15 @@ async function* pieces(
       for await (const piece of whole) {
         text += piece;
         if (text.length < pieceBytes) continue;
-        yield text;
+        yield asBytes(text);
         text = '';
       }
     if (text.length < pieceBytes && !slice.isOver) continue;
-    yield text;
+    yield asBytes(text);
     text = '';
     slice.restart();
   }
-  yield text;
+  yield asBytes(text);
 }
 
 /** What one entry has brought: as text, or with the bytes of attachments, piece by piece. */
@@ -166,15 +166,15 @@ function resultPieces(
   { id, since, opened }: Result,
   shown: AttachmentOptions,
 ): Bytes | AsyncGenerator<Bytes> {
-  const head = `{"id":${toBytes(JSON.stringify(id))},"docs":[`;
-  if (!Array.isArray(opened)) return `${head}{"error":${toBytes(JSON.stringify(opened))}}]}`;
+  const head = asBytes(`{"id":${toBytes(JSON.stringify(id))},"docs":[`);
+  if (!Array.isArray(opened)) return asBytes(`${head}{"error":${toBytes(JSON.stringify(opened))}}]}`);
   const options = { ...shown, since };
   const held = heldOf(database, opened, options);
   if (held.length > 0) return heldPieces(registry, database, { id, opened, head, held, options });
   const items = opened.map((each) =>
     'missing' in each ? missingItem(id, each.missing) : `{"ok":${plainText(each.ok, options)}}`,
   );
-  return `${head}${items.join(',')}]}`;
+  return asBytes(`${head}${items.join(',')}]}`);
 }
 
 interface Held {
@@ -195,16 +195,16 @@ async function* heldPieces(
   try {
     yield head;
     for (const [i, each] of opened.entries()) {
-      if (i > 0) yield ',';
+      if (i > 0) yield asBytes(',');
       if ('missing' in each) {
         yield missingItem(id, each.missing);
         continue;
       }
       const whole = revPieces(registry, database, each.ok, options);
-      if (typeof whole === 'string') yield `{"ok":${whole}}`;
+      if (typeof whole === 'string') yield asBytes(`{"ok":${whole}}`);
       else yield* orError(whole, id, each.ok.rev);
     }
-    yield ']}';
+    yield asBytes(']}');
   } finally {
     release();
   }
@@ -218,11 +218,11 @@ async function* orError(pieces: AsyncIterable<Bytes>, id: unknown, rev: Rev): As
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     const failure = { id, rev: formatRev(rev), error: error.error, reason: error.reason };
-    return yield `{"error":${toBytes(JSON.stringify(failure))}}`;
+    return yield asBytes(`{"error":${toBytes(JSON.stringify(failure))}}`);
   }
-  yield '{"ok":';
+  yield asBytes('{"ok":');
   yield* ahead;
-  yield '}';
+  yield asBytes('}');
 }
 
 /** All attachments are held from the start on: what the parts will be is known then. */
@@ -249,7 +249,9 @@ async function sendMultipart(
 }
 
 function missingItem(id: unknown, rev: Rev): Bytes {
-  return `{"error":${toBytes(JSON.stringify({ id, rev: formatRev(rev), error: 'not_found', reason: 'missing' }))}}`;
+  return asBytes(
+    `{"error":${toBytes(JSON.stringify({ id, rev: formatRev(rev), error: 'not_found', reason: 'missing' }))}}`,
+  );
 }
 
 function partsOf(
@@ -261,7 +263,7 @@ function partsOf(
   if (!Array.isArray(opened)) return [errorPart(toBytes(JSON.stringify(opened)))];
   return opened.map((each) =>
     'missing' in each
-      ? errorPart(`{"rev":${quoteRev(each.missing)},"error":"not_found","reason":"missing"}`)
+      ? errorPart(asBytes(`{"rev":${quoteRev(each.missing)},"error":"not_found","reason":"missing"}`))
       : revPart(exchange.services.registry, database, each, { ...shown, since }, true),
   );
 }

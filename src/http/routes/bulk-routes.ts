@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Bytes } from '../../base/bytes.js';
+import { asBytes, noBytes, type Bytes } from '../../base/bytes.js';
 import { invalidJson, notAnObject, RequestError } from '../../base/errors.js';
 import { storageRefusal } from '../../base/storage-errors.js';
 import type { Database } from '../../node/database.js';
@@ -47,7 +47,7 @@ async function saveFromMemory(exchange: Exchange, database: Database): Promise<v
   if (settings.allOrNothing && inputs.length > 0) return refuseAllOrNothing(exchange, inputs);
   const rows = await saver.save(inputs, settings);
   exchange.services.metrics.bulkDocs.observe(saver.count);
-  exchange.text(statusFor(exchange, settings), `[${rows.join(',')}]`);
+  exchange.text(statusFor(exchange, settings), asBytes(`[${rows.join(',')}]`));
 }
 
 const statusFor = (exchange: Exchange, { w }: BulkSettings): number =>
@@ -165,7 +165,11 @@ const hasStubs = ({ attachments }: NamedInput): boolean =>
 
 /** What is needed to look its stubs up, and nothing that could be large. */
 function withoutBytes(input: NamedInput): NamedInput {
-  return { ...input, body: '', attachments: input.attachments?.filter(({ kind }) => kind === 'stub') };
+  return {
+    ...input,
+    body: noBytes,
+    attachments: input.attachments?.filter(({ kind }) => kind === 'stub'),
+  };
 }
 
 /** One document with all its inline attachments; what is left without them has a limit of its own. */
@@ -213,7 +217,7 @@ async function saveElements(
   };
   const save = async (): Promise<void> => {
     for (const row of await saveGroup()) {
-      await answer.add(separator + row);
+      await answer.add(asBytes(separator + row));
       separator = ',';
     }
     group = [];
@@ -224,5 +228,5 @@ async function saveElements(
     if (group.length >= groupDocsMax || groupBytes >= groupBytesMax) await save();
   }
   await save();
-  await answer.add(separator === '[' ? '[]\n' : ']\n');
+  await answer.add(separator === '[' ? asBytes('[]\n') : asBytes(']\n'));
 }

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
+import { asBytes, fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { FunctionError, RequestError } from '../../base/errors.js';
 import type { Database } from '../../node/database.js';
 import { isLocalId } from '../../shard/doc-id.js';
@@ -56,7 +56,7 @@ function documentOf(
   database: Database,
 ): { id: Bytes | undefined; doc: OpenedDoc | undefined } {
   if (parts.length < 6) return { id: undefined, doc: undefined };
-  const id = parts.slice(5).join('/');
+  const id = asBytes(parts.slice(5).join('/'));
   if (isLocalId(id)) return { id, doc: undefined };
   try {
     const show = services.registry.showFor(database, user);
@@ -68,7 +68,7 @@ function documentOf(
 }
 
 const textOf = (doc: OpenedDoc | undefined): Bytes =>
-  doc === undefined ? 'null' : docText(doc.id, doc.rev, doc.content, doc.extra);
+  doc === undefined ? asBytes('null') : docText(doc.id, doc.rev, doc.content, doc.extra);
 
 async function show(exchange: Exchange, database: Database): Promise<void> {
   const found = functionOf(exchange, database, 'shows');
@@ -78,7 +78,7 @@ async function show(exchange: Exchange, database: Database): Promise<void> {
   if (exchange.method !== 'POST' && namesTag(exchange.header('if-none-match'), etag))
     return exchange.empty(304, headers);
   const request = functionRequest(exchange, database, { id, body: await functionBody(exchange) });
-  const answer = await callFunction(exchange, database, found, `[${textOf(doc)},${request}]`).catch(
+  const answer = await callFunction(exchange, database, found, asBytes(`[${textOf(doc)},${request}]`)).catch(
     (error: unknown) => {
       // Most shows don't expect that there is no document, and what they throw then says nothing.
       const isOwn = error instanceof FunctionError && error.error !== 'compilation_error';
@@ -100,7 +100,7 @@ async function update(exchange: Exchange, database: Database): Promise<void> {
   const found = functionOf(exchange, database, 'updates');
   const { id, doc } = documentOf(exchange, database);
   const request = functionRequest(exchange, database, { id, body: await functionBody(exchange) });
-  const result = await callFunction(exchange, database, found, `[${textOf(doc)},${request}]`);
+  const result = await callFunction(exchange, database, found, asBytes(`[${textOf(doc)},${request}]`));
   const [changed, answer] = splitArray(result) as [Bytes, Bytes];
   // Anything but an object means that there is nothing to save.
   const isSaved = changed.startsWith('{');

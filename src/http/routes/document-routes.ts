@@ -1,4 +1,4 @@
-import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
+import { asBytes, fromBytes, noBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, conflict, notFound } from '../../base/errors.js';
 import { checkDbAdmin } from '../../auth/rights.js';
 import type { Database } from '../../node/database.js';
@@ -130,7 +130,7 @@ function openLocal(database: Database, id: Bytes, revs: boolean): OpenedDoc {
   const found = database.collection.local(id);
   if (found === undefined) throw notFound('missing');
   const rev = { pos: 0, hash: String(found.rev) };
-  const extra = revs ? `,"_revisions":{"start":0,"ids":["${found.rev}"]}` : '';
+  const extra = revs ? asBytes(`,"_revisions":{"start":0,"ids":["${found.rev}"]}`) : noBytes;
   return { id, rev, content: found.body, extra, plain: true };
 }
 
@@ -207,7 +207,7 @@ async function save(
   const mayBatch = newEdits && follower === undefined && exchange.method !== 'COPY';
   if (mayBatch && exchange.query.first('batch') === 'ok') {
     batches.add(database, exchange.user, input);
-    exchange.text(202, `{"ok":true,"id":${quoteId(input.id)}}`);
+    exchange.text(202, asBytes(`{"ok":true,"id":${quoteId(input.id)}}`));
     return;
   }
   const saved = await saveDoc(registry, database, input, { user: exchange.user, newEdits, follower });
@@ -222,7 +222,7 @@ function answerSaved(
   { created, etag }: Omit<SaveOptions, 'newEdits'>,
 ): void {
   const status = exchange.method === 'COPY' ? created : savedStatus(exchange, created);
-  exchange.text(status, `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(rev)}}`, {
+  exchange.text(status, asBytes(`{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(rev)}}`), {
     Location: exchange.location(`/${encodePart(toBytes(database.name))}/${encodePart(id)}`),
     ...(etag ? { ETag: etagOf(rev) } : {}),
   });
@@ -232,18 +232,22 @@ function answerSaved(
 async function deleteDocument(exchange: Exchange, database: Database, id: Bytes): Promise<void> {
   checkDeletable(database, id, exchange.services.registry.showFor(database, exchange.user));
   const rev = namedRev(exchange, undefined);
-  const input = plainInput(knownId(id), rev, '{}', true);
+  const input = plainInput(knownId(id), rev, asBytes('{}'), true);
   const { batches, registry } = exchange.services;
   if (rev === undefined && !isLocalId(id)) throw conflict();
   if (exchange.query.first('batch') === 'ok') {
     batches.add(database, exchange.user, input);
-    exchange.text(202, `{"ok":true,"id":${quoteId(id)}}`);
+    exchange.text(202, asBytes(`{"ok":true,"id":${quoteId(id)}}`));
     return;
   }
   const saved = await saveDoc(registry, database, input, { user: exchange.user, newEdits: true });
-  exchange.text(savedStatus(exchange, 200), `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(saved)}}`, {
-    ETag: etagOf(saved),
-  });
+  exchange.text(
+    savedStatus(exchange, 200),
+    asBytes(`{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(saved)}}`),
+    {
+      ETag: etagOf(saved),
+    },
+  );
 }
 
 function checkDeletable(database: Database, id: Bytes, show: Show | undefined): void {

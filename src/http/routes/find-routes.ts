@@ -1,3 +1,4 @@
+import { asBytes } from '../../base/bytes.js';
 import { RequestError } from '../../base/errors.js';
 import type { Database } from '../../node/database.js';
 import type { FindContext } from '../../query/find-context.js';
@@ -92,7 +93,7 @@ async function answer(exchange: Exchange, pieces: Iterator<string, string>): Pro
     if (text.length >= pieceBytes) {
       if (!isBegun) exchange.head(200, { 'Content-Type': json }, text.length);
       isBegun = true;
-      if (!(await writePiece(exchange, text))) return;
+      if (!(await writePiece(exchange, asBytes(text)))) return;
       text = '';
       deadline += exchange.runtime.monotonicMs() - now;
     } else {
@@ -101,5 +102,5 @@ async function answer(exchange: Exchange, pieces: Iterator<string, string>): Pro
     }
   }
   if (isBegun) response.end(`${text}\n`, 'latin1');
-  else exchange.sendJson(200, json, `${text}\n`);
+  else exchange.sendJson(200, json, asBytes(`${text}\n`));
 }

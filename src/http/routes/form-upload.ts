@@ -1,4 +1,4 @@
-import type { Bytes } from '../../base/bytes.js';
+import { asBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
 import { checkDbAdmin } from '../../auth/rights.js';
 import { openDoc } from '../../documents/open-doc.js';
@@ -30,7 +30,9 @@ export async function postForm(exchange: Exchange, database: Database, id: Bytes
   const { registry } = exchange.services;
   const named: NamedInput = { ...input, id: docid, attachments: withFiles(input, form) };
   const rev = await saveDoc(registry, database, named, { user: exchange.user, newEdits: true });
-  exchange.text(201, `{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(rev)}}`, { ETag: etagOf(rev) });
+  exchange.text(201, asBytes(`{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(rev)}}`), {
+    ETag: etagOf(rev),
+  });
 }
 
 function checkReferer(exchange: Exchange): void {

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { toBytes, type Bytes } from '../../base/bytes.js';
+import { asBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
 import type { Database } from '../../node/database.js';
 import { Listing, rowsForKeys, rowsForKeysWithData, type ListingKind } from '../../documents/list-docs.js';
@@ -129,8 +129,8 @@ function answerReady(
   const rows = rowsOf(database, kind, request, listing);
   const first = rows.next();
   const second = first.done ? first : rows.next();
-  if (!second.done) return stream(exchange, opening + first.value + second.value, rows, headers);
-  exchange.text(200, `${opening}${first.done ? '' : first.value}\n]}`, { ETag: etag });
+  if (!second.done) return stream(exchange, asBytes(opening + first.value + second.value), rows, headers);
+  exchange.text(200, asBytes(`${opening}${first.done ? '' : first.value}\n]}`), { ETag: etag });
 }
 
 async function stream(
@@ -143,7 +143,7 @@ async function stream(
   exchange.jsonHead(200, headers, streamedBytes);
   if (exchange.method === 'HEAD') return void response.end();
   if (!(await writePiece(exchange, beginning))) return;
-  if (await writePieces(exchange, rows)) exchange.endJson('\n]}\n');
+  if (await writePieces(exchange, rows)) exchange.endJson(asBytes('\n]}\n'));
 }
 
 async function answerWithData(
@@ -156,7 +156,7 @@ async function answerWithData(
   exchange.jsonHead(200, headers);
   if (exchange.method === 'HEAD') return void response.end();
   if (!(await writePiece(exchange, opening))) return;
-  if (await writeAll(exchange, rows)) exchange.endJson('\n]}\n');
+  if (await writeAll(exchange, rows)) exchange.endJson(asBytes('\n]}\n'));
 }
 
 /** Whether all of it has been sent. */
@@ -179,14 +179,15 @@ async function answerAll(
     request.show = exchange.services.registry.showFor(database, exchange.user);
     const listing = new Listing(database, kind, request);
     if (needsOffset(kind, request)) await listing.ready();
-    if (!(await writePiece(exchange, separator + openingOf(database, kind, request, listing)))) return;
+    if (!(await writePiece(exchange, asBytes(separator + openingOf(database, kind, request, listing)))))
+      return;
     const sent = wantsData(kind, request)
       ? await writeAll(exchange, dataRowsOf(exchange, database, kind, request, listing))
       : await writePieces(exchange, rowsOf(database, kind, request, listing));
     if (!sent) return;
     separator = '\n]},\n';
   }
-  exchange.endJson(requests.length === 0 ? '{"results":[]}\n' : '\n]}\n]}\n');
+  exchange.endJson(requests.length === 0 ? asBytes('{"results":[]}\n') : asBytes('\n]}\n]}\n'));
 }
 
 /** The rows of `_all_docs` for a list function. */
@@ -217,10 +218,10 @@ function openingOf(
   listing: Listing,
 ): Bytes {
   const noSeq = updateSeq ? ',"update_seq":null' : '';
-  if (kind === 'local') return `{"total_rows":null,"offset":null${noSeq},"rows":[`;
-  if (keys !== undefined) return `{"total_rows":${listing.total()},"offset":null${noSeq},"rows":[`;
+  if (kind === 'local') return asBytes(`{"total_rows":null,"offset":null${noSeq},"rows":[`);
+  if (keys !== undefined) return asBytes(`{"total_rows":${listing.total()},"offset":null${noSeq},"rows":[`);
   const seq = updateSeq ? `,"update_seq":"${encodeSequence(database)}"` : '';
-  return `{"total_rows":${listing.total()},"offset":${listing.offset()}${seq},"rows":[`;
+  return asBytes(`{"total_rows":${listing.total()},"offset":${listing.offset()}${seq},"rows":[`);
 }
 
 function rowsOf(

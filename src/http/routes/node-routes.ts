@@ -1,4 +1,4 @@
-import { fromBytes } from '../../base/bytes.js';
+import { fromBytes, toBytes } from '../../base/bytes.js';
 import { badRequest, invalidJson, notFound } from '../../base/errors.js';
 import { setAdmin } from '../../auth/admins.js';
 import { Unavailable } from '../../base/errors.js';
@@ -162,7 +162,7 @@ async function stats(exchange: Exchange): Promise<void> {
 async function prometheus(exchange: Exchange): Promise<void> {
   const { gather, cluster } = exchange.services;
   await Promise.all([gather(), cluster?.report.streams()]);
-  exchange.send(200, 'text/plain; version=2.0', exchange.services.metrics.prometheus());
+  exchange.send(200, 'text/plain; version=2.0', toBytes(exchange.services.metrics.prometheus()));
 }
 
 /** Requests that are under way meanwhile may fail; what they were told is saved is saved. */

@@ -1,4 +1,4 @@
-import { fromBytes, type Bytes } from '../../base/bytes.js';
+import { asBytes, fromBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, notFound, RequestError } from '../../base/errors.js';
 import { docStates } from '../../replication/scheduler-docs.js';
 import type { Exchange } from '../exchange.js';
@@ -59,8 +59,8 @@ async function docsBelow(exchange: Exchange): Promise<void> {
 function splitBelow(parts: readonly Bytes[]): { database: string; id: Bytes | undefined } {
   const last = parts.findIndex((part) => part === '_replicator' || part.endsWith('/_replicator'));
   if (last < 0) throw badRequest('Invalid path');
-  const database = fromBytes(parts.slice(0, last + 1).join('/'));
-  const id = parts.slice(last + 1).join('/');
+  const database = fromBytes(asBytes(parts.slice(0, last + 1).join('/')));
+  const id = asBytes(parts.slice(last + 1).join('/'));
   return { database, id: id === '' ? undefined : id };
 }
 

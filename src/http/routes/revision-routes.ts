@@ -1,4 +1,4 @@
-import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
+import { asBytes, fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
 import type { Database } from '../../node/database.js';
 import { purgeDocs, purgedInfos } from '../../documents/purge-docs.js';
@@ -34,7 +34,7 @@ async function revsById(exchange: Exchange, database: Database): Promise<Named[]
 
 /** Built entry by entry, so that an id called `__proto__` is one like any other. */
 const objectOf = (entries: readonly (Bytes | undefined)[]): Bytes =>
-  `{${entries.filter((entry) => entry !== undefined).join(',')}}`;
+  asBytes(`{${entries.filter((entry) => entry !== undefined).join(',')}}`);
 
 const entryOf = (id: string, value: unknown): Bytes =>
   toBytes(`${JSON.stringify(id)}:${JSON.stringify(value)}`);
@@ -54,10 +54,10 @@ function diffRow(id: Bytes, { missing, possibleAncestors }: RevsDiff): Bytes | u
   if (missing.length === 0) return undefined;
   const ancestors =
     possibleAncestors.length === 0 ? '' : `,"possible_ancestors":${quoteRevs(possibleAncestors)}`;
-  return `${quoteId(id)}:{"missing":${quoteRevs(missing)}${ancestors}}`;
+  return asBytes(`${quoteId(id)}:{"missing":${quoteRevs(missing)}${ancestors}}`);
 }
 
-const quoteRevs = (revs: readonly Rev[]): Bytes => `[${revs.map(quoteRev).join(',')}]`;
+const quoteRevs = (revs: readonly Rev[]): Bytes => asBytes(`[${revs.map(quoteRev).join(',')}]`);
 
 async function missingRevs(exchange: Exchange, database: Database): Promise<void> {
   const show = exchange.services.registry.showFor(database, exchange.user);
@@ -65,7 +65,7 @@ async function missingRevs(exchange: Exchange, database: Database): Promise<void
     const { missing } = revsDiff(database, toBytes(id), revs, show);
     return missing.length === 0 ? undefined : entryOf(id, missing.map(formatRev));
   });
-  exchange.text(200, `{"missing_revs":${objectOf(rows)}}`);
+  exchange.text(200, asBytes(`{"missing_revs":${objectOf(rows)}}`));
 }
 
 async function purge(exchange: Exchange, database: Database): Promise<void> {
@@ -86,7 +86,7 @@ async function purge(exchange: Exchange, database: Database): Promise<void> {
   });
   metrics.purges.success += named.length;
   const rows = named.map(({ id }, i) => entryOf(id, { purged: removed[i]!.map(formatRev) }));
-  exchange.text(201, `{"purge_seq":null,"purged":${objectOf(rows)}}`);
+  exchange.text(201, asBytes(`{"purge_seq":null,"purged":${objectOf(rows)}}`));
 }
 
 function getPurgedInfos(exchange: Exchange, database: Database): void {

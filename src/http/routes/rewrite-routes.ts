@@ -1,5 +1,5 @@
 import { IncomingMessage } from 'node:http';
-import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
+import { asBytes, fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, FunctionError, notFound, RequestError } from '../../base/errors.js';
 import type { Database } from '../../node/database.js';
 import type { DesignDoc } from '../../node/design-doc-cache.js';
@@ -61,7 +61,7 @@ interface Change {
 /** The request as if it had come to another address, relative to the design document. */
 function rewritten(exchange: Exchange, path: string, change: Change): Exchange {
   const [db, , ddoc] = exchange.parts as [Bytes, Bytes, Bytes];
-  const parts = resolve([db, '_design', ddoc], path);
+  const parts = resolve([db, asBytes('_design'), ddoc], path);
   const pairs = [...(change.query ?? [])].map(([name, value]) =>
     [name, value].map((text) => encodeURIComponent(text.toWellFormed())).join('='),
   );
@@ -104,12 +104,15 @@ async function rewriteByFunction(
   requireJavascript(design.value);
   const body = await functionBody(exchange);
   const request = functionRequest(exchange, database, { body });
-  const text = await callFunction(exchange, database, { design, path: ['rewrites'] }, `[${request}]`).catch(
-    (error: unknown) => {
-      const isThrown = error instanceof FunctionError && error.error === 'render_error';
-      throw isThrown ? new FunctionError('rewrite_error', error.reason) : error;
-    },
-  );
+  const text = await callFunction(
+    exchange,
+    database,
+    { design, path: ['rewrites'] },
+    asBytes(`[${request}]`),
+  ).catch((error: unknown) => {
+    const isThrown = error instanceof FunctionError && error.error === 'render_error';
+    throw isThrown ? new FunctionError('rewrite_error', error.reason) : error;
+  });
   const result = JSON.parse(fromBytes(text)) as unknown;
   const query = new Map(exchange.query.entries());
   if (typeof result === 'string') return route(rewritten(exchange, result, { query, body }));

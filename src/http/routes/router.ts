@@ -1,4 +1,4 @@
-import { fromBytes, type Bytes } from '../../base/bytes.js';
+import { asBytes, fromBytes, noBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, RequestError } from '../../base/errors.js';
 import type { Database } from '../../node/database.js';
 import { openDesignDoc } from '../../design/design-functions.js';
@@ -157,17 +157,17 @@ function callDatabase(exchange: Exchange): void | Promise<void> {
 /** Design and local documents, whose ids are made of two parts of the path, and reserved ids. */
 function routeReserved(exchange: Exchange, database: Database): void | Promise<void> {
   const { parts, method } = exchange;
-  const [, second = '', third] = parts;
+  const [, second = noBytes, third] = parts;
   checkDatabaseAccess('member', exchange, database);
   if (second === '_local' || second === '_local/') {
     if (third === undefined) throw badRequest('Invalid _local document id.');
     if (parts.length > 3) throw badRequest('_local documents do not accept attachments.');
-    return callDocument(localDocumentRoute, exchange, database, `_local/${third}`);
+    return callDocument(localDocumentRoute, exchange, database, asBytes(`_local/${third}`));
   }
   if (second === '_design' && third !== undefined) {
     if (parts.length > 3)
-      return callAttachment(designAttachmentRoute, exchange, database, `_design/${third}`, 3);
-    return callDocument(designDocumentRoute, exchange, database, `_design/${third}`);
+      return callAttachment(designAttachmentRoute, exchange, database, asBytes(`_design/${third}`), 3);
+    return callDocument(designDocumentRoute, exchange, database, asBytes(`_design/${third}`));
   }
   const isRead = method === 'GET' || method === 'HEAD';
   const isDesign = second.startsWith('_design/');

@@ -1,5 +1,5 @@
 /** Handlers that both interfaces of text search share, `_search` and `_nouveau`. */
-import { fromBytes } from '../../base/bytes.js';
+import { asBytes, fromBytes } from '../../base/bytes.js';
 import { namedSearch, type NamedSearch } from '../../fulltext/search-source.js';
 import type { DatabaseRegistry } from '../../node/database-registry.js';
 import type { Database } from '../../node/database.js';
@@ -24,7 +24,7 @@ type InfoOf = (registry: DatabaseRegistry, index: NamedSearch) => Record<string,
 
 /** The index that the path of the request names. */
 export function requestedIndex(exchange: Exchange, database: Database, api: SearchApi): NamedSearch {
-  const at = exchange.parts.indexOf('_design');
+  const at = exchange.parts.indexOf(asBytes('_design'));
   const [ddoc, , index] = exchange.parts.slice(at + 1).map(fromBytes) as [string, string, string];
   return namedSearch(database, ddoc, index, api);
 }
@@ -43,7 +43,7 @@ export const indexInfo =
   (exchange, database) => {
     const index = requestedIndex(exchange, database, api);
     const { registry } = exchange.services;
-    checkVisible(registry.showFor(database, exchange.user), designPrefix + exchange.parts[2]!);
+    checkVisible(registry.showFor(database, exchange.user), asBytes(designPrefix + exchange.parts[2]!));
     const name = `_design/${index.ddoc}/${index.index.name}`;
     exchange.json(200, { name, search_index: infoOf(registry, index) });
   };

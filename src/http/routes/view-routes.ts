@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { fromBytes, type Bytes } from '../../base/bytes.js';
+import { asBytes, fromBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, RequestError } from '../../base/errors.js';
 import type { Database } from '../../node/database.js';
 import { designOf } from '../../design/design-docs.js';
@@ -137,8 +137,9 @@ function answerFrom(
   const rows = pieces[Symbol.iterator]();
   const first = rows.next();
   const second = first.done ? first : rows.next();
-  if (second.done) return exchange.text(200, `${opening}${first.done ? '' : first.value}\n]}`, headers);
-  const beginning: Bytes = opening + first.value + second.value;
+  if (second.done)
+    return exchange.text(200, asBytes(`${opening}${first.done ? '' : first.value}\n]}`), headers);
+  const beginning: Bytes = asBytes(opening + first.value + second.value);
   return stream(exchange, beginning, { [Symbol.iterator]: () => rows }, headers, streamedBytes);
 }
 
@@ -161,7 +162,7 @@ async function answerLater(
 ): Promise<void> {
   const rows = pieces[Symbol.asyncIterator]();
   const first = await rows.next();
-  const beginning = opening + (first.done ? '' : first.value);
+  const beginning = asBytes(opening + (first.done ? '' : first.value));
   await stream(exchange, beginning, { [Symbol.asyncIterator]: () => rows }, headers, beginning.length);
 }
 
@@ -179,7 +180,7 @@ async function stream(
   for await (const piece of rows) {
     if (!(await writePiece(exchange, piece))) return;
   }
-  exchange.endJson('\n]}\n');
+  exchange.endJson(asBytes('\n]}\n'));
 }
 
 /** A reduce may fail at any row; the client is told why. */
@@ -225,13 +226,13 @@ async function answerAll(
       if (text.length < piecesBytes) continue;
       if (!headSent) beginRows(exchange, text.length);
       headSent = true;
-      if (!(await writePiece(exchange, text))) return;
+      if (!(await writePiece(exchange, asBytes(text)))) return;
       text = '';
     }
     text += '\n]}';
   }
   if (!headSent) exchange.jsonHead(200, undefined, text.length);
-  exchange.endJson(`${text}\n]}\n`);
+  exchange.endJson(asBytes(`${text}\n]}\n`));
 }
 
 /** Scripts of CouchDB 1 may still ask for them. */
@@ -243,7 +244,7 @@ function info(exchange: Exchange, database: Database): void {
   const { services, user } = exchange;
   const ddoc = exchange.parts.at(-2)!;
   const answer = viewInfo(services.registry, database, fromBytes(ddoc));
-  checkVisible(services.registry.showFor(database, user), designPrefix + ddoc);
+  checkVisible(services.registry.showFor(database, user), asBytes(designPrefix + ddoc));
   exchange.json(200, answer);
 }
 

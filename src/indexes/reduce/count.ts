@@ -1,3 +1,4 @@
+import { toBytes } from '../../base/bytes.js';
 import type { Fold } from './fold.js';
 
 /** `_count`: the number of rows. */
@@ -5,7 +6,7 @@ export const countFold: Fold<number> = {
   rows: (rows) => rows.length,
   ofCount: (rows) => rows,
   merge: (states) => states.reduce((sum, count) => sum + count, 0),
-  encode: String,
+  encode: (count) => toBytes(String(count)),
   decode: Number,
-  show: String,
+  show: (count) => toBytes(String(count)),
 };

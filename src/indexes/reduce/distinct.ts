@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { readU16, u16, u8, type Bytes } from '../../base/bytes.js';
+import { asBytes, readU16, toBytes, u16, u8, type Bytes } from '../../base/bytes.js';
 import type { Fold } from './fold.js';
 
 /**
@@ -36,7 +36,9 @@ export const distinctFold: Fold<State> = {
       pairs += u16(i) + u8(state[i]!);
       used++;
     }
-    return used <= sparseMax ? sparseMark + pairs : denseMark + Buffer.from(state).toString('latin1');
+    return used <= sparseMax
+      ? asBytes(sparseMark + pairs)
+      : asBytes(denseMark + Buffer.from(state).toString('latin1'));
   },
   decode(bytes) {
     if (bytes[0] === denseMark) return new Uint8Array(Buffer.from(bytes.slice(1), 'latin1'));
@@ -44,7 +46,7 @@ export const distinctFold: Fold<State> = {
     for (let at = 1; at < bytes.length; at += 3) state[readU16(bytes, at)] = bytes.charCodeAt(at + 2);
     return state;
   },
-  show: (state) => String(Math.round(estimate(state))),
+  show: (state) => toBytes(String(Math.round(estimate(state)))),
 };
 
 /** The first bits of a key's hash choose a register, which keeps the longest run of zeros seen in the rest. */

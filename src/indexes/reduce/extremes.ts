@@ -1,4 +1,4 @@
-import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
+import { asBytes, fromBytes, noBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { compareJson } from '../../json/collation.js';
 import type { RowEnd } from '../tree/row.js';
 import type { Fold } from './fold.js';
@@ -10,9 +10,9 @@ export const endFold = (end: RowEnd): Fold<Bytes | undefined> => {
     end,
     rows: (rows) => pick(rows)?.value,
     merge: (states) => pick(states.filter((state) => state !== undefined)),
-    encode: (state) => state ?? '',
+    encode: (state) => state ?? noBytes,
     decode: (bytes) => (bytes === '' ? undefined : bytes),
-    show: (state) => state ?? 'null',
+    show: (state) => state ?? asBytes('null'),
   };
 };
 

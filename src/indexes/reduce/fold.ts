@@ -1,4 +1,4 @@
-import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
+import { asBytes, fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import type { RowEnd } from '../tree/row.js';
 
 /** What a reduce sees of a row. */
@@ -42,7 +42,7 @@ const faultMark = '!';
 
 /** A fault begins with a mark that no JSON text begins with. */
 export function encodeFault({ error, reason, causedBy }: ReduceFault): Bytes {
-  return faultMark + toBytes(JSON.stringify([error, reason, causedBy ?? null]));
+  return asBytes(faultMark + toBytes(JSON.stringify([error, reason, causedBy ?? null])));
 }
 
 export const isFault = (bytes: Bytes): boolean => bytes.startsWith(faultMark);

@@ -1,4 +1,4 @@
-import type { Bytes } from '../../base/bytes.js';
+import { asBytes, type Bytes } from '../../base/bytes.js';
 import type { ScriptHost } from '../../script/script-host.js';
 import type { Piece } from '../tree/piece.js';
 import type { RowEnd } from '../tree/row.js';
@@ -26,7 +26,7 @@ export function queryReduce(source: string, scripts: ScriptHost, space: string):
     return { isSync: true, fold, evaluate };
   }
   if (namesBuiltin(source))
-    return { isSync: true, fold: undefined, evaluate: (groups) => groups.map(() => 'null') };
+    return { isSync: true, fold: undefined, evaluate: (groups) => groups.map(() => asBytes('null')) };
   const reducer = new ScriptReducer(source, scripts, space);
   return { isSync: false, evaluate: (groups) => byScript(reducer, groups) };
 }
@@ -59,7 +59,7 @@ async function byScript(reducer: ScriptReducer, groups: readonly (readonly Piece
   const many = values.filter((list) => list.length > 1);
   const merged = many.length === 0 ? [] : await reducer.rereduce(many);
   return values.map((list) => {
-    const value = list.length > 1 ? merged.shift()! : (list[0] ?? 'null');
+    const value = list.length > 1 ? merged.shift()! : (list[0] ?? asBytes('null'));
     return isFault(value) ? decodeFault(value) : value;
   });
 }

@@ -1,3 +1,4 @@
+import { noBytes } from '../../base/bytes.js';
 import {
   decodeFault,
   encodeFault,
@@ -39,7 +40,7 @@ export const statsFold: Fold<State> = {
     return total;
   },
   encode: (state) =>
-    state instanceof ReduceFault ? encodeFault(state) : state === undefined ? '' : jsonBytes(state),
+    state instanceof ReduceFault ? encodeFault(state) : state === undefined ? noBytes : jsonBytes(state),
   decode: (bytes) =>
     isFault(bytes) ? decodeFault(bytes) : bytes === '' ? undefined : (JSON.parse(bytes) as Stats | Stats[]),
   show: (state) => (state instanceof ReduceFault ? state : jsonBytes(state ?? null)),

@@ -1,4 +1,4 @@
-import type { Bytes } from '../../base/bytes.js';
+import { asBytes, type Bytes } from '../../base/bytes.js';
 import { quoteId } from '../../shard/doc-text.js';
 import type { ScriptHost, ScriptValue } from '../../script/script-host.js';
 import type { Reducer } from '../tree/reducer.js';
@@ -31,8 +31,8 @@ export class ScriptReducer implements Reducer {
 
   async reduce(groups: readonly (readonly ReduceRow[])[]): Promise<Bytes[]> {
     const texts = groups.map((rows) => ({
-      keys: `[${rows.map(({ keyText, id }) => `[${keyText},${quoteId(id)}]`).join(',')}]`,
-      values: `[${rows.map(({ value }) => value).join(',')}]`,
+      keys: asBytes(`[${rows.map(({ keyText, id }) => `[${keyText},${quoteId(id)}]`).join(',')}]`),
+      values: asBytes(`[${rows.map(({ value }) => value).join(',')}]`),
     }));
     return (await this.scripts.reduce(this.space, this.source, texts)).map(encodeValue);
   }
@@ -44,7 +44,7 @@ export class ScriptReducer implements Reducer {
     const results = await this.scripts.rereduce(
       this.space,
       this.source,
-      sound.map((values) => `[${values.join(',')}]`),
+      sound.map((values) => asBytes(`[${values.join(',')}]`)),
     );
     return faults.map((fault) => fault ?? encodeValue(results.shift()!));
   }

@@ -1,4 +1,4 @@
-import { u48, varint, type Bytes } from '../../base/bytes.js';
+import { asBytes, u48, varint, type Bytes } from '../../base/bytes.js';
 import type { Sizes } from './divide.js';
 import { headShift, lasting, LeafRow, ownRecordBit, sameKeyBit, type ValueSource } from './leaf.js';
 import type { Row } from './row.js';
@@ -94,7 +94,7 @@ export function encodeLeaf(rows: readonly Row[], from: number, to: number, store
     }
     i = end;
   }
-  return text;
+  return asBytes(text);
 }
 
 const isNext = (row: Row, first: LeafRow, distance: number): boolean =>
@@ -104,11 +104,11 @@ function encodeRow({ key, id, n, keyText, value }: Row, isShared: boolean, store
   const isOwn = value.length > valueBytesMax;
   const stored = isOwn ? u48(storeValue(value)) + varint(value.length) : value;
   const head = (n << headShift) | (isOwn ? ownRecordBit : 0) | (isShared ? sameKeyBit : 0);
-  if (isShared) return varint(head) + varint(id.length) + varint(stored.length) + id + stored;
+  if (isShared) return asBytes(varint(head) + varint(id.length) + varint(stored.length) + id + stored);
   if ((head | key.length | keyText.length | id.length | stored.length) < 0x80) {
     const lengths = String.fromCharCode(head, key.length, keyText.length, id.length, stored.length);
-    return lengths + key + keyText + id + stored;
+    return asBytes(lengths + key + keyText + id + stored);
   }
   const lengths = varint(key.length) + varint(keyText.length) + varint(id.length) + varint(stored.length);
-  return varint(head) + lengths + key + keyText + id + stored;
+  return asBytes(varint(head) + lengths + key + keyText + id + stored);
 }

@@ -1,4 +1,4 @@
-import type { Bytes } from '../../base/bytes.js';
+import { noBytes, type Bytes } from '../../base/bytes.js';
 import { Inner } from './inner.js';
 import { LeafRow, type Leaf } from './leaf.js';
 import type { NodeSource } from './node-source.js';
@@ -104,7 +104,7 @@ export class GroupWalk<State> {
       if (next !== undefined && this.compare(group, next) === 0) {
         // All that is in it stands between two keys of one group.
         const isNew = before === undefined || this.compare(before, group) !== 0;
-        const text = isNew ? this.#firstText(node.children[i]!) : '';
+        const text = isNew ? this.#firstText(node.children[i]!) : noBytes;
         yield { group, text, state: decode(node.reduction(i, 0)) };
         before = group;
       } else {

@@ -1,4 +1,4 @@
-import { varint, type Bytes } from '../../base/bytes.js';
+import { asBytes, varint, type Bytes } from '../../base/bytes.js';
 import {
   damaged,
   flatSlice,
@@ -196,7 +196,7 @@ function encodeChild({ node, count, key, id, n, reductions }: MadeChild): Bytes 
   for (const reduction of reductions) text += varint(reduction.length);
   text += key + id;
   for (const reduction of reductions) text += reduction;
-  return text;
+  return asBytes(text);
 }
 
 export function encodeInner(children: readonly Child[], from: number, to: number, reducers: number): Bytes {
@@ -215,5 +215,5 @@ export function encodeInner(children: readonly Child[], from: number, to: number
     text += child.parent.text.slice(child.parent.startOf(child.at), child.parent.startOf(child.at + end - i));
     i = end;
   }
-  return text;
+  return asBytes(text);
 }

@@ -1,4 +1,4 @@
-import { readU48, varint, type Bytes } from '../../base/bytes.js';
+import { asBytes, readU48, varint, type Bytes } from '../../base/bytes.js';
 import type { Row } from './row.js';
 import { damaged, flatSlice, leafKind, readFrom, readingAt, readVarint, TreeNode } from './tree-node.js';
 
@@ -104,14 +104,14 @@ export class Leaf extends TreeNode {
     const table = this.#table;
     const idBytes = table[base + valueAt]! - table[base + idAt]!;
     const valueBytes = this.startOf(i + 1) - table[base + valueAt]!;
-    return (
+    return asBytes(
       varint(table[base + head]! & ~sameKeyBit) +
-      varint(this.keyLength(i)) +
-      varint(this.keyTextLength(i)) +
-      varint(idBytes) +
-      varint(valueBytes) +
-      this.text.slice(table[base + keyAt]!, table[base + textEnd]!) +
-      this.text.slice(table[base + idAt]!, this.startOf(i + 1))
+        varint(this.keyLength(i)) +
+        varint(this.keyTextLength(i)) +
+        varint(idBytes) +
+        varint(valueBytes) +
+        this.text.slice(table[base + keyAt]!, table[base + textEnd]!) +
+        this.text.slice(table[base + idAt]!, this.startOf(i + 1)),
     );
   }
 }

@@ -1,4 +1,4 @@
-import type { Bytes } from '../../base/bytes.js';
+import { noBytes, type Bytes } from '../../base/bytes.js';
 import type { TimeSlice } from '../../base/turns.js';
 import { divide, type Sizes } from './divide.js';
 import { encodeLeaf, measureRows } from './encode-leaf.js';
@@ -105,7 +105,7 @@ export class LeafLevel extends Level<Row> {
   protected separator(rows: readonly Row[], at: number): RowKey {
     const { key, id, n } = rows[at]!;
     const before = rows[at - 1]!;
-    if (this.compare(before.key, key) !== 0) return { key, id: '', n: 0 };
+    if (this.compare(before.key, key) !== 0) return { key, id: noBytes, n: 0 };
     return before.id === id ? { key, id, n } : { key, id, n: 0 };
   }
 

@@ -1,4 +1,4 @@
-import { u48, type Bytes } from '../../base/bytes.js';
+import { asBytes, u48, type Bytes } from '../../base/bytes.js';
 import type { Store } from '../../storage/store.js';
 import { IndexDamage, readOptional } from '../index-damage.js';
 import { Inner } from './inner.js';
@@ -6,7 +6,7 @@ import { Leaf, type ValueSource } from './leaf.js';
 import type { NodeCache } from './node-cache.js';
 import { innerKind, type TreeNode } from './tree-node.js';
 
-export const recordKey = (prefix: Bytes, id: number): Bytes => prefix + u48(id);
+export const recordKey = (prefix: Bytes, id: number): Bytes => asBytes(prefix + u48(id));
 
 /**
  * Reads the records of one tree. What the state of a tree names is in the store as long as that state holds; so a record

@@ -1,4 +1,4 @@
-import type { Bytes } from '../../base/bytes.js';
+import { asBytes, type Bytes } from '../../base/bytes.js';
 import type { Bound, Compare, RowKey } from './row.js';
 
 /** A node of at most so many bytes costs LMDB one page; one byte too many costs two. */
@@ -137,7 +137,7 @@ const memoKey = (from: number, to: number, reducer: number): number =>
  * times slower. A sum of two is made plain by the first comparison.
  */
 export const flatSlice = (text: Bytes, start: number, end: number): Bytes =>
-  end - start < 13 ? text.slice(start, end) : text.charAt(start) + text.slice(start + 1, end);
+  end - start < 13 ? text.slice(start, end) : asBytes(text.charAt(start) + text.slice(start + 1, end));
 
 /** Where `readVarint` reads next. A variable beside the function spares an object for each number. */
 let cursor = 0;

@@ -1,4 +1,4 @@
-import { ByteReader, u8, varint, type Bytes } from '../../base/bytes.js';
+import { asBytes, ByteReader, u8, varint, type Bytes } from '../../base/bytes.js';
 
 /** All that is needed to read or change a tree. The caller commits the new state together with the writes of an update. */
 export interface TreeState {
@@ -19,7 +19,9 @@ const stateVersion = 1;
 export const emptyTree: TreeState = { root: 0, height: 0, count: 0, nextId: 1, bytes: 0 };
 
 export function encodeTreeState({ root, height, count, nextId, bytes }: TreeState): Bytes {
-  return u8(stateVersion) + varint(root) + varint(height) + varint(count) + varint(nextId) + varint(bytes);
+  return asBytes(
+    u8(stateVersion) + varint(root) + varint(height) + varint(count) + varint(nextId) + varint(bytes),
+  );
 }
 
 export function decodeTreeState(record: Bytes): TreeState {

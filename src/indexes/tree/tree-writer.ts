@@ -1,5 +1,5 @@
 import type { Runtime } from '../../base/runtime.js';
-import type { Bytes } from '../../base/bytes.js';
+import { noBytes, type Bytes } from '../../base/bytes.js';
 import type { TimeSlice } from '../../base/turns.js';
 import type { Store, Write } from '../../storage/store.js';
 import { mergeChanges, type Changes } from './changes.js';
@@ -19,7 +19,7 @@ import type { TreeState } from './tree-state.js';
 import { keepOnly, runsOf, type Visit } from './visit.js';
 
 /** Before all rows. */
-const lowest: RowKey = { key: '', id: '', n: 0 };
+const lowest: RowKey = { key: noBytes, id: noBytes, n: 0 };
 
 /**
  * Changes a tree. Nodes never change: the changed leaves and all nodes above them are written again, under new ids, and

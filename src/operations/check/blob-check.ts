@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ByteReader, varint } from '../../base/bytes.js';
+import { asBytes, ByteReader, varint, type Bytes } from '../../base/bytes.js';
 import { fromHex, smallBlob, toHex } from '../../shard/blob-record.js';
 import { DatabaseKeys } from '../../shard/keys.js';
 import { fileWrite, filesIn } from '../../shard/volume-blobs.js';
@@ -50,7 +50,7 @@ export class BlobCheck {
     }
   }
 
-  #record(blob: string, value: string, expected: number, key: string): void {
+  #record(blob: string, value: Bytes, expected: number, key: Bytes): void {
     const bytes = smallBlob(value)!;
     if (bytes === '') this.#countGroup(blob);
     if (expected === 0) return;
@@ -61,7 +61,7 @@ export class BlobCheck {
     if (new ByteReader(value).varint() === expected) return;
     this.#repair(blob, 'The shards that name it are counted wrong.', {
       key,
-      value: varint(expected) + bytes,
+      value: asBytes(varint(expected) + bytes),
     });
   }
 

@@ -1,4 +1,4 @@
-import { fromBytes, readU16, readU48, type Bytes } from '../../base/bytes.js';
+import { asBytes, fromBytes, readU16, readU48, type Bytes } from '../../base/bytes.js';
 import { CorruptRecord } from '../../base/corrupt-record.js';
 import { DatabaseKeys, tables } from '../../shard/keys.js';
 import { decodeSplit, targetsOf } from '../../shard/split.js';
@@ -8,26 +8,27 @@ import type { Findings } from './finding.js';
 /** What follows from documents: a damaged record of these is rewritten, or removed. */
 const derivedTables: ReadonlySet<number> = new Set([tables.changes, tables.blobRefs, tables.blobs]);
 const prefixBytes = 6;
-const lastKey = '\xff'.repeat(keyBytesMax);
+const lastKey = asBytes('\xff'.repeat(keyBytesMax));
 const wrongChecksum = 'its checksum is wrong';
 const splitAgain = 'Its shard is being split: remove the resharding job and start another.';
 
 /** Reads every record of a store, and gives the keys of those whose checksums are wrong, in their order. */
 export function damagedKeys(store: Pick<Store, 'entries'>): Bytes[] {
   const damaged: Bytes[] = [];
-  for (let start = '\0'; ;) {
+  for (let start = asBytes('\0'); ;) {
     try {
       for (const entry of store.entries({ start, end: lastKey, headBytes: 0 })) void entry;
       return damaged;
     } catch (error) {
       if (!(error instanceof CorruptRecord) || error.key === undefined) throw error;
-      damaged.push(error.key);
-      start = keyAfter(error.key);
+      const key = asBytes(error.key);
+      damaged.push(key);
+      start = keyAfter(key);
     }
   }
 }
 
-const keyAfter = (key: Bytes): Bytes => (key.length < keyBytesMax ? `${key}\0` : prefixEnd(key));
+const keyAfter = (key: Bytes): Bytes => (key.length < keyBytesMax ? asBytes(`${key}\0`) : prefixEnd(key));
 
 /** A store without its damaged records, for forward reads. */
 export class SoundRecords implements Pick<Store, 'get' | 'getUncached' | 'entries' | 'keys'> {

@@ -1,4 +1,4 @@
-import { fromBytes, readU16, readU48, varint, type Bytes } from '../../base/bytes.js';
+import { asBytes, fromBytes, readU16, readU48, varint, type Bytes } from '../../base/bytes.js';
 import type { DatabaseRecord } from '../../node/catalogue.js';
 import { leafCount, winner, type RevNode } from '../../revisions/tree.js';
 import { decodeChange, encodeChange } from '../../shard/change-record.js';
@@ -39,7 +39,7 @@ export class DatabaseCheck {
   readonly #figures: ShardFigures[];
   readonly #highest: number[];
   readonly #bodies = new Set<number>();
-  readonly #blobs = new Map<string, BlobCount>();
+  readonly #blobs = new Map<Bytes, BlobCount>();
 
   constructor(
     private readonly name: string,
@@ -77,7 +77,7 @@ export class DatabaseCheck {
   readonly #isThere = (shard: number): boolean => shard < this.#shards.size && !this.#shards.isGone(shard);
 
   #entries(table: number): Iterable<{ key: Bytes; value: Bytes }> {
-    const start = this.#keys.prefix + String.fromCharCode(table);
+    const start = asBytes(this.#keys.prefix + String.fromCharCode(table));
     return this.store.entries({ start, end: prefixEnd(start) });
   }
 

@@ -117,7 +117,7 @@ export class HttpPeer implements Peer {
       const rev = this.#localRevs.get(id);
       const body = JSON.stringify({ ...doc, _id: `_local/${id}`, ...(rev && { _rev: rev }) });
       const headers = { 'content-type': 'application/json' };
-      const call: Call = { method: 'PUT', path: docPath(`_local/${id}`), headers, body: () => body };
+      const call: Call = { method: 'PUT', path: docPath(toBytes(`_local/${id}`)), headers, body: () => body };
       const { status, value } = await this.connection.json(call);
       if (status === 201 || status === 202 || status === 200) {
         this.#localRevs.set(id, String((value as LocalDoc)['rev']));

@@ -1,4 +1,4 @@
-import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
+import { asBytes, fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import type { SentInput } from '../../shard/document-input.js';
 import { readDocument } from '../../documents/read-document.js';
 import { parseValue, scanBulk, scanDocument, type Member, type ScannedObject } from '../../json/scan.js';
@@ -62,7 +62,9 @@ export class HttpRevision implements DocRevision {
       return `${JSON.stringify(name)}:${JSON.stringify(shown)}`;
     });
     const before = this.json.latin1Slice(0, valueStart);
-    return `${before}{${toBytes(entries.join(','))}}${this.json.latin1Slice(valueEnd, this.json.length)}`;
+    return asBytes(
+      `${before}{${toBytes(entries.join(','))}}${this.json.latin1Slice(valueEnd, this.json.length)}`,
+    );
   }
 
   input(): SentInput {

@@ -1,4 +1,4 @@
-import { toBytes, type Bytes } from '../../base/bytes.js';
+import { asBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { RequestError } from '../../base/errors.js';
 import { ElementSplitter } from '../../json/element-splitter.js';
 import { parseValue, scanBulk } from '../../json/scan.js';
@@ -246,6 +246,6 @@ function revsIn(open: ReadonlyMap<Bytes, Open>): number {
 function bulkGetBody(open: ReadonlyMap<Bytes, Open>): Bytes {
   const rows: Bytes[] = [];
   for (const { id, revs } of open.values())
-    for (const rev of revs.values()) rows.push(`{"id":${quoteId(id)},"rev":${quoteRev(rev)}}`);
-  return `{"docs":[${rows.join(',')}]}`;
+    for (const rev of revs.values()) rows.push(asBytes(`{"id":${quoteId(id)},"rev":${quoteRev(rev)}}`));
+  return asBytes(`{"docs":[${rows.join(',')}]}`);
 }

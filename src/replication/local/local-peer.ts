@@ -1,4 +1,4 @@
-import { fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
+import { fromBytes, noBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { StorageError } from '../../base/storage-errors.js';
 import { RequestError } from '../../base/errors.js';
 import type { TimeSlice } from '../../base/turns.js';
@@ -160,7 +160,7 @@ export class LocalPeer implements Peer {
   readDoc(id: string): Promise<LocalDoc | undefined> {
     try {
       const { rev, content } = openDoc(this.#database(), toBytes(id), {});
-      const text = docText(toBytes(id), rev, content, '');
+      const text = docText(toBytes(id), rev, content, noBytes);
       return Promise.resolve(JSON.parse(fromBytes(text)) as LocalDoc);
     } catch (error) {
       if (error instanceof RequestError && error.error === 'not_found') return Promise.resolve(undefined);

@@ -1,4 +1,4 @@
-import type { Bytes } from '../../base/bytes.js';
+import { asBytes, type Bytes } from '../../base/bytes.js';
 import { RequestError } from '../../base/errors.js';
 import type { AttachmentInput } from '../../shard/document-input.js';
 import type { DatabaseRegistry } from '../../node/database-registry.js';
@@ -47,7 +47,7 @@ export class LocalRevision implements DocRevision {
 
   text(): Bytes {
     const { id, rev, content } = this;
-    const extra = (this.path[0]!.deleted ? deletedMember : '') + revisionsMember(this.path);
+    const extra = asBytes((this.path[0]!.deleted ? deletedMember : '') + revisionsMember(this.path));
     if (!this.hasAttachments) return docText(id, rev, content, extra);
     return followingText({ id, rev, content, extra, plain: false }, this.#wanted);
   }
