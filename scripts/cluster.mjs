@@ -36,7 +36,7 @@ async function end(code) {
     await ended;
     clearTimeout(late);
   }
-  fs.rmSync(folder, { recursive: true, force: true });
+  if (code === 0) fs.rmSync(folder, { recursive: true, force: true });
   process.exit(code);
 }
 

@@ -151,7 +151,7 @@ export class Cluster implements ClusterLink {
     const first = this.#follow('catalogue', catalogue);
     await first.whenCurrent();
     if (first.lost instanceof StreamTruncated) throw first.lost;
-    if (first.lost === undefined) await this.#beCounted(first, removed());
+    if (first.lost === undefined) await this.#beCounted(first, removed);
     const replicas = Array.from({ length: this.options.streams }, (_, stream) =>
       this.#follow(
         stream,
@@ -233,10 +233,10 @@ export class Cluster implements ClusterLink {
   }
 
   /** From now on the others count this node, also if it was removed. */
-  async #beCounted(catalogue: StreamReplica, removed: ReadonlySet<string>): Promise<void> {
+  async #beCounted(catalogue: StreamReplica, removed: () => ReadonlySet<string>): Promise<void> {
     const { node } = this.options;
     await catalogue.fresh();
-    if (removed.has(node))
+    if (removed().has(node))
       await catalogue.send(encodeCatalogueCommand({ type: 'share', name: memberPrefix + node, value: null }));
   }
 

@@ -136,7 +136,7 @@ export class Config {
     try {
       this.change(section, key, value, true);
     } catch (error) {
-      if (storageRefusal(error) === undefined) throw error;
+      if (!(error instanceof Error && 'syscall' in error) && storageRefusal(error) === undefined) throw error;
       this.change(section, key, value, false);
     }
   }

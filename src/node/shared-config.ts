@@ -20,6 +20,10 @@ export function takeSharedConfig(membership: Membership, config: Config): void {
 
 function take(config: Config, name: string, value: string | null): void {
   const slash = name.indexOf('/');
-  const [section, key] = [decodeURIComponent(name.slice(0, slash)), name.slice(slash + 1)];
+  takeSharedOption(config, decodeURIComponent(name.slice(0, slash)), name.slice(slash + 1), value);
+}
+
+/** Takes over one option that is set for all nodes, or taken back. */
+export function takeSharedOption(config: Config, section: string, key: string, value: string | null): void {
   if ((config.get(section, key) ?? null) !== value) config.adopt(section, key, value);
 }

@@ -1,4 +1,5 @@
 import { asBytes, fromBytes, toBytes } from '../base/bytes.js';
+import { badRequest } from '../base/errors.js';
 import type { Overlay } from '../storage/overlay.js';
 import { prefixEnd, type Store } from '../storage/store.js';
 
@@ -13,8 +14,14 @@ export interface ShareCommand {
 
 const sharedPrefix = 'v';
 
+/** How long the name of a value may be: stores take keys that are a little longer. */
+export const sharedNameBytesMax = 1_900;
+
 export function applyShare({ name, value }: ShareCommand, overlay: Overlay): undefined {
-  overlay.put(asBytes(sharedPrefix + toBytes(name)), toBytes(JSON.stringify({ value })));
+  const key = asBytes(sharedPrefix + toBytes(name));
+  // A refusal, and no failure: a node that fails reads the same command again, for ever.
+  if (key.length > sharedNameBytesMax + 1) throw badRequest('The name is too long.');
+  overlay.put(key, toBytes(JSON.stringify({ value })));
 }
 
 /** All values whose keys begin so, by the rest of the key. */

@@ -6,6 +6,12 @@ const ofNodes = /^\/_node\/|^\/_reload_query_servers/;
 /** What one node knows that was asked for it. */
 const ofOne = /^\/_(replicate|active_tasks|reshard|stats|prometheus)|\/_compact|\/_view_cleanup/;
 
+interface WholeAnswer {
+  status: number;
+  rawHeaders: string[];
+  body: Buffer;
+}
+
 /** Sends each request to another node than the one before. */
 export class AlternatingProxy {
   readonly #server = http.createServer((request, response) => void this.#forward(request, response));
@@ -29,7 +35,7 @@ export class AlternatingProxy {
     const { url = '/', method } = request;
     if (ofNodes.test(url) && method !== 'GET') return await this.#toAll(request, response);
     const at = ofOne.test(url) || ofNodes.test(url) ? 0 : this.#next++ % this.urls.length;
-    const sent = this.#send(this.urls[at]!, request, response, true);
+    const sent = this.#send(this.urls[at]!, request, response);
     request.pipe(sent);
   }
 
@@ -37,32 +43,48 @@ export class AlternatingProxy {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks);
-    for (const url of this.urls.slice(1))
-      await new Promise<void>((resolve) => {
-        const sent = this.#send(url, request, response, false);
-        sent.on('close', resolve);
-        sent.end(body);
-      });
-    this.#send(this.urls[0]!, request, response, true).end(body);
+    const [first, ...others] = this.urls;
+    const answer = await this.#answerOf(request, first!, body);
+    // Where nodes share the option, they all have it when they have set it again.
+    for (const url of others) await this.#answerOf(request, url, body);
+    response.writeHead(answer.status, answer.rawHeaders);
+    response.end(answer.body);
   }
 
-  #send(
-    url: string,
-    request: IncomingMessage,
-    response: ServerResponse,
-    answers: boolean,
-  ): http.ClientRequest {
+  #answerOf(
+    { method, url: path, headers }: IncomingMessage,
+    target: string,
+    body: Buffer,
+  ): Promise<WholeAnswer> {
+    const { hostname, port } = new URL(target);
+    return new Promise((resolve, reject) => {
+      const sent = http.request({ hostname, port, method, path, headers, agent: this.#agent }, (answer) => {
+        answer.toArray().then(
+          (chunks) =>
+            resolve({
+              status: answer.statusCode!,
+              rawHeaders: answer.rawHeaders,
+              body: Buffer.concat(chunks as Buffer[]),
+            }),
+          reject,
+        );
+      });
+      sent.on('error', reject);
+      sent.end(body);
+    });
+  }
+
+  #send(url: string, request: IncomingMessage, response: ServerResponse): http.ClientRequest {
     const { hostname, port } = new URL(url);
     const { method, url: path, headers } = request;
     const sent = http.request({ hostname, port, method, path, headers, agent: this.#agent }, (answer) => {
-      if (!answers) return void answer.resume();
       response.writeHead(answer.statusCode!, answer.statusMessage, answer.rawHeaders);
       response.flushHeaders();
       answer.pipe(response);
       answer.on('error', () => response.destroy());
     });
     sent.on('error', () => response.destroy());
-    if (answers) response.on('close', () => sent.destroy());
+    response.on('close', () => sent.destroy());
     return sent;
   }
 }

@@ -81,6 +81,10 @@ describe('the operators of a cluster', skipWithoutNats, async () => {
     assert.equal((await a.client.delete('/_node/_local/_config/admins/jane')).status, 200);
     assert.equal((await a.client.get(`/_node/_all/_config/nothing/here`)).status, 404);
     assert.equal((await a.client.put('/_node/_all/_config/log/level', 'no level')).status, 400);
+    // Nodes that could not store the name would never get past it in the log.
+    const long = encodeURIComponent('語'.repeat(700));
+    assert.equal((await a.client.put(`/_node/_local/_config/admins/${long}`, 'x')).status, 400);
+    assert.equal((await a.client.put('/_node/_all/_config/cluster/node_name', 'x')).status, 400);
     await c.run();
     for (const { client } of nodes) {
       const jane = client.as('jane:her password');

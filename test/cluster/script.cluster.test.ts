@@ -39,7 +39,8 @@ test(
       assert.equal((await one.put('/db')).status, 201);
       const fresh = { 'x-tuffet-reads': 'fresh' };
       assert.equal((await two.put('/db/doc', { hello: 'world' }, fresh)).status, 201);
-      assert.equal((await three.get('/db/doc', fresh)).body.hello, 'world');
+      const read = await three.get('/db/doc', fresh);
+      assert.equal(read.body.hello, 'world', JSON.stringify(read.body));
       const folder = /in (\S*tuffet-cluster-\S+?),/.exec(output)![1]!;
       child.kill('SIGINT');
       await exit;

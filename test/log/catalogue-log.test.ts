@@ -4,6 +4,7 @@ import { asBytes } from '../../src/base/bytes.js';
 import { decodeCatalogueCommand, encodeCatalogueCommand } from '../../src/node/catalogue-codec.js';
 import type { CatalogueCommand, CatalogueResults } from '../../src/node/catalogue-commands.js';
 import { Catalogue } from '../../src/node/catalogue.js';
+import { readShared } from '../../src/node/shared-values.js';
 import type { TimeMark } from '../../src/node/time-marks.js';
 import { seed } from '../model/random.js';
 import { catalogueScene, commands, sharedContents } from './catalogue-commands.js';
@@ -81,4 +82,13 @@ describe('commands of the catalogue as bytes', () => {
     assert.throws(() => decodeCatalogueCommand(asBytes(`\x02${bytes.slice(1)}`)), /has version 2/);
     assert.throws(() => decodeCatalogueCommand(asBytes(`\x01\x09${bytes.slice(2)}`)), /unknown type, 9/);
   });
+});
+
+test('a value whose name no store takes is refused, and what follows is applied', async (t) => {
+  const store = newStores.memory(t)();
+  const { log } = new Catalogue(store, () => {});
+  const share = (name: string): CatalogueCommand => ({ type: 'share', name, value: 'x' });
+  await assert.rejects(log.append(share('n'.repeat(1_990))), { error: 'bad_request' });
+  await log.append(share('short'));
+  assert.deepEqual([...readShared(store, '')], [['short', 'x']]);
 });

@@ -1,5 +1,5 @@
 import { describe, type TestContext } from 'node:test';
-import { type Bytes, toBytes } from '../../src/base/bytes.js';
+import { asBytes, type Bytes } from '../../src/base/bytes.js';
 import type { Rev } from '../../src/revisions/rev.js';
 import type { Edit, EditCommand } from '../../src/shard/commands.js';
 import { DatabaseKeys } from '../../src/shard/keys.js';
@@ -11,11 +11,11 @@ export const instance = 3;
 export const keys = new DatabaseKeys(instance);
 
 export const edit = (id: string, parent?: Rev, body = '{}'): Edit => ({
-  id: toBytes(id),
+  id: asBytes(id),
   parent,
   path: undefined,
   deleted: false,
-  body: toBytes(body),
+  body: asBytes(body),
 });
 
 export const edits = (list: Edit[], more: Partial<EditCommand> = {}): EditCommand => ({
