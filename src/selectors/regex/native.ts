@@ -41,7 +41,8 @@ function costOf(pattern: Pattern): Cost | undefined {
     case 'sequence':
     case 'choice': {
       let loops = 0;
-      let factor = pattern.items.length;
+      // Nothing, as between the brackets of `()`, is one thing to try.
+      let factor = Math.max(1, pattern.items.length);
       for (const item of pattern.items) {
         const cost = costOf(item);
         if (cost === undefined) return undefined;

@@ -138,10 +138,12 @@ test('no pattern takes long, whatever the text', () => {
 test('expressions that go back and try again are not used where the tries are many, at a fixed place either', () => {
   const optional = `^(?:${'x?'.repeat(40)}${'x'.repeat(40)}z)$`;
   const choices = `^${'(?:x|xx)'.repeat(40)}z$`;
-  for (const pattern of [optional, choices]) {
+  const empty = [`^()${optional.slice(1)}`, `^(?:|)${optional.slice(1)}`, `^\\Q\\E${choices.slice(1)}`];
+  for (const pattern of [optional, choices, ...empty]) {
     assert.equal(nativeFor(parsePattern(pattern)), undefined, pattern);
     assert.equal(compileRegex(pattern)('x'.repeat(60)), false);
     assert.equal(compileRegex(pattern)(`${'x'.repeat(60)}z`), true);
   }
+  assert.equal(nativeFor(parsePattern('^(?:[ab]|\\w|)*y$')), undefined);
   assert.ok(nativeFor(parsePattern('^(?:colou?r|x{1,3}y)$')));
 });
