@@ -234,7 +234,7 @@ export class ReshardJobs {
       const isDone = job.job_state === 'completed' && job.database === database;
       return isDone && databaseOf(job, this.#host) === undefined;
     });
-    for (const { id } of completed) await this.#book.remove(id);
+    for (const { id } of completed) if (this.#book.find(id) !== undefined) await this.#book.remove(id);
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,7 @@ import * as lmdb from 'lmdb';
 import { asBytes } from '../base/bytes.js';
 import type { Lmdb } from './lmdb-environment.js';
 import { formatKey } from './lmdb-format.js';
-import { hasRoom } from './lmdb-reading.js';
+import { hasRoom, offsetMax } from './lmdb-reading.js';
 import { writeKey, type LmdbRecords, type Wanted } from './lmdb-records.js';
 import { keyBytesMax, type Bytes, type Range } from './store.js';
 
@@ -111,7 +111,7 @@ export class LmdbCursor {
     writeKey(last, this.#end, 4);
     const size = writeKey(reverse ? end : start, this.#keys, 0);
     const flags = reverse ? backwardFlags : forwardFlags;
-    return native.position(this.#cursor.address, flags, offset, size, this.#endAddress);
+    return native.position(this.#cursor.address, flags, Math.min(offset, offsetMax), size, this.#endAddress);
   }
 
   /**

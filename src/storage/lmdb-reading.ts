@@ -127,6 +127,9 @@ export interface LmdbRange {
   limit: number;
 }
 
+/** The library takes a number of 32 bits for what is passed over. */
+export const offsetMax = 0xffff_ffff;
+
 /** LMDB walks backwards from `start`, which belongs to the range, down to `end`, which does not. */
 export function lmdbRange({ start, end, reverse = false, offset = 0, limit = Infinity }: Range): LmdbRange {
   return {
@@ -135,7 +138,7 @@ export function lmdbRange({ start, end, reverse = false, offset = 0, limit = Inf
     reverse,
     exclusiveStart: reverse,
     inclusiveEnd: reverse,
-    offset,
+    offset: Math.min(offset, offsetMax),
     limit,
   };
 }

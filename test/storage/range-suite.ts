@@ -63,7 +63,7 @@ export function holdsForRanges(holds: Holds): void {
     for (const reverse of [false, true]) {
       const inRange = entries.slice(5, 25);
       if (reverse) inRange.reverse();
-      for (const offset of [undefined, 0, 1, 19, 20, 100]) {
+      for (const offset of [undefined, 0, 1, 19, 20, 100, 2 ** 32]) {
         for (const limit of [undefined, 0, 1, 7, 20, 100]) {
           const range: Range = {
             start: asBytes('k005'),

@@ -46,6 +46,8 @@ export async function compare(args: string[]): Promise<number> {
   const minutes = readNumber('minutes', values.minutes);
   const seed = readNumber('seed', values.seed ?? String(Date.now() % 1_000_000));
   const mode = compareModes.find((each) => each === values.mode);
+  if (mode === 'random' && values.only !== '')
+    throw wrongUse('compare', '--only chooses endpoints of the grid: it needs another --mode than random.');
   if (mode === undefined) throw wrongUse('compare', `--mode has to be one of ${compareModes.join(', ')}.`);
   const own = values.subject === undefined ? await startSubject(reference) : undefined;
   const subject = own === undefined ? readAddress('subject', values.subject!) : own.address;

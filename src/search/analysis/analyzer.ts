@@ -55,7 +55,11 @@ const made = new WeakMap<AnalyzerDefinition, Promise<Analyzer>>();
 /** Makes an analyzer, once for each definition. Refuses one whose name is not known; in fields, the default takes its place. */
 export function makeAnalyzer(definition: AnalyzerDefinition): Promise<Analyzer> {
   let analyzer = made.get(definition);
-  if (analyzer === undefined) made.set(definition, (analyzer = newAnalyzer(definition)));
+  if (analyzer !== undefined) return analyzer;
+  analyzer = newAnalyzer(definition);
+  made.set(definition, analyzer);
+  // What failed may work the next time.
+  analyzer.catch(() => made.delete(definition));
   return analyzer;
 }
 
