@@ -62,6 +62,16 @@ async function reads({ documents, database, folder, server, options }: BenchCont
   let seed = 0;
   const sample = (url: string): Promise<Sample> =>
     wrk({ url, script, args: [paths, String(++seed)], seconds: options.seconds });
+  return compared(server, cluster, sample);
+}
+
+/** The same load on one server, which is the floor, and on a node. */
+function compared(
+  server: BenchContext['server'],
+  cluster: BenchCluster,
+  sample: (url: string) => Promise<Sample>,
+): Samples {
+  const [node] = cluster.nodes;
   return {
     floor: () => sample(server.url),
     server: () => sample(node.client.url),
@@ -74,7 +84,6 @@ async function reads({ documents, database, folder, server, options }: BenchCont
 async function writes(context: BenchContext, connections: number): Promise<Samples> {
   const { documents, folder, server, options } = context;
   const cluster = await BenchCluster.start();
-  const [node] = cluster.nodes;
   const database = `cluster-puts-${connections}`;
   await Promise.all([server.createDatabase(database), cluster.createDatabase(database)]);
   const bodies = path.join(folder, 'bodies.txt');
@@ -86,13 +95,7 @@ async function writes(context: BenchContext, connections: number): Promise<Sampl
     const args = [`/${database}/`, (++samples).toString(16).padStart(20, '0'), bodies];
     return wrk({ url, script, args, seconds: options.seconds, connections });
   };
-  return {
-    floor: () => sample(server.url),
-    server: () => sample(node.client.url),
-    floorPid: server.pid,
-    serverPid: node.process.pid!,
-    close: () => cluster.close(),
-  };
+  return compared(server, cluster, sample);
 }
 
 /** A node listens when it has caught up. What a start takes without anything to catch up is not counted. */

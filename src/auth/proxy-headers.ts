@@ -1,7 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { isUtf8 } from 'node:buffer';
-import { asBytes, fromBytes } from '../base/bytes.js';
 import { badRequest } from '../base/errors.js';
+import { headerText } from '../base/header-text.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
 import type { RequestInfo } from './request-info.js';
@@ -23,8 +22,8 @@ export class ProxyHeaders {
       if (token === undefined || !this.#isToken(name, token)) return undefined;
     }
     const roles = this.#value(asker, 'roles', 'X-Auth-Svc-Roles', 'X-Auth-CouchDB-Roles');
-    const list = roles === undefined ? [] : text(roles).split(/\s*,\s*/);
-    return Object.freeze({ name: text(name), roles: Object.freeze(list) });
+    const list = roles === undefined ? [] : headerText(roles).split(/\s*,\s*/);
+    return Object.freeze({ name: headerText(name), roles: Object.freeze(list) });
   }
 
   /** If the header's name is not configured, CouchDB's default name is accepted too. Two differing values are rejected. */
@@ -51,7 +50,3 @@ export class ProxyHeaders {
     });
   }
 }
-
-/** Node reads headers as latin1; what is UTF-8 is meant as such. */
-const text = (header: string): string =>
-  isUtf8(Buffer.from(header, 'latin1')) ? fromBytes(asBytes(header)) : header;

@@ -1,4 +1,5 @@
 import { asBytes, fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
+import { headerText } from '../../base/header-text.js';
 import { badRequest, conflict, notFound, RequestError } from '../../base/errors.js';
 import { checkAttachmentName } from '../../documents/attachments/attachment-input.js';
 import { NewBlobs } from '../../documents/attachments/new-blobs.js';
@@ -45,10 +46,6 @@ export const designAttachmentRoute: typeof attachmentRoute = {
   path: '/{db}/_design/{ddoc}/{attname}',
   access: { GET: 'member', PUT: 'db_admin', DELETE: 'db_admin' },
 };
-
-/** Node reads headers as latin1; what is UTF-8 is meant as such. */
-const headerText = (header: string): string =>
-  isText(asBytes(header)) ? fromBytes(asBytes(header)) : header;
 
 /** The parts of the path behind the document are the name, slashes and all. */
 export function attachmentName(parts: readonly Bytes[]): string {
