@@ -13,7 +13,7 @@ Looks at a cluster, and prepares it for the loss of a node. Any of its nodes can
                 http://127.0.0.1:5984)
 
   status        nodes, streams, how far the node that is asked is in each, and its lag. --json prints it as JSON.
-                Exit code: 0 when all nodes are there and none has a problem, 1 otherwise
+                Exit code: 0 when all nodes are there and the one that is asked has no problem, 1 otherwise
   drain         load balancers turn away from a node (/_up answers 404), and it hands over what is done once per cluster.
                 Returns when that is done; then the node can be stopped. --undo takes it back
   remove        a node that is stopped, and will not come back, does not count any more: attachments need a majority of
