@@ -12,6 +12,7 @@ import path from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { ensureBuilt, root } from './ensure-built.mjs';
+import { batchesOf, betweenFiles } from './test-batches.mjs';
 
 const kinds = ['long', 'soak', 'browser', 'cluster'];
 /** These files draw what they do by lot; a second run would be another test. */
@@ -41,6 +42,7 @@ const byPath = files.filter((file) => filters.some((filter) => file.includes(fil
 const byName = filters.length > 0 && byPath.length === 0;
 const chosen = byPath.length > 0 ? byPath : files;
 
+let batches = [];
 const result = await runTests(chosen);
 const reruns = args.includes('--rerun') ? await rerunFailed() : [];
 for (const line of [...reruns, ...result.failures.map(describeFailure)]) process.stdout.write(`${line}\n`);
@@ -68,8 +70,13 @@ function oneTemporaryFolder() {
 async function runTests(chosenFiles) {
   const counted = { passed: 0, failed: 0, skipped: 0, failures: [] };
   if (chosenFiles.length === 0) return counted;
+  // What is run again after a failure, and what measures, has a process for each file.
+  const isShared = kind === undefined && chosenFiles === chosen;
+  if (isShared) batches = batchesOf(chosenFiles, path.join(root, 'dist'), os.tmpdir());
   const events = run({
-    files: chosenFiles.map((file) => path.join(root, 'dist', file)),
+    files: isShared
+      ? batches.map((batch) => batch.path)
+      : chosenFiles.map((file) => path.join(root, 'dist', file)),
     // Long tests measure waits and memory: each has the machine to itself.
     concurrency: kind === undefined ? 2 : 1,
     timeout: fileTimeoutMs,
@@ -90,6 +97,7 @@ function count(counted, test, outcome) {
   const failedByItsTests = test.details?.error?.failureType === 'subtestsFailed';
   // Node reports tests that a filter leaves out as skipped.
   if (/name does not match/.test(test.skip)) return;
+  if (test.name === betweenFiles && outcome === 'passed') return;
   if (failedByItsTests || (isGroup && outcome === 'passed')) return;
   if (test.skip || test.todo) counted.skipped++;
   else {
@@ -128,9 +136,11 @@ async function rerunFailed() {
   return told;
 }
 
-/** The files to run for a test that is in one of them, or in a suite that they share. */
+/** The files to run for a test that is in one of them, or in a suite that they share, or for a batch that broke off. */
 function entriesOf(file) {
   if (files.includes(file)) return [file];
+  const batch = batches.find((each) => path.basename(each.path) === path.basename(file));
+  if (batch !== undefined) return batch.files;
   const name = `/${path.basename(file)}'`;
   return chosen.filter((each) => fs.readFileSync(path.join(root, 'dist', each), 'utf8').includes(name));
 }

@@ -1,7 +1,8 @@
 import { RequestError } from '../base/errors.js';
-import { serverAdminRole, type UserContext } from '../base/user-context.js';
+import type { UserContext } from '../base/user-context.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
+import { adminsOnly } from '../node/new-system-databases.js';
 import type { Config } from '../config/config.js';
 import { addAuthDesign } from './auth-design.js';
 import { checkDbAdmin, checkMember, isServerAdmin, requireServerAdmin } from './rights.js';
@@ -16,8 +17,6 @@ const lastPart = (name: string): string => name.slice(name.lastIndexOf('/') + 1)
 export function isSystemName(config: Config, name: string): boolean {
   return systemDatabases.includes(name) || name === usersDatabase(config);
 }
-
-const adminsOnly = { members: { roles: [serverAdminRole] }, admins: { roles: [serverAdminRole] } };
 
 /** The security object that a new database begins with; undefined if it is left unset, which makes the database public. */
 export function securityOfNew(config: Config, name: string): Record<string, unknown> | undefined {

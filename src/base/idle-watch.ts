@@ -16,10 +16,27 @@ export interface IdleRules<T> {
 
 const checkMs = { least: 20, most: 5_000 };
 
-/** Finds transfers that have stopped moving. One that keeps moving may take any time. */
+/**
+ * Finds transfers that have stopped moving. One that keeps moving may take any time.
+ *
+ * Most transfers end in the turn in which they begin. They are never put into the map: a map that changes with every request
+ * is copied again and again, and its copies in the old part of the heap keep all that was in them from being freed cheaply.
+ */
 export class IdleWatch<T> {
   readonly #transfers = new Map<T, Progress>();
+  /** Those of this turn. */
+  #added: T[] = [];
   #timer: Timer | undefined;
+  readonly #watchAdded = (): void => {
+    const added = this.#added;
+    this.#added = [];
+    const since = this.runtime.monotonicMs();
+    for (const transfer of added) {
+      const bytes = this.rules.bytesOf(transfer);
+      if (bytes !== undefined) this.#transfers.set(transfer, { bytes, since });
+    }
+    if (this.#timer === undefined) this.#timer = this.#schedule();
+  };
 
   constructor(
     private readonly rules: IdleRules<T>,
@@ -27,15 +44,13 @@ export class IdleWatch<T> {
   ) {}
 
   add(transfer: T): void {
-    this.#transfers.set(transfer, {
-      bytes: this.rules.bytesOf(transfer) ?? 0,
-      since: this.runtime.monotonicMs(),
-    });
-    if (this.#timer === undefined) this.#timer = this.#schedule();
+    if (this.#added.push(transfer) === 1) this.runtime.defer(this.#watchAdded);
   }
 
   delete(transfer: T): void {
-    this.#transfers.delete(transfer);
+    const at = this.#added.indexOf(transfer);
+    if (at < 0) this.#transfers.delete(transfer);
+    else this.#added.splice(at, 1);
   }
 
   #schedule(): Timer | undefined {

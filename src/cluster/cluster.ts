@@ -6,35 +6,23 @@ import type { BlobStore } from '../blobs/blob-store.js';
 import type { Appended } from '../log/log.js';
 import { StreamReplica } from '../log/stream-replica.js';
 import type { StreamTarget } from '../log/stream-target.js';
-import { StreamTruncated } from '../log/stream.js';
+import { CopyNeeded } from '../log/stream.js';
 import { encodeCatalogueCommand } from '../node/catalogue-codec.js';
 import type { Lease, LeaseCommand } from '../node/lease.js';
 import { memberPrefix } from '../node/shared-values.js';
 import type { ClusterLink, ClusterTargets } from '../node/cluster-link.js';
 import { BlobExchange } from './blob-exchange.js';
+import type { ClusterOptions } from './cluster-options.js';
 import { CataloguePosition } from './catalogue-position.js';
 import { Currency } from './currency.js';
 import { Members } from './members.js';
 import type { NatsServers } from './nats-connection.js';
 import { Ownership } from './ownership.js';
 import { bringCopy } from './peer-copy.js';
+import { Recovery } from './recovery.js';
+import { StreamSources, type StreamName } from './stream-sources.js';
 import { StatusReport, type ClusterStatus, type Followed } from './status.js';
-import { Trimming, type TrimOptions } from './trimming.js';
-
-export interface ClusterOptions extends TrimOptions {
-  node: string;
-  /** Where other nodes reach this one. */
-  advertise: string;
-  secret: string;
-  streams: number;
-  /** NATS servers that keep a copy of each stream. */
-  replicas: number;
-  timeoutMs(): number;
-  /** Whether this node may do what is done once per cluster. */
-  mayOwn(): boolean;
-}
-
-type StreamName = number | 'catalogue';
+import { Trimming } from './trimming.js';
 
 const lookMs = 1_000;
 
@@ -54,8 +42,14 @@ export class Cluster implements ClusterLink {
   #wasOwner = false;
   /** Called when this node becomes the owner, or may be it no longer. */
   onOwnerChange: () => void = () => {};
-  /** Called when this node runs and has to copy the databases of another one, since streams were trimmed. */
-  onTruncated: () => void = () => {};
+  readonly sources: StreamSources;
+  readonly recovery: Recovery;
+  #isRejoining = false;
+  /**
+   * Called when this node runs and has to open its stores again, from where the streams are now: some were trimmed, so that it has
+   * to copy the databases of another node, or were made anew.
+   */
+  onRejoin: () => void = () => {};
 
   constructor(
     private readonly nats: NatsServers,
@@ -76,9 +70,12 @@ export class Cluster implements ClusterLink {
     );
     this.blobs = new BlobExchange(this.#members, options, logger, runtime);
     const isOwner = (): boolean => this.isOwner;
-    this.#trimming = new Trimming(this.#replicas, this.#members, nats, options, runtime, logger, isOwner);
+    this.#trimming = new Trimming(this.#followed, this.#members, options, runtime, logger, isOwner);
     const applied = (): number => this.#replicas.get('catalogue')?.seq ?? 0;
-    this.#currency = new Currency(nats, `${options.name}-catalogue`, runtime, applied);
+    this.#currency = new Currency(nats, () => this.#followed.get('catalogue')?.stream, runtime, applied);
+    this.sources = new StreamSources(nats, options, runtime);
+    const rejoin = (): void => this.#rejoin();
+    this.recovery = new Recovery(this.#followed, this.#members, options, runtime, logger, rejoin);
     this.report = new StatusReport(this.#followed, this.#members, nats, runtime);
   }
 
@@ -92,8 +89,17 @@ export class Cluster implements ClusterLink {
 
   /** Where the owner is reached, if that is another node and it is there. */
   get ownerUrl(): string | undefined {
-    const { owner } = this.#ownership;
-    return this.urlOf(owner);
+    return this.urlOf(this.#ownership.owner);
+  }
+
+  /** Where this node is reached. */
+  get advertised(): string {
+    return this.options.advertise;
+  }
+
+  /** Whether another node is there and follows the list of databases. */
+  isServing(name: string): boolean {
+    return this.#members.others().some((each) => each.name === name && 'catalogue' in each.positions);
   }
 
   get secret(): string {
@@ -150,7 +156,7 @@ export class Cluster implements ClusterLink {
     this.#members.start();
     const first = this.#follow('catalogue', catalogue);
     await first.whenCurrent();
-    if (first.lost instanceof StreamTruncated) throw first.lost;
+    if (first.lost instanceof CopyNeeded) throw first.lost;
     if (first.lost === undefined) await this.#beCounted(first, removed);
     const replicas = Array.from({ length: this.options.streams }, (_, stream) =>
       this.#follow(
@@ -159,8 +165,9 @@ export class Cluster implements ClusterLink {
       ),
     );
     await Promise.all(replicas.map((replica) => replica.whenCurrent()));
-    for (const { lost } of [first, ...replicas]) if (lost instanceof StreamTruncated) throw lost;
+    for (const { lost } of [first, ...replicas]) if (lost instanceof CopyNeeded) throw lost;
     this.#isStarted = true;
+    this.#isRejoining = false;
     this.#ownership.start(lease);
     this.#timer = this.runtime.setIdleRepeating(() => void this.#look(), lookMs);
     this.#trimming.start();
@@ -185,10 +192,10 @@ export class Cluster implements ClusterLink {
     await this.nats.close();
   }
 
-  /** Brings the stores of another node into a folder. */
-  async copyTo(folder: string): Promise<void> {
+  /** Brings the stores of another node into a folder: of the one that is named, if it is there. */
+  async copyTo(folder: string, preferred?: string): Promise<void> {
     this.#members.start();
-    const others = await this.#members.whenServing();
+    const others = await this.#members.whenServing(preferred);
     await bringCopy(others, this.options.secret, folder, this.logger, this.runtime);
   }
 
@@ -247,14 +254,9 @@ export class Cluster implements ClusterLink {
   }
 
   #follow(stream: StreamName, target: StreamTarget): StreamReplica {
-    const { name, node, replicas, timeoutMs } = this.options;
+    const { node, timeoutMs } = this.options;
     const isCatalogue = stream === 'catalogue';
-    const source = this.nats.stream({
-      name: `${name}-${stream}`,
-      subject: `${name}.stream.${stream}`,
-      replicas,
-      newEpoch: () => this.runtime.randomHex(8),
-    });
+    const source = this.sources.get(stream);
     const replica = new StreamReplica({
       stream: source,
       target,
@@ -266,7 +268,7 @@ export class Cluster implements ClusterLink {
       catalogueAt: (position) => this.#catalogue.when(position),
       onLost: (error) => {
         if (isCatalogue) this.#catalogue.end(error);
-        if (this.#isStarted && error instanceof StreamTruncated) this.onTruncated();
+        if (this.#isStarted && error instanceof CopyNeeded) this.#rejoin();
       },
     });
     this.#replicas.set(stream, replica);
@@ -282,6 +284,13 @@ export class Cluster implements ClusterLink {
       this.onOwnerChange();
     }
     await this.#currency.look();
+    if (!this.#isRejoining && (await this.recovery.isRecovered())) this.#rejoin();
+  }
+
+  #rejoin(): void {
+    if (this.#isRejoining || !this.#isStarted) return;
+    this.#isRejoining = true;
+    this.onRejoin();
   }
 
   /** Resolves when this node is known to be current with the catalogue; rejects where it is cut off. */

@@ -1,6 +1,8 @@
 import { Unavailable } from '../base/errors.js';
 import type { Runtime } from '../base/runtime.js';
+import { StreamMissing } from '../log/stream.js';
 import type { NatsServers } from './nats-connection.js';
+import type { NatsStream } from './nats-stream.js';
 
 /** How long this node may be behind the catalogue, or without a NATS server, before it refuses requests. */
 const staleMs = 3_000;
@@ -12,9 +14,9 @@ export class Currency {
   #looking: Promise<boolean> | undefined;
 
   constructor(
-    private readonly nats: NatsServers,
-    /** The name of the catalogue's stream. */
-    private readonly stream: string,
+    private readonly nats: Pick<NatsServers, 'isConnected'>,
+    /** The catalogue's stream, once it is followed. */
+    private readonly stream: () => Pick<NatsStream, 'info'> | undefined,
     private readonly runtime: Runtime,
     /** The last message of it that this node has applied. */
     private readonly applied: () => number,
@@ -41,7 +43,7 @@ export class Currency {
   async #isCurrent(): Promise<boolean> {
     const now = this.runtime.monotonicMs();
     if (!this.nats.isConnected) return false;
-    const last = await this.nats.lastOf(this.stream).catch(() => undefined);
+    const last = await this.#last();
     if (last === undefined) return !this.isStale;
     // What was written just now is on its way.
     while (this.applied() < last) {
@@ -50,5 +52,14 @@ export class Currency {
     }
     this.#currentMs = now;
     return true;
+  }
+
+  /** Undefined where that is not known. A stream that is gone brings nothing that this node does not know. */
+  async #last(): Promise<number | undefined> {
+    try {
+      return (await this.stream()?.info('throw'))?.last;
+    } catch (error) {
+      return error instanceof StreamMissing ? 0 : undefined;
+    }
   }
 }

@@ -66,11 +66,20 @@ export class Members {
     return [...this.#seen.values()].filter(({ atMs, url }) => now - atMs < goneMs && url !== '');
   }
 
-  /** Other nodes that follow the catalogue, as soon as one is heard of. */
-  async whenServing(): Promise<Member[]> {
+  /**
+   * Other nodes that follow the catalogue, as soon as one is heard of. The one that is preferred comes first, and is waited for;
+   * it may follow no stream.
+   */
+  async whenServing(preferred?: string): Promise<Member[]> {
     for (let waitedMs = 0; waitedMs < servingMs; waitedMs += beatMs) {
-      const serving = this.others().filter(({ positions }) => positions['catalogue'] !== undefined);
-      if (serving.length > 0) return serving;
+      const others = this.others();
+      const first = others.filter(({ name }) => name === preferred);
+      const serving = others.filter(
+        ({ name, positions }) => name !== preferred && positions['catalogue'] !== undefined,
+      );
+      const isLast = waitedMs + beatMs >= servingMs;
+      if (first.length > 0 || (serving.length > 0 && (preferred === undefined || isLast)))
+        return [...first, ...serving];
       await this.runtime.sleep(beatMs);
     }
     throw new StartupError(

@@ -88,16 +88,6 @@ export class NatsServers {
     });
   }
 
-  /** The last sequence of a stream. */
-  async lastOf(stream: string): Promise<number> {
-    return (await this.manager.streams.info(stream)).state.last_seq;
-  }
-
-  /** Removes the messages of a stream before a sequence. */
-  async trim(stream: string, seq: number): Promise<void> {
-    await this.manager.streams.purge(stream, { seq });
-  }
-
   /** Sends a message that is not stored; nothing happens where nobody listens or the connection is lost. */
   tell(subject: string, text: string): void {
     if (!this.connection.isClosed()) this.connection.publish(subject, text);

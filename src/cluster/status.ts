@@ -34,7 +34,7 @@ interface StreamStatus {
 }
 
 export interface Followed {
-  stream: Pick<NatsStream, 'info'>;
+  stream: NatsStream;
   replica: StreamReplica;
 }
 
@@ -72,7 +72,7 @@ export class StatusReport {
 
   async #describe(name: string, { stream, replica }: Followed): Promise<StreamStatus> {
     const { seq: position, storedSeq, lost, stuck } = replica;
-    const info = await this.#within(stream.info());
+    const info = await this.#within(stream.info('throw'));
     return {
       stream: name,
       epoch: info?.epoch ?? null,

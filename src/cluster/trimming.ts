@@ -2,7 +2,7 @@ import type { Logger } from '../base/logger.js';
 import type { Runtime, Timer } from '../base/runtime.js';
 import type { StreamReplica } from '../log/stream-replica.js';
 import type { Members } from './members.js';
-import type { NatsServers } from './nats-connection.js';
+import type { NatsStream } from './nats-stream.js';
 
 export interface TrimOptions {
   /** What the names of the streams begin with. */
@@ -11,6 +11,11 @@ export interface TrimOptions {
   absentMs(): number;
   /** Messages that are removed from a stream at a time, at least. */
   trimMessages(): number;
+}
+
+interface Trimmed {
+  stream: Pick<NatsStream, 'trim'>;
+  replica: StreamReplica;
 }
 
 /** How often streams are looked at. */
@@ -27,9 +32,8 @@ export class Trimming {
   #timer: Timer | undefined;
 
   constructor(
-    private readonly replicas: ReadonlyMap<string | number, StreamReplica>,
+    private readonly followed: ReadonlyMap<string | number, Trimmed>,
     private readonly members: Members,
-    private readonly nats: NatsServers,
     private readonly options: TrimOptions,
     private readonly runtime: Runtime,
     private readonly logger: Logger,
@@ -46,22 +50,23 @@ export class Trimming {
   }
 
   async #trimAll(): Promise<void> {
-    for (const [name, replica] of this.replicas) {
-      replica.advance();
-      if (this.isOwner()) await this.#trim(String(name), replica);
+    for (const [name, followed] of this.followed) {
+      followed.replica.advance();
+      if (this.isOwner()) await this.#trim(String(name), followed);
     }
   }
 
   /** The last message that all have stays, so that the stream is never empty. */
-  async #trim(stream: string, { storedSeq }: StreamReplica): Promise<void> {
-    const { name, absentMs, trimMessages } = this.options;
-    const seq = Math.min(this.members.storedByAll(stream, absentMs()) ?? 0, storedSeq ?? 0);
-    if (seq - (this.#trimmed.get(stream) ?? 0) < trimMessages()) return;
+  async #trim(name: string, { stream, replica }: Trimmed): Promise<void> {
+    const { storedSeq, place } = replica;
+    const { absentMs, trimMessages } = this.options;
+    const seq = Math.min(this.members.storedByAll(name, absentMs()) ?? 0, storedSeq ?? 0);
+    if (place === undefined || seq - (this.#trimmed.get(name) ?? 0) < trimMessages()) return;
     try {
-      await this.nats.trim(`${name}-${stream}`, seq);
-      this.#trimmed.set(stream, seq);
+      await stream.trim(seq, place.head.epoch);
+      this.#trimmed.set(name, seq);
     } catch (error) {
-      this.logger.warn({ err: error, stream }, 'a stream could not be trimmed; it is tried again');
+      this.logger.warn({ err: error, stream: name }, 'a stream could not be trimmed; it is tried again');
     }
   }
 }

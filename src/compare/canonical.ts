@@ -58,6 +58,9 @@ const ownValues = new Set([
 /** Lists that CouchDB sorts by hashes of its own, so that their order says nothing. */
 const unorderedLists = new Set(['indexable_fields', 'missing', 'possible_ancestors', 'unindexable_fields']);
 
+/** Told by how much each server reads for a query. */
+const scanWarning = /\n?The number of documents examined is high[^\n]*/;
+
 const sequenceName = /^(?:\w+_)?seq$/;
 
 /** Attachments of these types are kept compressed, and the digest is that of the compressed bytes. */
@@ -127,10 +130,11 @@ function canonicalValue(value: unknown, name: string, text: CanonicalText): unkn
   if (typeof value === 'string' || typeof value === 'number') {
     if (ownValues.has(name)) return `<${name}>`;
     if (sequenceName.test(name)) return '<seq>';
+    if (name === 'warning') return String(value).replace(scanWarning, '');
     return typeof value === 'string' ? text.of(value) : value;
   }
   if (Array.isArray(value)) {
-    const list = value
+    const list = inFixedOrder(value)
       .filter((each) => !isPurgeCheckpoint(each) && !text.isOfOthers(each, name))
       .map((each) => canonicalValue(each, name, text));
     return unorderedLists.has(name) ? list.map((each) => JSON.stringify(each)).sort() : list;
@@ -148,6 +152,25 @@ function canonicalValue(value: unknown, name: string, text: CanonicalText): unkn
     return [text.of(key), canonicalValue(each, key, text)] as const;
   });
   return Object.fromEntries(entries);
+}
+
+/** Leaves of a document in `_bulk_get`: CouchDB has them in the order of their hashes, which are each server's own. */
+function inFixedOrder(list: readonly unknown[]): readonly unknown[] {
+  const isLeaf = (each: unknown): boolean =>
+    typeof each === 'object' &&
+    each !== null &&
+    ('ok' in each ? typeof each.ok === 'object' : 'error' in each);
+  if (list.length < 2 || !list.every(isLeaf)) return list;
+  const sortText = (each: unknown): string =>
+    JSON.stringify(each, (_, member: unknown) =>
+      typeof member === 'object' && member !== null && !Array.isArray(member)
+        ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+        : member,
+    ).replaceAll(/[0-9a-f]{32}/g, '');
+  return list
+    .map((each) => ({ each, text: sortText(each) }))
+    .sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
+    .map(({ each }) => each);
 }
 
 /** Local documents that CouchDB keeps for each index. */

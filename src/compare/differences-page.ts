@@ -13,8 +13,10 @@ export function differencesPage(): string {
     .join('');
 }
 
-function headOf({ member, with: parameter, compound, couchdb, tuffet, reason }: IntendedDifference): string {
-  const condition =
+function headOf(difference: IntendedDifference): string {
+  const { member, with: parameter, compound, containing, couchdb, tuffet, reason } = difference;
+  const named =
     parameter === undefined ? '' : `${compound ? ' with a list or an object as ' : ' with '}\`${parameter}\``;
+  const condition = named + (containing === undefined ? '' : ` with \`${containing}\` in the body`);
   return `**\`${member}\`${condition}**: CouchDB ${couchdb}, Tuffet ${tuffet}. ${reason}`;
 }

@@ -54,6 +54,7 @@ export const intendedDifferences: readonly IntendedDifference[] = [
   ...['data_size', 'disk_size', 'other'].flatMap((name) =>
     [
       { endpoint: 'GET /{db}', member: `body.${name}` },
+      { endpoint: 'GET /_dbs_info', member: `body[].info.${name}` },
       { endpoint: 'POST /_dbs_info', member: `body[].info.${name}` },
       { endpoint: 'GET /{db}/_design/{ddoc}/_info', member: `body.view_index.${name}` },
     ].map((place) => ({

@@ -9,6 +9,7 @@ export function isIntended(request: CompareRequest, found: Difference): boolean 
     (each) =>
       each.endpoint === request.endpoint &&
       (each.with === undefined || uses(request, each.with, each.compound)) &&
+      (each.containing === undefined || JSON.stringify(request.body ?? '').includes(each.containing)) &&
       covers(each, found),
   );
 }
@@ -18,12 +19,14 @@ function covers({ member, couchdb, tuffet }: IntendedDifference, found: Differen
     const fits = typeof couchdb === 'string' || found.reference === couchdb;
     return found.member === member && fits && found.subject === tuffet;
   }
-  const names = member.split('.');
-  const foundNames = found.member.split('.');
-  return (
-    names.length === foundNames.length &&
-    names.every((name, at) => name === '{docid}' || name === foundNames[at])
-  );
+  const fits = typeof couchdb === 'string' || found.reference === couchdb;
+  return fits && patternOf(member).test(found.member);
+}
+
+/** Names of attachments have dots in them. */
+function patternOf(member: string): RegExp {
+  const escaped = member.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`^${escaped.replaceAll('\\{docid\\}', '[^.]+').replaceAll('\\{attname\\}', '.+')}$`);
 }
 
 function uses({ path, parameter, body }: CompareRequest, name: string, compound = false): boolean {

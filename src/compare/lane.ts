@@ -69,7 +69,8 @@ export class Lane {
       (difference) =>
         (this.withReasons || !/\breason$/.test(difference.member)) && !isIntended(request, difference),
     );
-    return { differences, changed: there.status < 400 || here.status < 400 };
+    const changed = there.status < 400 || here.status < 400;
+    return { differences, changed, diverged: isEdit(request) && differences.length < counting.length };
   }
 }
 
@@ -78,4 +79,11 @@ interface Comparison {
   differences: Difference[];
   /** Whether the request may have changed anything. */
   changed: boolean;
+  /** Whether an edit was answered otherwise on purpose: the databases may hold different documents from now on. */
+  diverged: boolean;
 }
+
+const readingPosts = /\/_(?:find|explain|changes|revs_diff|bulk_get|all_docs)$/;
+
+const isEdit = ({ method, endpoint }: CompareRequest): boolean =>
+  method !== 'GET' && method !== 'HEAD' && !readingPosts.test(endpoint);

@@ -137,7 +137,8 @@ class Comparison {
     this.#sequences++;
     for (const [at, request] of requests.entries()) {
       if (!this.#hasTime()) return;
-      const { differences } = await this.#compare(lane, request);
+      const { differences, diverged } = await this.#compare(lane, request);
+      if (diverged) return;
       if (differences.length === 0) continue;
       await this.#found(lane, [...scenes[scene], ...requests.slice(0, at + 1)], differences);
       return;
@@ -179,10 +180,14 @@ function byScene(grid: readonly GridRequest[]): GridRequest[] {
   return grid.toSorted((a, b) => (a.scene < b.scene ? 1 : a.scene > b.scene ? -1 : 0));
 }
 
-/** The differences of the last answers, when everything is sent again to a new database. */
+/** The differences of the last answers, when everything is sent again to a new database; none behind an edit that diverged. */
 async function replay(lane: Lane, requests: readonly CompareRequest[]): Promise<Difference[]> {
   await lane.enterEmpty();
   let last: Difference[] = [];
-  for (const request of requests) last = (await lane.compare(request)).differences;
+  for (const [at, request] of requests.entries()) {
+    const { differences, diverged } = await lane.compare(request);
+    if (diverged && at < requests.length - 1) return [];
+    last = differences;
+  }
   return last;
 }

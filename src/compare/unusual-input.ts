@@ -2,18 +2,45 @@ import type { IntendedDifference } from './intended-difference.js';
 
 const listings = ['POST /{db}/_all_docs', 'POST /{db}/_design_docs', 'POST /{db}/_local_docs'];
 const view = 'POST /{db}/_design/{ddoc}/_view/{view}';
-const partitionQueries = [...listings, view];
+const partitionQueries = [...listings, view, 'POST /{db}/_partition/{partition}/_all_docs'];
 
 const unknownRevision =
   'A revision that the document does not have is a conflict; CouchDB takes it for the parent of a new document if the database holds ids behind it.';
 
+/** Selectors that have these in them are taken for true here and for false there. */
+const noAlternatives = ['"$or":[]', '"$nor":[]', '"$and":[]'];
+
 const explainedIndex = [
+  'body.index_candidates',
+  'body.index_candidates[].analysis.covering',
+  'body.index_candidates[].analysis.ranking',
+  'body.index_candidates[].analysis.reasons',
   'body.index_candidates[].analysis.reasons[].name',
+  'body.index_candidates[].analysis.usable',
+  'body.index_candidates[].index.ddoc',
+  'body.index_candidates[].index.def.fields',
+  'body.index_candidates[].index.def.fields[]._id',
+  'body.index_candidates[].index.def.fields[].n',
+  'body.index_candidates[].index.def.fields[].nested.p',
+  'body.index_candidates[].index.def.fields[].s',
+  'body.index_candidates[].index.def.fields[].tags',
+  'body.index_candidates[].index.def.fields[].v',
+  'body.index_candidates[].index.name',
+  'body.index_candidates[].index.partitioned',
+  'body.index_candidates[].index.type',
   'body.index.ddoc',
   'body.index.def.fields',
+  'body.index.def.fields[]._id',
+  'body.index.def.fields[].n',
+  'body.index.def.fields[].nested.p',
+  'body.index.def.fields[].s',
+  'body.index.def.fields[].tags',
+  'body.index.def.fields[].v',
   'body.index.name',
   'body.index.partitioned',
   'body.index.type',
+  'body.mrargs.end_key',
+  'body.mrargs.start_key',
 ];
 
 const crossed = (some: readonly string[], others: readonly string[]): [string, string][] =>
@@ -80,13 +107,21 @@ export const unusualInput: readonly IntendedDifference[] = [
     tuffet: 'invalid_operator',
     reason: '`$text` needs text.',
   })),
-  ...crossed(['selector.$or', 'selector.n.$or'], explainedIndex).map(([name, member]) => ({
+  ...crossed(noAlternatives, explainedIndex).map(([containing, member]) => ({
     endpoint: 'POST /{db}/_explain',
     member,
-    with: name,
-    couchdb: 'an `$or` without alternatives makes every index usable',
+    containing,
+    couchdb: 'a combination without alternatives makes every index usable',
     tuffet: 'it does not',
-    reason: 'Below `$and` it matches every document, and the index would leave some out.',
+    reason: 'It matches every document, and the index would leave some out.',
+  })),
+  ...crossed(noAlternatives, ['body.docs', 'body.warning']).map(([containing, member]) => ({
+    endpoint: 'POST /{db}/_find',
+    member,
+    containing,
+    couchdb: 'leaves out what the index leaves out that it happens to use',
+    tuffet: 'finds every document that matches',
+    reason: 'What is found does not depend on indexes.',
   })),
   ...['body.index_candidates[].analysis.reasons[].name', 'body.selector_hints[].unindexable_fields'].map(
     (member) => ({
@@ -131,6 +166,44 @@ export const unusualInput: readonly IntendedDifference[] = [
     tuffet: 'bad_rep_doc',
     reason: 'What is wrong is known.',
   })),
+  ...['GET /{db}/_changes', 'POST /{db}/_changes'].map((endpoint) => ({
+    endpoint,
+    member: 'body.results',
+    with: 'doc_ids',
+    couchdb: 'a change as often as its document is named',
+    tuffet: 'a change once',
+    reason: 'Naming a document twice does not change it twice.',
+  })),
+  {
+    endpoint: 'GET /{db}/_changes',
+    member: 'status',
+    with: 'style',
+    couchdb: 200,
+    tuffet: 400,
+    reason: 'An empty text is no style.',
+  },
+  {
+    endpoint: 'GET /{db}/_design/{ddoc}/_view/{view}',
+    member: 'body.rows[].value.caused_by',
+    couchdb: 'any of several values that cannot be added up',
+    tuffet: 'the first of them',
+    reason: 'Shards and the tree of an index have no say in it.',
+  },
+  ...[
+    ['GET /{db}/{docid}', 'body'],
+    ['GET /{db}/_all_docs', 'body.rows[].doc'],
+    ['GET /{db}/_design/{ddoc}/_view/{view}', 'body.rows[].doc'],
+    ['GET /{db}/_changes', 'body.results[].doc'],
+    ['POST /{db}/_find', 'body.docs[]'],
+    ['POST /{db}/_bulk_get', 'body.results[].docs[].ok'],
+  ].map(([endpoint, doc]) => ({
+    endpoint: endpoint!,
+    member: `${doc}._attachments.{attname}.revpos`,
+    couchdb: 1,
+    tuffet: 'the generation of the revision that brought the attachment',
+    reason:
+      'CouchDB counts from 1 where a deleted document is written anew, and its replicator leaves the attachment out.',
+  })),
   {
     endpoint: 'POST /_replicate',
     member: 'status',
@@ -146,6 +219,13 @@ export const unusualInput: readonly IntendedDifference[] = [
     tuffet: 400,
     reason: 'The written interface has 400 for what no database can be called.',
   },
+  ...['minimum', 'preferred', 'total'].map((name) => ({
+    endpoint: 'GET /{db}/_design/{ddoc}/_info',
+    member: `body.view_index.updates_pending.${name}`,
+    couchdb: 'may have filled the index by itself',
+    tuffet: 'fills an index when it is read',
+    reason: 'Indexes that nobody reads cost nothing.',
+  })),
   {
     endpoint: 'GET /{db}/_design/{ddoc}/_info',
     member: 'body.view_index.waiting_commit',

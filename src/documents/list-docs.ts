@@ -74,24 +74,22 @@ export class Listing {
     return this.database.collection.isRanked;
   }
 
-  /** Rows before the first one shown, in the order of the listing; of design documents, as in CouchDB, those of `_all_docs`. */
+  /**
+   * Rows before the bounds, in the order of the listing, and those that are skipped, even beyond the bounds; of design
+   * documents, as in CouchDB, those of `_all_docs`.
+   */
   offset(): number {
     if (this.kind === 'local') return 0;
-    if (this.kind !== 'design') return this.#offsetIn(this.#space);
-    return Math.min(this.total(), this.#offsetIn(allIds));
+    const before = this.#docsBefore(this.kind === 'design' ? allIds : this.#space);
+    if (this.kind !== 'design' && this.query.skip === 0) return before;
+    return Math.min(this.total(), before + this.query.skip);
   }
 
-  #offsetIn(space: KeyRange): number {
+  #docsBefore(space: KeyRange): number {
     const { collection } = this.database;
     const { start, end } = this.#range;
-    const before = this.query.descending
-      ? collection.docsBefore(space.end) - collection.docsBefore(end)
-      : start === space.start
-        ? 0
-        : collection.docsBefore(start) - collection.docsBefore(space.start);
-    if (this.query.skip === 0) return before;
-    const within = Math.max(0, collection.docsBefore(end) - collection.docsBefore(start));
-    return before + Math.min(this.query.skip, within);
+    if (this.query.descending) return collection.docsBefore(space.end) - collection.docsBefore(end);
+    return start === space.start ? 0 : collection.docsBefore(start) - collection.docsBefore(space.start);
   }
 
   *pieces(): Generator<Bytes> {
@@ -211,7 +209,7 @@ export class Listing {
 }
 
 /** A key that was asked for: as JSON text, and as an id if it is a string. */
-interface NamedKey {
+export interface NamedKey {
   text: Bytes;
   id: Bytes | undefined;
 }
@@ -220,7 +218,7 @@ interface NamedKey {
 export function* rowsForKeys(
   database: Database,
   kind: ListingKind,
-  keys: readonly NamedKey[],
+  keys: Iterable<NamedKey>,
   options: KeyOptions,
 ): Generator<Bytes> {
   let text = '';
@@ -245,7 +243,7 @@ export async function* rowsForKeysWithData(
   registry: DatabaseRegistry,
   database: Database,
   kind: ListingKind,
-  keys: readonly NamedKey[],
+  keys: Iterable<NamedKey>,
   options: KeyOptions & Pick<ListQuery, 'encodingInfo'>,
 ): AsyncGenerator<Bytes> {
   const wanted = { after: -1, encodingInfo: options.encodingInfo };

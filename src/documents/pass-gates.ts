@@ -16,7 +16,8 @@ export function isGated(
   database: Database,
   inputs: readonly NamedInput[],
 ): boolean {
-  return inputs.some(({ id }) => gates.some((gate) => concerns(gate, database, id)));
+  for (const { id } of inputs) for (const gate of gates) if (concerns(gate, database, id)) return true;
+  return false;
 }
 
 const concerns = (gate: SaveGate, database: Database, id: Bytes): boolean =>

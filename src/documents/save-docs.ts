@@ -15,7 +15,7 @@ import { NewBlobs } from './attachments/new-blobs.js';
 import { agreeOnValidators, changeValidators, digestOf } from './change-validators.js';
 import { changedTooOften, documentConflict, isGated, passGates } from './pass-gates.js';
 import { discardUnneeded } from '../node/sweep-blobs.js';
-import { updateDocs, type SavedEdit } from './update-docs.js';
+import { checkHistory, updateDocs, type SavedEdit } from './update-docs.js';
 
 export interface SaveOptions {
   /** Whose documents they are; gates ask for it. */
@@ -46,6 +46,7 @@ export function saveDocs(
   inputs: readonly NamedInput[],
   options: SaveOptions,
 ): Promise<Saved[]> {
+  if (!options.newEdits) for (const input of inputs) checkHistory(input);
   const isPlain = inputs.every(({ attachments }) => attachments === undefined);
   return (isPlain ? saveAttached : saveWithAttachments)(registry, database, inputs, options);
 }

@@ -98,7 +98,8 @@ const sortedAtOnce = 2_000;
 async function placesById(database: Database, inputs: readonly NamedInput[]): Promise<readonly number[]> {
   const places = [...inputs.keys()];
   const compare = (a: number, b: number): number => {
-    const [one, other] = [inputs[a]!.id, inputs[b]!.id];
+    const one = inputs[a]!.id;
+    const other = inputs[b]!.id;
     return one < other ? -1 : one > other ? 1 : a - b;
   };
   if (places.length > sortedAtOnce) return await sortInSlices(places, compare, database.runtime);
@@ -133,11 +134,14 @@ const namedRev = ({ rev, revisions }: NamedInput): Rev | undefined =>
   revisions === undefined ? rev : { pos: revisions.start, hash: revisions.hashes[0]! };
 
 function replicatedEdit({ id, rev, revisions, deleted, body }: NamedInput): Edit {
-  const path = revisions ?? (rev && { start: rev.pos, hashes: [rev.hash] });
-  if (path === undefined) {
-    throw badRequest('When `new_edits: false`, the document needs `_rev` or `_revisions` specified');
-  }
+  const path = revisions ?? { start: rev!.pos, hashes: [rev!.hash] };
   return { id, parent: undefined, path, deleted, body };
+}
+
+/** Throws if a revision made elsewhere isn't named: nothing of the request is saved then. */
+export function checkHistory({ id, rev, revisions }: NamedInput): void {
+  if (rev === undefined && revisions === undefined && !isLocalId(id))
+    throw badRequest('When `new_edits: false`, the document needs `_rev` or `_revisions` specified');
 }
 
 /** Nothing is checked: the number follows the one that was given, and the last writer wins. */

@@ -7,10 +7,10 @@ import type { Budget, Share } from '../base/budget.js';
 import type { Runtime } from '../base/runtime.js';
 import { asBytes, toBytes, type Bytes } from '../base/bytes.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
-import { invalidJson, notAnObject } from '../base/errors.js';
-import { checkJson, parseJson, parseValue } from '../json/scan.js';
+import { invalidJson } from '../base/errors.js';
 import { readBody, requireJson } from './request/body.js';
 import { headerOf, headersOf } from './request/header.js';
+import { parseObject, type JsonObject } from './request/json-object.js';
 import { jsonpClosing, jsonpOpening, jsonpType } from './request/jsonp.js';
 import { contentTypeFor } from './request/negotiate.js';
 import { NoRoom, uncountedBytes } from './connection/memory-budgets.js';
@@ -20,17 +20,6 @@ import { writeWhole, type Outlet } from './answer/stream.js';
 
 /** A body that is taken as a whole may have this size, however large streamed ones may be. */
 const bodyInMemoryBytesMax = 64 * 1024 * 1024;
-
-/** JSON of this size and more is checked and parsed in turns of their own. */
-const largeJsonBytes = 512 * 1024;
-
-async function parseLarge(bytes: Buffer, runtime: Runtime): Promise<unknown> {
-  checkJson(bytes);
-  await runtime.nextTurn();
-  const value = parseValue(bytes, 0, bytes.length);
-  await runtime.nextTurn();
-  return value;
-}
 
 /** One request and its answer. Handlers read from it and answer through it, once. */
 export class Exchange implements RequestInfo, Outlet {
@@ -115,14 +104,14 @@ export class Exchange implements RequestInfo, Outlet {
     return this.services.config.number('tuffet/json_bytes_max');
   }
 
-  async body(bytesMax = bodyInMemoryBytesMax): Promise<Buffer> {
-    const started = this.runtime.monotonicMs();
-    const most = Math.min(this.bodyBytesMax, bodyInMemoryBytesMax, bytesMax);
-    try {
-      return await readBody(this.request, most, () => this.bodyShare);
-    } finally {
-      this.#bodyMs += this.runtime.monotonicMs() - started;
-    }
+  body(bytesMax = bodyInMemoryBytesMax): Promise<Buffer> {
+    const { runtime } = this.services;
+    const started = runtime.monotonicMs();
+    return readBody(this.request, {
+      bytesMax: Math.min(this.bodyBytesMax, bodyInMemoryBytesMax, bytesMax),
+      share: () => this.bodyShare,
+      onEnd: () => (this.#bodyMs += runtime.monotonicMs() - started),
+    });
   }
 
   /** What the body takes of the memory for bodies. Under pressure a client that has stopped sending is cut off. */
@@ -138,20 +127,18 @@ export class Exchange implements RequestInfo, Outlet {
   }
 
   /** The body of a POST that must be a JSON object, and say so. */
-  async jsonObject({ typed = true } = {}): Promise<Record<string, unknown>> {
+  async jsonObject({ typed = true, bytesMax = this.jsonBytesMax } = {}): Promise<JsonObject> {
     if (typed) requireJson(this.request);
-    const value = await this.optionalObject();
-    if (value === undefined) throw invalidJson();
-    return value;
+    const bytes = await this.body(Math.min(bytesMax, this.jsonBytesMax));
+    if (bytes.length === 0) throw invalidJson();
+    return parseObject(bytes, this.runtime);
   }
 
   /** The body as a JSON object; undefined where there is none. */
-  async optionalObject(): Promise<Record<string, unknown> | undefined> {
+  async optionalObject(): Promise<JsonObject | undefined> {
     const bytes = await this.body(this.jsonBytesMax);
     if (bytes.length === 0) return undefined;
-    const value = bytes.length < largeJsonBytes ? parseJson(bytes) : await parseLarge(bytes, this.runtime);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
-    return value as Record<string, unknown>;
+    return parseObject(bytes, this.runtime);
   }
 
   /** Answers with a value. */
@@ -208,9 +195,11 @@ export class Exchange implements RequestInfo, Outlet {
   }
 
   /** Counts an answer that is being made as a whole, which has become so large. Room is doubled, so that it is rarely made again. */
-  readonly hold = (bytes: number): void => {
-    if (bytes > uncountedBytes.answer) this.#roomFor({ length: 2 ** Math.ceil(Math.log2(bytes)) });
-  };
+  get hold(): (bytes: number) => void {
+    return (bytes) => {
+      if (bytes > uncountedBytes.answer) this.#roomFor({ length: 2 ** Math.ceil(Math.log2(bytes)) });
+    };
+  }
 
   #roomFor({ length }: Pick<Bytes, 'length'>): Share {
     const newShare = (): Share => this.answerBudget.share(() => this.response.destroy());

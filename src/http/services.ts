@@ -41,6 +41,16 @@ export interface Services {
   gather: () => Promise<void>;
   /** Closes the data folder's stores and opens them again. */
   restart: () => Promise<void>;
+  /** Makes a server that is started alone a node of a cluster; undefined where it cannot become one. */
+  becomeNode?: {
+    /**
+     * Throws where the server has data, or could not be a node with these options of `[cluster]`. Otherwise requests wait from
+     * then on.
+     */
+    check(settings: Record<string, string>): Promise<void>;
+    /** Starts the server anew, soon. */
+    restart(): void;
+  };
   /** Reads the configuration again, with the certificates it names. Gives nothing; refuses where something can't be used. */
   reload: () => Promise<void>;
   /** This server's id. */

@@ -24,8 +24,8 @@ export interface IndexBackend {
   restart(): Promise<void>;
   /** Has functions start afresh, as far as they run on threads of the backend's own. */
   renew(): Promise<void>;
-  /** Gives disk space back where that is worth the copying. */
-  reclaim(): Promise<void>;
+  /** Gives disk space back where that is worth the copying: sooner, where somebody asks for it. */
+  reclaim(isAsked: boolean): Promise<void>;
   /** Undefined as long as there are no indexes. */
   size(): StoreSize | undefined;
   close(): Promise<void>;

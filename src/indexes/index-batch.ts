@@ -34,6 +34,8 @@ export interface Batch {
     ids: readonly Bytes[],
     fresh: boolean,
   ): Promise<AppliedBatch>;
+  /** An empty batch for the same index, after this one was applied; this one must not be used any more. */
+  next(): Batch;
 }
 
 /** Documents and their rows, gathered until it pays to bring them into an index. Of a document, what came last counts. */
@@ -49,6 +51,10 @@ export class IndexBatch implements Batch {
 
   get bytes(): number {
     return this.#bytes;
+  }
+
+  next(): IndexBatch {
+    return new IndexBatch(this.order, this.partitioned, this.runtime);
   }
 
   add(id: Bytes, emitted: readonly Emitted[]): void | Promise<void> {

@@ -1,4 +1,3 @@
-import type { Bytes } from '../base/bytes.js';
 import { Unavailable } from '../base/errors.js';
 
 /** A record of an index is lost or does not decode. The index is discarded; the request may be repeated. */
@@ -13,7 +12,7 @@ export class IndexDamage extends Unavailable {
 export const indexStoreOptions = { damage: (what: string): Error => new IndexDamage(what) };
 
 /** Reads a record without which an index is as good as not there. */
-export function readOptional(read: () => Bytes | undefined): Bytes | undefined {
+export function readOptional<T>(read: () => T | undefined): T | undefined {
   try {
     return read();
   } catch (error) {

@@ -265,7 +265,7 @@ export class IndexPass {
     // The error is thrown to the next caller that waits for it.
     this.#committing.catch(() => {});
     for (const [i, index] of this.group.entries()) index.state = states[i]!;
-    this.#batches = this.#newBatches();
+    this.#batches = this.#batches.map((batch) => batch.next());
     this.#ids = [];
     this.#gatheredAt = this.options.runtime.monotonicMs();
   }

@@ -1,4 +1,5 @@
 import { asBytes, noBytes, readU48, u48, type Bytes } from '../base/bytes.js';
+import type { TimeSlice } from '../base/turns.js';
 import { prefixEnd, type Store, type Write } from '../storage/store.js';
 import { readOptional } from './index-damage.js';
 import {
@@ -12,9 +13,12 @@ import {
   registerPrefix,
   signatureOf,
 } from './index-keys.js';
+import { decodeIndexState } from './index-state.js';
 
 /** Keys of a removed index that are erased in one commit. */
 const eraseKeysMax = 2_000;
+/** Keys of the register that are read at a time. */
+const readKeysMax = 200;
 
 /** The number of an index, or undefined where there is none. */
 export function indexNumber(
@@ -26,6 +30,35 @@ export function indexNumber(
   return bytes === undefined ? undefined : readU48(bytes, 0);
 }
 
+/**
+ * The bytes of the trees of all indexes, added up in slices, between which the store may be replaced by another. What is damaged is
+ * left out: whoever reads it finds out.
+ */
+export async function treesBytes(
+  source: { readonly store: Store },
+  slice: TimeSlice,
+  isClosing: () => boolean,
+): Promise<number> {
+  let bytes = 0;
+  for (let start = asBytes('i'); !isClosing();) {
+    const { store } = source;
+    const keys = [...store.keys({ start, end: asBytes('j'), limit: readKeysMax })];
+    for (const key of keys) bytes += readOptional(() => treeBytes(store, store.get(key))) ?? 0;
+    if (keys.length < readKeysMax) break;
+    start = asBytes(`${keys.at(-1)!}\0`);
+    if (slice.isOver) await slice.next();
+  }
+  return bytes;
+}
+
+function treeBytes(store: Store, number: Bytes | undefined): number {
+  const state = number === undefined ? undefined : store.get(new IndexKeys(readU48(number, 0)).state);
+  return state === undefined ? 0 : decodeIndexState(state).tree.bytes;
+}
+
+/** Whether records of removed indexes are still there. */
+export const isErasing = (store: Store): boolean => hasKeys(store, erasurePrefix);
+
 /** Of the indexes that have records, or are to be erased. */
 function highestNumber(store: Store): number {
   const numbers = [indexesPrefix, erasurePrefix].flatMap((prefix) =>
@@ -34,6 +67,17 @@ function highestNumber(store: Store): number {
     ),
   );
   return Math.max(0, ...numbers);
+}
+
+/** Whether there are indexes, of one database or of any, or some that were removed and are still to be erased. */
+export function hasIndexes(store: Store, instance?: number): boolean {
+  if (instance !== undefined) return hasKeys(store, registerPrefix(instance));
+  return hasKeys(store, asBytes('i')) || isErasing(store);
+}
+
+function hasKeys(store: Store, prefix: Bytes): boolean {
+  const [key] = store.keys({ start: prefix, end: prefixEnd(prefix), limit: 1 });
+  return key !== undefined;
 }
 
 /** Which indexes there are. Only one may write at a time, the one that fills them too. */

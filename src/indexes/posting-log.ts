@@ -1,20 +1,27 @@
 import type { Bytes } from '../base/bytes.js';
-import { boostUnit, type Block, type BlockWriter } from '../search/posting-block.js';
+import { boostBit, boostUnit, onceBit } from '../search/posting-block.js';
+import { headShift, LogReader, SortedLog } from './sorted-log.js';
+import { TermKeys } from './term-keys.js';
 
 /** Bytes that the log has at first. */
 const firstBytes = 1 << 16;
 /** Tokens of a document that there is room for at first. */
 const tokensAtFirst = 1_024;
 const termsAtFirst = 1_024;
+const docsAtFirst = 256;
 /** What is kept of a term, the number of its documents first. */
 const termMembers = 4;
 const frequencyMember = 1;
 const firstMember = 2;
 const lastMember = 3;
-/** What a term takes in memory beside its key, roughly. */
-const termOverheadBytes = 200;
-/** What a posting takes beside its bytes when the log is put in order. */
-const postingOverheadBytes = 8;
+/** What is kept of a document: where its postings and its terms end. */
+const docMembers = 2;
+/** What a posting takes beside its bytes: its term, and two numbers more when the log is put in order. */
+const postingOverheadBytes = 12;
+/** A number that is written takes no more than this. */
+const varintMax = 5;
+/** Bodies of fewer bytes than this have a head of one byte. */
+const shortBody = 1 << 5;
 
 /** What a term of the document under way has in common with others of its field. */
 export interface TermField {
@@ -24,11 +31,11 @@ export interface TermField {
 
 /**
  * The postings of documents in the order in which they come, gathered without an object for each: of every document a run of
- * `term frequency length boost position…`, all varints. Terms have numbers here. `sorted` gives them term by term.
+ * `term head body`. The body is what stands in a block (`posting-block.ts`), the head its length and its flags. Terms have
+ * numbers here. `sorted` gives the postings term by term.
  */
 export class PostingLog {
-  readonly keys: Bytes[] = [];
-  readonly #terms = new Map<Bytes, number>();
+  readonly keys = new TermKeys();
   /**
    * Of each term the number of its documents, and in the document under way how often it stands there and its first and last
    * token. They stand side by side: with a number of lists, every token would wait for as many places in memory.
@@ -43,40 +50,40 @@ export class PostingLog {
   #docTermCount = 0;
   /** The fields that they stand in. */
   #docFields: TermField[] = [];
-  /** Those of them that it is listed under. */
-  readonly #listed: number[] = [];
+  /** The terms of all documents; those of the document under way that it is listed under come first. */
+  #terms = new Uint32Array(tokensAtFirst);
+  #termsEnd = 0;
   #log = new Uint8Array(firstBytes);
   #end = 0;
-  #total = 0;
-  readonly #docEnds: number[] = [];
-  #keyBytes = 0;
+  #ends = new Uint32Array(docsAtFirst * docMembers);
+  #docs = 0;
 
   /** About what it takes in memory. */
   get bytes(): number {
-    const terms = this.#keyBytes + this.keys.length * termOverheadBytes;
-    return this.#end + this.#total * postingOverheadBytes + terms;
+    return this.#end + this.#termsEnd * postingOverheadBytes + this.keys.size_bytes;
   }
 
   /** Documents that were ended. */
   get docs(): number {
-    return this.#docEnds.length;
+    return this.#docs;
   }
 
-  /** The number of a term; undefined where there is none. */
-  known(key: Bytes): number | undefined {
-    return this.#terms.get(key);
+  /** Documents of a term. */
+  docsOf(term: number): number {
+    return this.#members[term * termMembers]!;
+  }
+
+  /** Forgets all but some terms, as `TermKeys.keep` does. */
+  restart(kept: Uint32Array): Int32Array {
+    this.#members.fill(0, 0, this.keys.count * termMembers);
+    this.#end = this.#termsEnd = this.#docs = 0;
+    return this.keys.keep(kept);
   }
 
   /** The number of a term, which is new or known. */
   term(key: Bytes): number {
-    const known = this.#terms.get(key);
-    if (known !== undefined) return known;
-    // A string of its own: joined ones are slower to read, and may keep the whole text that a part of them comes from.
-    const flat = Buffer.from(key, 'latin1').toString('latin1');
-    const term = this.keys.push(flat) - 1;
-    this.#terms.set(flat, term);
-    if (this.keys.length * termMembers > this.#members.length) this.#members = doubled(this.#members);
-    this.#keyBytes += key.length;
+    const term = this.keys.number(key);
+    if (term * termMembers >= this.#members.length) this.#members = doubled(this.#members);
     return term;
   }
 
@@ -97,40 +104,73 @@ export class PostingLog {
 
   /** The document under way is listed under a term, without a place. */
   list(term: number, length: number): void {
-    this.#listed.push(term);
+    this.mention(term);
     this.#members[term * termMembers]!++;
-    this.#numbers(term, 0, length, boostUnit);
+    this.#reserve(0);
+    const headAt = putVarint(this.#log, this.#end, term);
+    const end = putVarint(this.#log, putVarint(this.#log, headAt + 1, 0), length);
+    this.#log[headAt] = (end - headAt - 1) << headShift;
+    this.#end = end;
   }
 
   /** Names a key among the terms of the document under way that has no postings. */
   mention(term: number): void {
-    this.#listed.push(term);
+    if (this.#termsEnd === this.#terms.length) this.#terms = doubled(this.#terms);
+    this.#terms[this.#termsEnd++] = term;
   }
 
-  /** Ends the document under way; gives its terms, and the number by which `sorted` names it. */
-  endDoc(): { doc: number; terms: Uint32Array } {
-    for (let i = 0; i < this.#docTermCount; i++) {
-      const term = this.#docTerms[i]!;
-      const at = term * termMembers;
-      const frequency = this.#members[at + frequencyMember]!;
-      const { length, boost } = this.#docFields[i]!;
-      this.#members[at]!++;
-      this.#numbers(term, frequency, length, Math.round(boost * boostUnit));
-      let before = 0;
-      for (let token = this.#members[at + firstMember]!, left = frequency; left > 0; left--) {
-        const position = this.#positions[token]!;
-        this.#number(position - before);
-        before = position;
-        token = this.#nextToken[token]!;
-      }
-      this.#members[at + frequencyMember] = 0;
+  /** Ends the document under way; gives the number by which `sorted` and `terms` name it. */
+  endDoc(): number {
+    for (let i = 0; i < this.#docTermCount; i++) this.#posting(this.#docTerms[i]!, this.#docFields[i]!);
+    while (this.#termsEnd + this.#docTermCount > this.#terms.length) this.#terms = doubled(this.#terms);
+    this.#terms.set(this.#docTerms.subarray(0, this.#docTermCount), this.#termsEnd);
+    this.#termsEnd += this.#docTermCount;
+    this.#docTermCount = this.#tokens = 0;
+    if ((this.#docs + 1) * docMembers > this.#ends.length) this.#ends = doubled(this.#ends);
+    this.#ends[this.#docs * docMembers] = this.#end;
+    this.#ends[this.#docs * docMembers + 1] = this.#termsEnd;
+    return this.#docs++;
+  }
+
+  #posting(term: number, { length, boost }: TermField): void {
+    const members = this.#members;
+    const at = term * termMembers;
+    const frequency = members[at + frequencyMember]!;
+    members[at]!++;
+    members[at + frequencyMember] = 0;
+    this.#reserve(frequency);
+    const log = this.#log;
+    const headAt = putVarint(log, this.#end, term);
+    let end = headAt + 1;
+    const thousandths = Math.round(boost * boostUnit);
+    if (frequency !== 1) end = putVarint(log, end, frequency);
+    end = putVarint(log, end, length);
+    if (thousandths !== boostUnit) end = putVarint(log, end, thousandths);
+    let before = 0;
+    for (let token = members[at + firstMember]!, left = frequency; left > 0; left--) {
+      const position = this.#positions[token]!;
+      end = putVarint(log, end, position - before);
+      before = position;
+      token = this.#nextToken[token]!;
     }
-    const terms = new Uint32Array(this.#listed.length + this.#docTermCount);
-    terms.set(this.#listed);
-    terms.set(this.#docTerms.subarray(0, this.#docTermCount), this.#listed.length);
-    this.#total += terms.length;
-    this.#listed.length = this.#docTermCount = this.#tokens = 0;
-    return { doc: this.#docEnds.push(this.#end) - 1, terms };
+    const bytes = end - headAt - 1;
+    const flags = (frequency === 1 ? onceBit : 0) | (thousandths === boostUnit ? 0 : boostBit);
+    if (bytes < shortBody) log[headAt] = (bytes << headShift) | flags;
+    else {
+      const head = bytes * (1 << headShift) + flags;
+      const bodyAt = headAt + varintMax;
+      log.copyWithin(bodyAt, headAt + 1, end);
+      const from = putVarint(log, headAt, head);
+      log.copyWithin(from, bodyAt, bodyAt + bytes);
+      end = from + bytes;
+    }
+    this.#end = end;
+  }
+
+  /** The terms of a document, in `list` between two places. */
+  terms(doc: number): { list: Uint32Array; from: number; to: number } {
+    const from = doc === 0 ? 0 : this.#ends[doc * docMembers - 1]!;
+    return { list: this.#terms, from, to: this.#ends[doc * docMembers + 1]! };
   }
 
   #growTokens(): void {
@@ -139,19 +179,30 @@ export class PostingLog {
     this.#docTerms = doubled(this.#docTerms);
   }
 
+  /** Makes room for a posting with so many positions. */
+  #reserve(positions: number): void {
+    const least = this.#end + (positions + 2 * varintMax) * varintMax;
+    if (least <= this.#log.length) return;
+    const larger = new Uint8Array(Math.max(this.#log.length * 2, least));
+    larger.set(this.#log);
+    this.#log = larger;
+  }
+
   /** The postings term by term. `numberOf` gives the number of each document in the index, 0 for those that don't count. */
   sorted(numberOf: Uint32Array): SortedLog {
-    const starts = new Uint32Array(this.keys.length + 1);
-    for (let term = 0; term < this.keys.length; term++)
+    const terms = this.keys.count;
+    const starts = new Uint32Array(terms + 1);
+    for (let term = 0; term < terms; term++)
       starts[term + 1] = starts[term]! + this.#members[term * termMembers]!;
-    const places = new Uint32Array(this.#total);
-    const docs = new Uint32Array(this.#total);
+    const places = new Uint32Array(starts[terms]!);
+    const docs = new Uint32Array(starts[terms]!);
     const next = starts.slice();
     const reader = new LogReader(this.#log);
     let isInOrder = true;
     let isWhole = true;
     let lastNumber = 0;
-    for (const [doc, end] of this.#docEnds.entries()) {
+    for (let doc = 0; doc < this.#docs; doc++) {
+      const end = this.#ends[doc * docMembers]!;
       const number = numberOf[doc]!;
       if (number !== 0) {
         if (number < lastNumber) isInOrder = false;
@@ -162,31 +213,10 @@ export class PostingLog {
         const slot = next[term]!++;
         places[slot] = reader.at;
         docs[slot] = number;
-        reader.skipPosting();
+        reader.skip();
       }
     }
     return new SortedLog(this.#log, starts, places, docs, isInOrder, isWhole);
-  }
-
-  #numbers(term: number, frequency: number, length: number, boost: number): void {
-    this.#number(term);
-    this.#number(frequency);
-    this.#number(length);
-    this.#number(boost);
-  }
-
-  #number(value: number): void {
-    if (this.#end + 8 > this.#log.length) {
-      const larger = new Uint8Array(this.#log.length * 2);
-      larger.set(this.#log);
-      this.#log = larger;
-    }
-    let rest = value;
-    while (rest >= 0x80) {
-      this.#log[this.#end++] = (rest & 0x7f) | 0x80;
-      rest = rest >>> 7;
-    }
-    this.#log[this.#end++] = rest;
   }
 }
 
@@ -196,68 +226,14 @@ function doubled(list: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
   return larger;
 }
 
-class LogReader {
-  at = 0;
-
-  constructor(private readonly log: Uint8Array) {}
-
-  number(): number {
-    let byte = this.log[this.at++]!;
-    let value = byte & 0x7f;
-    for (let shift = 7; byte >= 0x80; shift += 7) {
-      byte = this.log[this.at++]!;
-      value |= (byte & 0x7f) << shift;
-    }
-    return value;
+/** Gives where the next byte goes. */
+function putVarint(bytes: Uint8Array, at: number, value: number): number {
+  let end = at;
+  let rest = value;
+  while (rest >= 0x80) {
+    bytes[end++] = (rest & 0x7f) | 0x80;
+    rest = rest >>> 7;
   }
-
-  /** All of a posting but its term. */
-  skipPosting(): void {
-    const frequency = this.number();
-    for (let left = frequency + 2; left > 0; left--) while (this.log[this.at++]! >= 0x80);
-  }
-}
-
-/** A log put in order. */
-export class SortedLog {
-  readonly #reader: LogReader;
-
-  constructor(
-    log: Uint8Array,
-    private readonly starts: Uint32Array,
-    private readonly places: Uint32Array,
-    private readonly docs: Uint32Array,
-    private readonly isInOrder: boolean,
-    /** Whether all documents count. */
-    private readonly isWhole: boolean,
-  ) {
-    this.#reader = new LogReader(log);
-  }
-
-  /** Where the postings of a term stand, in the order of their documents, without those that don't count. */
-  slots(term: number): number[] {
-    const slots: number[] = [];
-    for (let slot = this.starts[term]!; slot < this.starts[term + 1]!; slot++)
-      if (this.docs[slot] !== 0) slots.push(slot);
-    return this.isInOrder ? slots : slots.sort((a, b) => this.docs[a]! - this.docs[b]!);
-  }
-
-  /** The same as the first slot and the one behind the last, where all documents count and are in order. */
-  run(term: number): readonly [from: number, to: number] | undefined {
-    return this.isInOrder && this.isWhole ? [this.starts[term]!, this.starts[term + 1]!] : undefined;
-  }
-
-  doc(slot: number): number {
-    return this.docs[slot]!;
-  }
-
-  /** Writes a posting; gives the block before where it is full. */
-  write(slot: number, writer: BlockWriter): Block | undefined {
-    const reader = this.#reader;
-    reader.at = this.places[slot]!;
-    const frequency = reader.number();
-    const full = writer.begin(this.docs[slot]!, frequency, reader.number(), reader.number());
-    for (let left = frequency; left > 0; left--) writer.number(reader.number());
-    return full;
-  }
+  bytes[end++] = rest;
+  return end;
 }

@@ -30,11 +30,16 @@ import type { TreeReader } from './tree/tree-reader.js';
 
 /** What a document takes in memory beside its texts, roughly. */
 const docOverheadBytes = 300;
+/** What is kept for the next batch, at most: so much the less has room in it. */
+const keptFieldsBytesMax = 1024 * 1024;
+const keptTermsBytesMax = 16 * 1024 * 1024;
+const keptWordsBytesMax = 4 * 1024 * 1024;
+/** Documents of a term that is kept. */
+const keptDocsMin = 2;
 
 /** What a search index is to have of a document, and its place in the log; undefined for one that is to have nothing. */
 interface BatchDoc {
   logged: number;
-  terms: Uint32Array;
   values: Bytes;
   vectors: ReadonlyMap<Bytes, Bytes>;
 }
@@ -59,9 +64,11 @@ interface Numbered {
 /** Documents and their terms, gathered until it pays to bring them into a search index. Of a document, what came last counts. */
 export class SearchBatch implements Batch {
   readonly #docs = new Map<Bytes, BatchDoc | undefined>();
-  readonly #log = new PostingLog();
+  #log = new PostingLog();
   #fields: SearchFields | undefined;
   #docBytes = 0;
+  /** Terms of several documents, in the order of their keys. */
+  #common = new Uint32Array();
 
   constructor(
     private readonly view: ViewDefinition,
@@ -69,7 +76,8 @@ export class SearchBatch implements Batch {
   ) {}
 
   get bytes(): number {
-    return this.#docBytes + this.#log.bytes + (this.#fields?.bytes ?? 0);
+    const { fieldBytes = 0, wordBytes = 0 } = this.#fields ?? {};
+    return this.#docBytes + this.#log.bytes + fieldBytes + wordBytes;
   }
 
   async add(id: Bytes, calls: readonly Emitted[]): Promise<void> {
@@ -85,11 +93,23 @@ export class SearchBatch implements Batch {
     const values = await (isText
       ? this.#fields.addValues(prefix, id, calls, slice)
       : this.#fields.add(prefix, id, calls, slice));
-    const { doc, terms } = this.#log.endDoc();
+    const logged = this.#log.endDoc();
     const { vectors } = this.#fields;
-    this.#docBytes += values.length + terms.byteLength;
+    this.#docBytes += values.length;
     for (const vector of vectors.values()) this.#docBytes += vector.length;
-    this.#docs.set(id, { logged: doc, terms, values, vectors });
+    this.#docs.set(id, { logged, values, vectors });
+  }
+
+  /** Terms of several documents of this batch are known to the next one: words need not be looked at again. */
+  next(): SearchBatch {
+    const next = new SearchBatch(this.view, this.runtime);
+    if (this.#fields === undefined || this.#fields.fieldBytes > keptFieldsBytesMax) return next;
+    if (this.#log.keys.size_bytes > keptTermsBytesMax) return next;
+    this.#fields.restart(this.#log.restart(this.#common));
+    if (this.#fields.wordBytes > keptWordsBytesMax) return next;
+    next.#fields = this.#fields;
+    next.#log = this.#log;
+    return next;
   }
 
   async #newFields(): Promise<SearchFields> {
@@ -142,7 +162,7 @@ export class SearchBatch implements Batch {
       for (const [vector, value] of doc?.vectors ?? [])
         changesOf(numbered.rows, vector).inserts.push({ ...row, key: vector, value });
       if (doc !== undefined) numberOf[doc.logged] = readDocNumber(number);
-      const note = doc && encodeNote(number, doc.terms, this.#log.keys);
+      const note = doc && encodeNote(number, this.#log.terms(doc.logged), this.#log.keys);
       if (note !== noted) numbered.notes.set(id, { key, value: note });
     }
     return numbered;
@@ -158,8 +178,8 @@ export class SearchBatch implements Batch {
     const changes: RowChanges = { inserts: [], removals: [] };
     const log = this.#log.sorted(numberOf);
     const writer = new BlockWriter();
-    const keys = new Set([...this.#log.keys, ...removed.keys(), ...rows.keys()]);
-    for (const key of await sortInSlices([...keys], compareBytes, this.runtime)) {
+    const common: number[] = [];
+    for (const key of await this.#keysInOrder(removed, rows)) {
       if (slice.isOver) await slice.next();
       const plain = rows.get(key);
       if (plain !== undefined) {
@@ -167,8 +187,10 @@ export class SearchBatch implements Batch {
         for (const row of plain.removals.sort(byId)) changes.removals.push(row);
         continue;
       }
-      const term = this.#log.known(key);
+      const term = this.#log.keys.known(key);
+      if (term !== undefined && this.#log.docsOf(term) >= keptDocsMin) common.push(term);
       const run = term === undefined || removed.has(key) ? undefined : log.run(term);
+      if (run !== undefined && run[0] === run[1]) continue;
       if (run !== undefined && log.doc(run[0]) >= firstNew) {
         pushBlocks(log, run, writer, key, changes.inserts);
         continue;
@@ -185,8 +207,35 @@ export class SearchBatch implements Batch {
       for (const block of blocksOf(log, slots.slice(old.length), writer))
         changes.inserts.push(blockRow(key, block));
     }
+    this.#common = Uint32Array.from(common);
     return changes;
   }
+
+  /** All keys that the batch has to do with, and those that it knows from the one before. */
+  async #keysInOrder(
+    removed: ReadonlyMap<Bytes, unknown>,
+    rows: ReadonlyMap<Bytes, unknown>,
+  ): Promise<readonly Bytes[]> {
+    const { strings, inOrder } = this.#log.keys;
+    const others = new Set(strings.slice(inOrder));
+    for (const keys of [removed, rows])
+      for (const key of keys.keys()) if (!((this.#log.keys.known(key) ?? inOrder) < inOrder)) others.add(key);
+    const sorted = await sortInSlices([...others], compareBytes, this.runtime);
+    return mergeKeys(strings.slice(0, inOrder), sorted);
+  }
+}
+
+/** Both lists in one, which have no key in common. */
+function mergeKeys(a: readonly Bytes[], b: readonly Bytes[]): readonly Bytes[] {
+  if (a.length === 0) return b;
+  const merged: Bytes[] = [];
+  let next = 0;
+  for (const key of a) {
+    while (next < b.length && compareBytes(b[next]!, key) < 0) merged.push(b[next++]!);
+    merged.push(key);
+  }
+  while (next < b.length) merged.push(b[next++]!);
+  return merged;
 }
 
 const byId = (a: RowKey, b: RowKey): number => compareBytes(a.id, b.id);

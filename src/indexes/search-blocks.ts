@@ -11,7 +11,7 @@ import {
 } from '../search/posting-block.js';
 import { docNumber, isBlockKind, kindOf, readDocNumber } from '../search/postings.js';
 import { decoding, IndexDamage } from './index-damage.js';
-import type { SortedLog } from './posting-log.js';
+import type { SortedLog } from './sorted-log.js';
 import type { Reducer } from './tree/reducer.js';
 import type { Row, RowKey } from './tree/row.js';
 import type { TreeReader } from './tree/tree-reader.js';

@@ -2,14 +2,15 @@ import { asBytes, fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import type { TimeSlice } from '../base/turns.js';
 import type { Analyzer } from '../search/analysis/analyzer.js';
 import { isWord, tokenLengthMax } from '../search/analysis/tokenizers.js';
-import { isScannable, wordEnd, wordStart } from '../search/analysis/word-scan.js';
-import { lengthKey, numberKey, termKey, termsKey, vectorKey, type DocValues } from '../search/postings.js';
+import { readCharacters, wordEnd, wordStart } from '../search/analysis/word-scan.js';
+import { lengthKey, numberKey, termKey, vectorKey, type DocValues } from '../search/postings.js';
 import { encodeVector, isVector } from '../search/vectors.js';
+import { BatchField } from './batch-field.js';
 import type { Emitted } from './doc-rows.js';
 import { factor, isExact, isOn, type IndexOptions } from './index-options.js';
-import type { PostingLog, TermField } from './posting-log.js';
+import type { PostingLog } from './posting-log.js';
 import { defaultFieldName } from './text-definition.js';
-import { WordTable } from './word-table.js';
+import { wordOverheadBytes } from './word-table.js';
 
 /** Longer terms are not indexed. */
 const termBytesMax = 4_096;
@@ -21,6 +22,9 @@ const gap = 100;
 const fieldOverheadBytes = 2_000;
 /** Tokens after which the time is looked at. */
 const tokensAtOnce = 64;
+/** Room for the characters of a text; that for longer ones is not kept. */
+const charactersAtFirst = 1 << 12;
+const charactersKept = 1 << 16;
 
 interface FieldName {
   prefix: Bytes;
@@ -31,30 +35,6 @@ interface FieldName {
 const leftOut = -1;
 const noWord = -2;
 
-/** A field of a batch's documents, and what the document under way has in it. */
-class BatchField implements TermField {
-  readonly key: Bytes;
-  /** The terms that words have become. */
-  readonly words: WordTable;
-  /** The document that the rest tells of. */
-  doc = -1;
-  length = 0;
-  boost = 1;
-  /** The next position. */
-  next = 0;
-  numbers: number[] = [];
-
-  constructor(
-    readonly name: string,
-    readonly prefix: Bytes,
-    readonly ofWord: ((word: string) => string) | undefined,
-    seed: number,
-  ) {
-    this.words = new WordTable(seed);
-    this.key = asBytes(prefix + termsKey(name));
-  }
-}
-
 /** Gathers what index functions say about documents. */
 export class SearchFields {
   readonly #fields = new Map<Bytes, Map<string, BatchField>>();
@@ -64,6 +44,8 @@ export class SearchFields {
   #doc = 0;
   #tokens = 0;
   #fieldBytes = 0;
+  #wordBytes = 0;
+  #characters = new Uint16Array(charactersAtFirst);
 
   constructor(
     private readonly log: PostingLog,
@@ -99,9 +81,21 @@ export class SearchFields {
     return this.#end(prefix, id);
   }
 
-  /** About what the fields take in memory beside their terms. */
-  get bytes(): number {
+  /** Goes on with other numbers of terms, which are listed by those before; words of terms that have none are forgotten. */
+  restart(numbers: Int32Array): void {
+    this.#wordBytes = 0;
+    for (const ofPrefix of this.#fields.values())
+      for (const { words } of ofPrefix.values()) this.#wordBytes += words.renumber(numbers);
+  }
+
+  /** About what the fields take in memory beside their words and terms. */
+  get fieldBytes(): number {
     return this.#fieldBytes;
+  }
+
+  /** About what the words take in memory: many, of which some are kept, may be of one term. */
+  get wordBytes(): number {
+    return this.#wordBytes;
   }
 
   #begin(): void {
@@ -218,27 +212,44 @@ export class SearchFields {
 
   async #text(field: BatchField, text: string, slice: TimeSlice): Promise<void> {
     const base = this.#base(field);
-    if (field.ofWord !== undefined && isScannable(text)) return await this.#words(field, text, base, slice);
+    if (field.ofWord !== undefined) {
+      const characters = this.#room(text.length);
+      if (readCharacters(text, characters))
+        return await this.#words(field, characters, text.length, base, slice);
+    }
     for (const { term, position } of this.analyzer.tokens(field.name, text)) {
       if (this.#isTimeToLook() && slice.isOver) await slice.next();
       if (term !== '') this.#token(field, this.#termOf(field, term), base + position);
     }
   }
 
-  async #words(field: BatchField, text: string, base: number, slice: TimeSlice): Promise<void> {
+  #room(length: number): Uint16Array {
+    if (length <= this.#characters.length) return this.#characters;
+    const larger = new Uint16Array(Math.max(length, this.#characters.length * 2));
+    if (length <= charactersKept) this.#characters = larger;
+    return larger;
+  }
+
+  async #words(
+    field: BatchField,
+    characters: Uint16Array,
+    length: number,
+    base: number,
+    slice: TimeSlice,
+  ): Promise<void> {
     let position = base;
     let tooLongUntil = -1;
-    for (let start = wordStart(text, 0); start < text.length;) {
-      const end = wordEnd(text, start);
+    for (let start = wordStart(characters, 0, length); start < length;) {
+      const end = wordEnd(characters, start, length);
       if (start === tooLongUntil || end - start > tokenLengthMax) tooLongUntil = end;
       else {
-        const term = field.words.find(text, start, end) ?? this.#learn(field, text, start, end);
+        const term = field.words.find(characters, start, end) ?? this.#learn(field, characters, start, end);
         if (term !== noWord) {
           if (term !== leftOut) this.#token(field, term, position);
           position++;
         }
       }
-      start = wordStart(text, end);
+      start = wordStart(characters, end, length);
       if (this.#isTimeToLook() && slice.isOver) await slice.next();
     }
   }
@@ -248,11 +259,12 @@ export class SearchFields {
   }
 
   /** The term of a word that is met for the first time. */
-  #learn(field: BatchField, text: string, start: number, end: number): number {
-    const word = text.slice(start, end);
+  #learn(field: BatchField, characters: Uint16Array, start: number, end: number): number {
+    const word = String.fromCharCode(...characters.subarray(start, end));
     const changed = field.ofWord!(word);
     const term = !isWord(word) ? noWord : changed === '' ? leftOut : this.#termOf(field, changed);
-    field.words.add(text, start, end, term);
+    field.words.add(characters, start, end, term);
+    this.#wordBytes += wordOverheadBytes + (end - start) * Uint16Array.BYTES_PER_ELEMENT;
     return term;
   }
 

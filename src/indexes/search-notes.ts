@@ -1,5 +1,7 @@
 import { asBytes, ByteReader, type Bytes } from '../base/bytes.js';
 import { decoding } from './index-damage.js';
+import type { PostingLog } from './posting-log.js';
+import type { TermKeys } from './term-keys.js';
 
 /**
  * What is remembered of a document in a search index, so that all can be found that the index has of it: its number there, 4
@@ -9,21 +11,32 @@ const numberBytes = 4;
 
 let scratch = Buffer.allocUnsafe(64 * 1024);
 
-export function encodeNote(number: Bytes, terms: Uint32Array, keyOf: readonly Bytes[]): Bytes {
+/** The note of a document whose terms stand in a list between two places. */
+export function encodeNote(
+  number: Bytes,
+  { list, from, to }: ReturnType<PostingLog['terms']>,
+  keys: TermKeys,
+): Bytes {
+  const { all, ends } = keys.bytes;
   let end = 0;
   let bytes = scratch;
-  let before = '';
-  for (let i = 0; i < terms.length; i++) {
-    const key = keyOf[terms[i]!]!;
-    if (end + key.length + 16 > bytes.length)
-      bytes = scratch = Buffer.concat([bytes], (bytes.length + key.length) * 2);
-    const most = Math.min(before.length, key.length);
+  let before = 0;
+  let beforeEnd = 0;
+  for (let i = from; i < to; i++) {
+    const term = list[i]!;
+    const start = ends[term]!;
+    const keyEnd = ends[term + 1]!;
+    const length = keyEnd - start;
+    if (end + length + 16 > bytes.length)
+      bytes = scratch = Buffer.concat([bytes], (bytes.length + length) * 2);
+    const most = Math.min(beforeEnd - before, length);
     let shared = 0;
-    while (shared < most && before.charCodeAt(shared) === key.charCodeAt(shared)) shared++;
+    while (shared < most && all[before + shared] === all[start + shared]) shared++;
     end = putVarint(bytes, end, shared);
-    end = putVarint(bytes, end, key.length - shared);
-    for (let at = shared; at < key.length; at++) bytes[end++] = key.charCodeAt(at);
-    before = key;
+    end = putVarint(bytes, end, length - shared);
+    for (let at = start + shared; at < keyEnd; at++) bytes[end++] = all[at]!;
+    before = start;
+    beforeEnd = keyEnd;
   }
   return asBytes(number + bytes.latin1Slice(0, end));
 }

@@ -12,11 +12,16 @@ import { syncFolder } from '../storage/sync-folder.js';
 import { indexStoreOptions } from './index-damage.js';
 import type { Documents, IndexBackend } from './index-backend.js';
 import type { FailedView, IndexJob, OnProgress } from './index-job.js';
+import { hasIndexes, isErasing } from './index-register.js';
 import type { Asked, Progress, Request, ThreadSettings } from './thread-messages.js';
 
 /** The store is copied when it could give back this much, and this share of its size. */
 const reclaimBytesMin = 8 * 1024 * 1024;
 const reclaimShareMin = 0.4;
+/** Whoever asks for it gets it for less, of small stores too. */
+const askedShareMin = 0.1;
+/** But not for the few pages that every store has beside its records: a copy has them too. */
+const askedBytesMin = 16 * 4_096;
 /** How long a moment without requests is waited for, and how long requests then wait for those before them. */
 const idleMomentMs = 2_000;
 const drainMs = 1_000;
@@ -24,10 +29,10 @@ const drainMs = 1_000;
 const warmAfterMs = 1_000;
 
 /**
- * The thread's heap stays far below this. But from 2 GB on V8 lets garbage grow to three times of what is in use before it
- * looks for it, and below to no more than that.
+ * The thread's heap stays far below this. But V8 lets garbage grow by a factor before it looks for it that depends on this: from
+ * 2 GB on to three times of what is in use, at 1 GB to about one and a half.
  */
-const heapMegabytesMax = Math.min(2_000, Math.floor(memoryBytes() / 2 ** 21));
+const heapMegabytesMax = Math.min(1_000, Math.floor(memoryBytes() / 2 ** 21));
 
 /** Of the machine, or of the container. */
 function memoryBytes(): number {
@@ -63,7 +68,7 @@ export class ThreadBackend implements IndexBackend {
     private readonly options: ThreadBackendOptions,
     private readonly runtime: Runtime = new SystemRuntime(),
   ) {
-    this.#warming = runtime.setIdleTimer(() => this.#warm(), warmAfterMs);
+    this.#warming = runtime.setIdleTimer(() => void this.#warm(), warmAfterMs);
   }
 
   get store(): LmdbStore {
@@ -82,11 +87,11 @@ export class ThreadBackend implements IndexBackend {
   }
 
   async keepOnly(instance: number, signatures: readonly string[]): Promise<void> {
-    if (this.#isUsed()) await this.#ask({ type: 'keep_only', instance, signatures });
+    if (this.#hasWork(instance)) await this.#ask({ type: 'keep_only', instance, signatures });
   }
 
   async drop(instance: number): Promise<void> {
-    if (this.#isUsed()) await this.#ask({ type: 'drop', instance });
+    if (this.#hasWork(instance)) await this.#ask({ type: 'drop', instance });
   }
 
   async discard(number: number, root: number): Promise<void> {
@@ -116,11 +121,13 @@ export class ThreadBackend implements IndexBackend {
    * are kept waiting until what the thread is at has ended. A long update is not waited for: the next call tries again.
    * Of several who ask for the same, one does it.
    */
-  async reclaim(): Promise<void> {
+  async reclaim(isAsked: boolean): Promise<void> {
     await this.#isIdleWithin(idleMomentMs);
-    if (this.#replacing === undefined && !this.#closed && this.#isWorthwhile()) {
+    if (this.#replacing === undefined && !this.#closed && this.#isWorthwhile(isAsked)) {
       this.#replacing = this.#replaceWhenDrained().finally(() => {
         this.#replacing = undefined;
+        // The thread was stopped, and may have been erasing: a new one goes on with it.
+        void this.#warm(() => isErasing(this.store));
       });
     }
     await this.#replacing;
@@ -144,16 +151,21 @@ export class ThreadBackend implements IndexBackend {
     }
   }
 
-  #isWorthwhile(): boolean {
+  #isWorthwhile(isAsked: boolean): boolean {
     if (!this.#isUsed()) return false;
     const { file_bytes, used_bytes } = this.store.size();
     const free = file_bytes - used_bytes;
+    if (isAsked) return free >= askedBytesMin && free >= askedShareMin * file_bytes;
     return free >= reclaimBytesMin && free >= reclaimShareMin * file_bytes;
   }
 
-  /** The first update finds its threads there. An error is left to those who need them. */
-  #warm(): void {
-    if (!this.#closed && this.#isUsed()) this.#ask({ type: 'warm' }).catch(() => {});
+  /** The first update finds its threads there. An error, of opening the store too, is left to those who need them. */
+  async #warm(isWorthwhile = () => this.#hasWork()): Promise<void> {
+    try {
+      if (!this.#closed && isWorthwhile()) await this.#ask({ type: 'warm' });
+    } catch {
+      // A full disk, most likely.
+    }
   }
 
   async close(): Promise<void> {
@@ -173,6 +185,14 @@ export class ThreadBackend implements IndexBackend {
 
   #isUsed(): boolean {
     return this.#store !== undefined || fs.existsSync(this.folder);
+  }
+
+  /** Whether the thread has something to do, or would have: a folder without indexes needs none. */
+  #hasWork(instance?: number): boolean {
+    if (this.#thread !== undefined) return true;
+    if (!this.#isUsed()) return false;
+    this.store.refresh();
+    return hasIndexes(this.store, instance);
   }
 
   async #replaceStore(): Promise<void> {

@@ -1,10 +1,12 @@
 import type { Bytes } from '../base/bytes.js';
 import { refusalOf, type RequestError } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
+import type { Runtime } from '../base/runtime.js';
 import type { ScriptHost } from '../script/script-host.js';
 import type { ShardState } from '../shard/shard-state.js';
 import type { Store, StoreSize } from '../storage/store.js';
 import type { DesignViews, ViewDefinition } from './definition.js';
+import { FileShare } from './file-share.js';
 import type { Documents, IndexBackend } from './index-backend.js';
 import { IndexDamage } from './index-damage.js';
 import { IndexKeys, numberOf } from './index-keys.js';
@@ -59,6 +61,7 @@ export class Views {
   readonly #tasks = new UpdateTasks();
   #opened = new WeakMap<ViewDefinition, Map<number, Opened>>();
   #reclaiming = 0;
+  readonly fileShare: FileShare;
   /** Numbers of damaged indexes that are being removed. */
   readonly #discarding = new Set<number>();
   /** Views whose functions have exceeded their limits too often, by database and signature. */
@@ -69,7 +72,9 @@ export class Views {
     private readonly scripts: ScriptHost,
     cacheBytes: number,
     private readonly logger: Logger,
+    runtime: Runtime,
   ) {
+    this.fileShare = new FileShare(runtime, backend);
     this.#cache = new NodeCache(cacheBytes);
     this.#cache.onDamage = (prefix, root) => this.#discard(numberOf(prefix), root);
   }
@@ -230,7 +235,6 @@ export class Views {
     return this.#reclaiming > 0;
   }
 
-  /** Starts an update in the background. */
   updateLater(indexed: Indexed, design: DesignViews, onUpdate: OnUpdate): void {
     const failing = this.update(indexed, design, onUpdate).then(throwFirst);
     failing.catch((error: unknown) => {
@@ -259,9 +263,7 @@ export class Views {
     await this.reclaim();
   }
 
-  released(folder: string): Promise<void> {
-    return this.backend.released(folder);
-  }
+  readonly released = (folder: string): Promise<void> => this.backend.released(folder);
 
   /** Ends the thread that fills indexes; the next update begins another. */
   restart(): Promise<void> {
@@ -274,16 +276,18 @@ export class Views {
     return this.backend.renew();
   }
 
-  async reclaim(): Promise<void> {
+  async reclaim(isAsked = false): Promise<void> {
     this.#reclaiming++;
     try {
-      await this.backend.reclaim();
+      await this.backend.reclaim(isAsked);
     } finally {
       this.#reclaiming--;
+      this.fileShare.forget();
     }
   }
 
   close(): Promise<void> {
+    this.fileShare.close();
     return this.backend.close();
   }
 }

@@ -3,79 +3,120 @@ const slotsPerWord = 2;
 /** Small: each of thousands of fields has a table of its own. */
 const slotsAtFirst = 1 << 5;
 const charactersAtFirst = 1 << 7;
-const wordsAtFirst = 1 << 4;
-const wordMembers = 4;
+/** What a slot has: the hash of a word, where its characters begin, one more than their number or 0 in a free slot, its number. */
+const slotMembers = 4;
+/** What a word takes in memory beside its characters, roughly. */
+export const wordOverheadBytes = 48;
+const startMember = 1;
+const lengthMember = 2;
+const numberMember = 3;
 
 /** FNV-1a, on characters. */
 const hashFactor = 0x01000193;
 
 /**
- * Numbers by words, found as they stand in a text: no string is made of a word that is known. Words have no characters
- * beyond the first plane.
+ * Numbers by words, found as they stand in a list of characters: no string is made of a word that is known. Words have no
+ * characters beyond the first plane.
  */
 export class WordTable {
-  /** The place of a word in the lists, and one more; 0 where a slot is free. */
-  #slots = new Uint32Array(slotsAtFirst);
+  /** All that is known of a word stands side by side, as it is read together. */
+  #slots = new Int32Array(slotsAtFirst * slotMembers);
+  #mask = slotsAtFirst - 1;
+  #count = 0;
   #characters = new Uint16Array(charactersAtFirst);
   #charactersEnd = 0;
-  /** For each word its hash, where its characters begin and end, and its number: side by side, as they are read together. */
-  #words = new Int32Array(wordsAtFirst * wordMembers);
-  #count = 0;
 
   /** The seed is where hashes begin, so that it can't be known which words meet. */
   constructor(private readonly seed: number) {}
 
-  /** The number of the word between two places of a text; undefined where it is not known. */
-  find(text: string, start: number, end: number): number | undefined {
+  /** The number of the word between two places; undefined where it is not known. */
+  find(text: Uint16Array, start: number, end: number): number | undefined {
+    const slots = this.#slots;
+    const known = this.#characters;
     const hash = hashOf(this.seed, text, start, end);
-    const mask = this.#slots.length - 1;
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const entry = this.#slots[slot]!;
-      if (entry === 0) return undefined;
-      const word = (entry - 1) * wordMembers;
-      if (this.#words[word] === hash && this.#equals(word, text, start, end)) return this.#words[word + 3];
+    const length = end - start;
+    next: for (let place = hash & this.#mask; ; place = (place + 1) & this.#mask) {
+      const slot = place * slotMembers;
+      const found = slots[slot + lengthMember]!;
+      if (found === 0) return undefined;
+      if (slots[slot] !== hash || found !== length + 1) continue;
+      const from = slots[slot + startMember]!;
+      for (let i = 0; i < length; i++) if (known[from + i] !== text[start + i]) continue next;
+      return slots[slot + numberMember];
     }
   }
 
-  #equals(word: number, text: string, start: number, end: number): boolean {
-    const from = this.#words[word + 1]!;
-    const length = end - start;
-    if (this.#words[word + 2]! - from !== length) return false;
-    for (let i = 0; i < length; i++)
-      if (this.#characters[from + i] !== text.charCodeAt(start + i)) return false;
-    return true;
-  }
-
   /** Adds a word that is not known. */
-  add(text: string, start: number, end: number, value: number): void {
-    const hash = hashOf(this.seed, text, start, end);
+  add(text: Uint16Array, start: number, end: number, value: number): void {
     const from = this.#charactersEnd;
     this.#charactersEnd += end - start;
     while (this.#charactersEnd > this.#characters.length) this.#growCharacters();
-    for (let i = start; i < end; i++) this.#characters[from + i - start] = text.charCodeAt(i);
-    const word = this.#count++;
-    if (this.#count * wordMembers > this.#words.length) this.#growWords();
-    this.#words.set([hash, from, this.#charactersEnd, value], word * wordMembers);
-    if (this.#count * slotsPerWord > this.#slots.length) this.#growSlots();
-    else this.#put(word);
+    for (let i = start; i < end; i++) this.#characters[from + i - start] = text[i]!;
+    if (++this.#count * slotsPerWord > this.#mask) this.#growSlots();
+    this.#put(hashOf(this.seed, text, start, end), from, end - start + 1, value);
   }
 
-  #put(word: number): void {
-    const mask = this.#slots.length - 1;
-    let slot = this.#words[word * wordMembers]! & mask;
-    while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
-    this.#slots[slot] = word + 1;
+  /** Gives words other numbers, listed by those before; forgets those that have none. Gives about what is kept takes in memory. */
+  renumber(numbers: Int32Array): number {
+    const before = this.#slots;
+    const known = this.#characters;
+    const numberIn = (slot: number): number | undefined => {
+      const number = before[slot + lengthMember] === 0 ? undefined : numbers[before[slot + numberMember]!];
+      return number === undefined || number < 0 ? undefined : number;
+    };
+    this.#makeRoom(before, numberIn);
+    for (let slot = 0; slot < before.length; slot += slotMembers) {
+      const length = before[slot + lengthMember]!;
+      const number = numberIn(slot);
+      if (number === undefined) continue;
+      const start = before[slot + startMember]!;
+      const from = this.#charactersEnd;
+      this.#charactersEnd += length - 1;
+      for (let i = 0; i < length - 1; i++) this.#characters[from + i] = known[start + i]!;
+      this.#count++;
+      this.#put(before[slot]!, from, length, number);
+    }
+    return this.#count * wordOverheadBytes + this.#charactersEnd * Uint16Array.BYTES_PER_ELEMENT;
+  }
+
+  /** Empties the table, with no more room than for words that are kept of those before. */
+  #makeRoom(before: Int32Array, numberIn: (slot: number) => number | undefined): void {
+    let words = 0;
+    let characters = 0;
+    for (let slot = 0; slot < before.length; slot += slotMembers) {
+      if (numberIn(slot) === undefined) continue;
+      words++;
+      characters += before[slot + lengthMember]! - 1;
+    }
+    let slots = slotsAtFirst;
+    while (words * slotsPerWord > slots - 1) slots *= 2;
+    let room = charactersAtFirst;
+    while (characters > room) room *= 2;
+    this.#slots = new Int32Array(slots * slotMembers);
+    this.#mask = slots - 1;
+    this.#characters = new Uint16Array(room);
+    this.#charactersEnd = this.#count = 0;
+  }
+
+  #put(hash: number, start: number, length: number, number: number): void {
+    let place = hash & this.#mask;
+    while (this.#slots[place * slotMembers + lengthMember] !== 0) place = (place + 1) & this.#mask;
+    const slot = place * slotMembers;
+    this.#slots[slot] = hash;
+    this.#slots[slot + startMember] = start;
+    this.#slots[slot + lengthMember] = length;
+    this.#slots[slot + numberMember] = number;
   }
 
   #growSlots(): void {
-    this.#slots = new Uint32Array(this.#slots.length * 2);
-    for (let word = 0; word < this.#count; word++) this.#put(word);
-  }
-
-  #growWords(): void {
-    const larger = new Int32Array(this.#words.length * 2);
-    larger.set(this.#words);
-    this.#words = larger;
+    const before = this.#slots;
+    this.#slots = new Int32Array(before.length * 2);
+    this.#mask = this.#mask * 2 + 1;
+    for (let slot = 0; slot < before.length; slot += slotMembers) {
+      const length = before[slot + lengthMember]!;
+      if (length === 0) continue;
+      this.#put(before[slot]!, before[slot + startMember]!, length, before[slot + numberMember]!);
+    }
   }
 
   #growCharacters(): void {
@@ -85,9 +126,9 @@ export class WordTable {
   }
 }
 
-function hashOf(seed: number, text: string, start: number, end: number): number {
+function hashOf(seed: number, text: Uint16Array, start: number, end: number): number {
   let hash = seed | 0;
-  for (let i = start; i < end; i++) hash = Math.imul(hash ^ text.charCodeAt(i), hashFactor);
+  for (let i = start; i < end; i++) hash = Math.imul(hash ^ text[i]!, hashFactor);
   // The low bits choose the slot.
   return (hash ^ (hash >>> 15)) >>> 1;
 }

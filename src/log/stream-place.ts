@@ -65,6 +65,12 @@ export function nextHead(
   return { ...head, seq: head.seq + 1, hash, origins };
 }
 
+/** The head of a node whose stores are at different places: what it has is a history of its own. */
+export function partialHead(head: StreamHead, node: string): StreamHead {
+  const digest = createHash('sha256').update(head.hash, 'latin1').update(`partial ${node}`).digest();
+  return { ...head, hash: asBytes(digest.latin1Slice(0, hashBytes)) };
+}
+
 /** Whether a message of that mark comes after all that are known of its node. */
 export function isNew(known: OriginMark | undefined, { incarnation, counter }: OriginMark): boolean {
   if (known === undefined || incarnation > known.incarnation) return true;

@@ -1,55 +1,39 @@
 import type { Bytes } from '../base/bytes.js';
 import { Unavailable } from '../base/errors.js';
-import type { Logger } from '../base/logger.js';
-import type { Runtime } from '../base/runtime.js';
 import { decodeBatch, type Batch } from './batch-codec.js';
-import { checkFits, infoFrom } from './stream-end.js';
-import { StreamWriter, type Sent } from './stream-writer.js';
+import type { ReplicaOptions } from './replica-options.js';
+import { Outstanding } from './outstanding.js';
+import { continuedHead, infoFrom, ownHead, wholePlace, type WholePlace } from './stream-end.js';
+import { StreamHistory } from './stream-history.js';
+import { Stall } from './stall.js';
+import { answer, appliedBefore, StreamWriter } from './stream-writer.js';
 import { firstHead, isNew, nextHead, type StreamHead } from './stream-place.js';
-import type { Outcome, StreamTarget } from './stream-target.js';
-import { StreamLost, StreamTruncated, type Stream, type StreamMessage } from './stream.js';
+import type { Outcome } from './stream-target.js';
+import { NodeNameTaken, StreamLost, StreamTruncated, type StreamMessage } from './stream.js';
 
-export interface ReplicaOptions {
-  stream: Stream;
-  target: StreamTarget;
-  /** The name of this node. */
-  node: string;
-  runtime: Runtime;
-  logger: Logger;
-  timeoutMs(): number;
-  /** The position of the catalogue that this node has applied. */
-  cataloguePosition(): number;
-  /** Resolves when this node has applied the catalogue up to there. */
-  catalogueAt(position: number): Promise<void>;
-  /** The stream cannot be followed any more. */
-  onLost?(error: StreamLost): void;
-}
-
-/** Commands that are applied and not known to be on disk, before the next message is taken. */
-const outstandingMax = 2_000;
 /** Messages after which stores that they did not concern are told of them. */
 const advanceAfter = 1_000;
-/** Hashes that others' hashes are compared with. */
-const hashesMax = 4_096;
 const backoffMs = { first: 100, max: 2_000 };
-/** After this time without progress it is told. */
-const stuckMs = 10_000;
 
 /** A node's copy of what a stream makes: sends commands to the stream, and applies all that comes from it. */
 export class StreamReplica {
   readonly #writer: StreamWriter;
   #head: StreamHead = firstHead('');
-  readonly #hashes = new Map<number, Bytes>();
-  readonly #outstanding = new Set<Promise<unknown>>();
+  readonly #history: StreamHistory;
+  /** A command that could not be applied here must be, before any that comes behind it: reading starts again. */
+  readonly #outstanding = new Outstanding(() => this.#following.abort());
   /** Resolves when all that was taken so far is on disk. */
   #durable: Promise<void> = Promise.resolve();
   readonly #stopping = new AbortController();
   #following = new AbortController();
-  #failure: unknown;
   #lost: Error | undefined;
-  /** Since when, and where, messages could not be applied. */
-  #failing: { seq: number; sinceMs: number; reason: string } | undefined;
+  readonly #stall: Stall;
   #sinceAdvance = 0;
+  /** Why it does not go on, although it could. */
+  #halted: StreamLost | undefined;
+  #hasFollowed = false;
+  /** The last message of which a store had applied anything when reading began. */
+  #reached = 0;
   /** Whether the head is that of the stores, or will be when all that was taken is applied. */
   #isFollowing = false;
   /** Where the stream ended when it was looked at. */
@@ -60,21 +44,18 @@ export class StreamReplica {
 
   constructor(private readonly options: ReplicaOptions) {
     const { stream, runtime, timeoutMs, logger } = options;
+    this.#history = new StreamHistory(stream.name);
+    this.#stall = new Stall(runtime);
     this.#writer = new StreamWriter({
       stream,
       runtime,
       timeoutMs,
-      head: () => ({
-        epoch: this.#head.epoch,
-        seq: this.#head.seq,
-        hash: this.#head.hash,
-        catalogue: options.cataloguePosition(),
-      }),
-      onFailure: (error) =>
-        logger.warn(
-          { err: error, stream: stream.name },
-          'a message could not be published; it is tried again',
-        ),
+      head: () => {
+        const { epoch, seq, hash } = this.#head;
+        return { epoch, seq, hash, catalogue: options.cataloguePosition() };
+      },
+      onFailure: (err) =>
+        logger.warn({ err, stream: stream.name }, 'a message could not be published; it is tried again'),
     });
   }
 
@@ -94,7 +75,7 @@ export class StreamReplica {
 
   /** Notes in the stores that have not been concerned by the last messages that these are applied. */
   advance(): void {
-    if (this.#isFollowing && this.#failure === undefined) this.options.target.advance(this.#head);
+    if (this.#isFollowing && this.#outstanding.failure === undefined) this.options.target.advance(this.#head);
   }
 
   /** The names of all nodes that have ever sent something. */
@@ -104,15 +85,39 @@ export class StreamReplica {
 
   /** What has kept messages from being applied for a while; it is tried again. */
   get stuck(): string | undefined {
-    if (this.#failing === undefined || this.#failing.seq !== this.#head.seq) return undefined;
-    const { runtime, stream } = this.options;
-    if (runtime.monotonicMs() - this.#failing.sinceMs < stuckMs) return undefined;
-    return `the stream ${stream.name} cannot be applied: ${this.#failing.reason}`;
+    const reason = this.#stall.at(this.#head.seq);
+    return reason && `the stream ${this.options.stream.name} cannot be applied: ${reason}`;
   }
 
   /** Why the stream cannot be followed any more. */
   get lost(): Error | undefined {
     return this.#lost;
+  }
+
+  /** Up to where this node has the stream. */
+  get place(): WholePlace | undefined {
+    const head = this.#head;
+    if (!this.#isFollowing || head.seq < this.#reached) return wholePlace(this.options.target);
+    return { head, isWhole: true, reach: head, last: head.seq };
+  }
+
+  /** The hash behind a message, where it is one of the last ones. */
+  hashAt(seq: number): Bytes | undefined {
+    return this.#history.at(seq);
+  }
+
+  /** Takes no more writes and messages. Gives the head that all stores have noted, on disk; undefined where none has begun. */
+  async halt(reason: string): Promise<StreamHead | undefined> {
+    const { target, stream, node } = this.options;
+    this.#halted = new StreamLost(stream.name, reason);
+    this.#following.abort();
+    await this.#running;
+    await this.#outstanding.settled();
+    target.reload();
+    const isApplied = this.#hasFollowed && this.#outstanding.failure === undefined;
+    const head = isApplied && this.#head.seq >= this.#reached ? this.#head : ownHead(target, node);
+    if (head !== undefined) await target.adopt(head);
+    return head;
   }
 
   /** Resolves when everything is applied that the stream had when it was first looked at, or when it cannot be. */
@@ -135,31 +140,34 @@ export class StreamReplica {
     this.#stopping.abort();
     this.#following.abort();
     await this.#running;
-    await Promise.allSettled(this.#outstanding);
+    await this.#outstanding.settled();
+    this.#noteHead();
   }
 
   async #run(): Promise<void> {
     const { runtime, logger, stream } = this.options;
     for (let waitMs = backoffMs.first; !this.#stopping.signal.aborted;) {
+      if (this.#halted !== undefined) return await this.#giveUp(this.#halted);
       const before = this.#head.seq;
       try {
         await this.#follow();
       } catch (error) {
         if (this.#stopping.signal.aborted) return;
-        if (error instanceof StreamLost) return this.#giveUp(error);
+        if (error instanceof StreamLost) return await this.#giveUp(error);
         logger.warn({ err: error, stream: stream.name }, 'following a stream failed; it is tried again');
-        const reason = (error as Error).message;
-        if (this.#failing?.seq !== this.#head.seq)
-          this.#failing = { seq: this.#head.seq, sinceMs: runtime.monotonicMs(), reason };
+        this.#stall.note(this.#head.seq, (error as Error).message);
       }
-      await Promise.allSettled(this.#outstanding);
+      if (this.#halted !== undefined) return await this.#giveUp(this.#halted);
+      await this.#outstanding.settled();
       waitMs = this.#head.seq > before ? backoffMs.first : Math.min(2 * waitMs, backoffMs.max);
       await runtime.sleep(waitMs, this.#stopping.signal).catch(() => undefined);
     }
   }
 
   /** Writing would build on another history than that of the other nodes. */
-  #giveUp(error: StreamLost): void {
+  async #giveUp(error: StreamLost): Promise<void> {
+    await this.#outstanding.settled();
+    this.#noteHead();
     this.#lost = error;
     this.options.onLost?.(error);
     this.options.logger.error({ err: error }, 'this node takes no writes for the databases of a stream');
@@ -167,34 +175,44 @@ export class StreamReplica {
     this.#resolveCurrent();
   }
 
+  /** Makes the place of this node known from its stores alone, also after a crash. */
+  #noteHead(): void {
+    if (this.#hasFollowed && this.#outstanding.failure === undefined) this.options.target.advance(this.#head);
+  }
+
   /** Applies messages until something fails, from where the stores are. */
   async #follow(): Promise<void> {
     const { stream, target, runtime } = this.options;
     this.#following = new AbortController();
-    this.#failure = undefined;
+    if (this.#halted !== undefined) throw this.#halted;
+    // Then the head was ahead of the stores.
+    if (this.#outstanding.failure !== undefined) this.#hasFollowed = false;
+    this.#outstanding.reset();
     this.#durable = Promise.resolve();
     target.reload();
-    const place = target.place();
-    const info = await infoFrom(stream, place?.head.seq ?? 0, runtime, this.#stopping.signal);
+    const place = wholePlace(target);
+    const info = await infoFrom(stream, place, runtime, this.#stopping.signal);
     if (place === undefined) await this.#begin(info.epoch, info.first);
     else {
-      checkFits(stream.name, place.head, info);
-      this.#head = place.head;
+      const head = continuedHead(stream.name, place, info);
+      if (head !== place.head) await target.adopt(head);
+      this.#head = head;
     }
-    this.#note(this.#head);
+    this.#history.begin(this.#head, target.heads());
     this.#end = Math.min(this.#end, info.last);
-    if (info.last === this.#head.seq) this.#failing = undefined;
-    this.#isFollowing = true;
+    if (info.last === this.#head.seq) this.#stall.end();
+    this.#reached = place?.last ?? 0;
+    this.#isFollowing = this.#hasFollowed = true;
     try {
       this.#checkCurrent();
-      for await (const message of stream.read(this.#head.seq, this.#following.signal)) {
+      for await (const message of stream.read(this.#head.seq, this.#following.signal, this.#head.epoch)) {
         await this.#take(message);
-        if (this.#failure !== undefined) break;
+        if (this.#outstanding.failure !== undefined) break;
       }
     } finally {
       this.#isFollowing = false;
     }
-    if (this.#failure !== undefined) throw this.#failure as Error;
+    if (this.#outstanding.failure !== undefined) throw this.#outstanding.failure as Error;
   }
 
   async #begin(epoch: string, first: number): Promise<void> {
@@ -210,39 +228,43 @@ export class StreamReplica {
     if (seq > head.seq + 1) throw new Error(`messages between ${head.seq} and ${seq} were not delivered`);
     if (seq < head.seq + 1) throw new StreamLost(stream.name, `it has another message ${seq}`);
     const batch = decodeBatch(bytes);
-    this.#check(batch);
-    const isRepeated = !isNew(head.origins.get(batch.origin.name), batch.origin);
-    const after = nextHead(head, bytes, isRepeated ? undefined : batch.origin);
-    if (!isRepeated) {
+    // Its sender has messages that this stream has lost: it builds on them, and on a catalogue that may never come.
+    const isAhead = batch.seq >= seq;
+    const hasEffect =
+      (await this.#isOfEpoch(batch)) && !isAhead && isNew(head.origins.get(batch.origin.name), batch.origin);
+    const after = nextHead(head, bytes, hasEffect ? batch.origin : undefined);
+    this.#history.note(after);
+    if (hasEffect) {
       const { commands } = batch;
       await catalogueAt(batch.catalogue);
       this.#settle(batch, await target.apply({ before: head, after, commands }));
     }
     this.#head = after;
-    this.#note(after);
     if (++this.#sinceAdvance >= advanceAfter) {
       this.#sinceAdvance = 0;
       target.advance(after);
     }
     this.#checkCurrent();
-    if (this.#outstanding.size > outstandingMax) await Promise.allSettled(this.#outstanding);
+    await this.#outstanding.whenFew();
   }
 
-  /** Compares a message with what is known of the stream. */
-  #check({ epoch, seq, hash, origin }: Batch): void {
+  /**
+   * Tells whether a message is of the epoch of the stream: one of a node that has not noticed yet that the stream was made anew
+   * has no effect, on any replica. Where this node is the one, it notices when it looks at the stream again.
+   */
+  async #isOfEpoch(batch: Batch): Promise<boolean> {
     const { stream, node } = this.options;
-    if (epoch !== this.#head.epoch) throw new StreamLost(stream.name, 'it has messages of another epoch');
-    const own = this.#hashes.get(seq);
-    if (own !== undefined && own !== hash)
-      throw new StreamLost(stream.name, `the node ${origin.name} has another history up to message ${seq}`);
+    const { epoch } = this.#head;
+    if (batch.epoch !== epoch) {
+      const info = await stream.info('throw');
+      if (info.epoch !== epoch) throw new Error('the stream was made anew while it was read');
+      return false;
+    }
+    this.#history.check(batch);
     const mine = this.#writer.origin;
-    if (origin.name === node && mine !== undefined && origin.incarnation > mine.incarnation)
-      throw new StreamLost(stream.name, `another process uses the node name ${node}`);
-  }
-
-  #note({ seq, hash }: StreamHead): void {
-    this.#hashes.set(seq, hash);
-    this.#hashes.delete(seq - hashesMax);
+    if (batch.origin.name === node && mine !== undefined && batch.origin.incarnation > mine.incarnation)
+      throw new NodeNameTaken(stream.name, node);
+    return true;
   }
 
   /** Answers those who sent the commands of a message, if they are on this node. */
@@ -252,26 +274,13 @@ export class StreamReplica {
     const work = [this.#durable];
     for (const [at, outcome] of outcomes.entries()) {
       if (outcome === undefined) commands[at]?.reject(appliedBefore());
-      else work.push(this.#track(outcome.then((found) => answer(found, commands[at]))));
+      else work.push(this.#outstanding.add(outcome.then((found) => answer(found, commands[at]))));
     }
     this.#durable = Promise.all(work).then(() => {
       for (const barrier of sent) if (barrier.bytes === undefined) barrier.resolve(undefined);
       if (sent.length > 0) this.#writer.applied(origin);
     });
     this.#durable.catch(() => undefined);
-  }
-
-  /** A command that could not be applied here must be, before any that comes behind it: reading starts again. */
-  #track(work: Promise<void>): Promise<void> {
-    const tracked = work
-      .catch((error: unknown) => {
-        this.#failure ??= error;
-        this.#following.abort();
-        throw error;
-      })
-      .finally(() => this.#outstanding.delete(tracked));
-    this.#outstanding.add(tracked);
-    return tracked;
   }
 
   /** What was there at the start is applied: from now on commands can be sent. */
@@ -289,11 +298,3 @@ export class StreamReplica {
     );
   }
 }
-
-function answer(outcome: Outcome, sent: Sent | undefined): void {
-  if ('result' in outcome) sent?.resolve(outcome.result);
-  else sent?.reject(outcome.rejected);
-}
-
-const appliedBefore = (): Unavailable =>
-  new Unavailable('The write was applied, but its result is not known any more.');

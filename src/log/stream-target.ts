@@ -15,6 +15,10 @@ export interface Delivery {
 export interface StreamTarget {
   /** The earliest place that one of the stores is at; undefined where none has begun. */
   place(): StreamPlace | undefined;
+  /** The latest place that one of them is at. */
+  reach(): StreamPlace | undefined;
+  /** The heads that the stores have noted. */
+  heads(): StreamHead[];
   /** Forgets what is known of the stores, and looks at them again: something was refused. */
   reload(): void;
   /** The last message that is on disk in all of the stores, as a whole; undefined where none has begun. */
@@ -26,6 +30,8 @@ export interface StreamTarget {
    * disk, and rejects where the command has not been applied; undefined for those that were applied before.
    */
   apply(delivery: Delivery): Promise<(Promise<Outcome> | undefined)[]>;
+  /** Notes a head in all stores that have begun, on disk, whatever they have noted before. */
+  adopt(head: StreamHead): Promise<void>;
   /** Notes a head in the stores that have not noted it with a command. */
   advance(head: StreamHead): void;
 }

@@ -1,13 +1,16 @@
 import type { Bytes } from '../base/bytes.js';
-import { Unavailable } from '../base/errors.js';
+import { RequestError, Unavailable } from '../base/errors.js';
 import type { Runtime, Timer } from '../base/runtime.js';
 import { encodeBatch, type Batch } from './batch-codec.js';
 import { commandBytesMax } from './log.js';
 import type { OriginMark } from './stream-place.js';
+import type { Outcome } from './stream-target.js';
 import type { Stream } from './stream.js';
 
 /** Bytes of commands that wait to be published. */
 const waitingBytesMax = 64 * 1024 * 1024;
+/** What NATS servers take of one command: their messages have 1 MB at most, with what is said beside it. */
+const sentBytesMax = 1_000_000;
 /** What a barrier counts, so that there is an end to them too. */
 const barrierBytes = 100;
 const sweepMs = 500;
@@ -64,6 +67,14 @@ export class StreamWriter {
   /** Resolves with the result of the command when it is applied here, or of a barrier when all before it is. */
   send(bytes: Bytes | undefined): Promise<unknown> {
     if (this.#stopped !== undefined) return Promise.reject(this.#stopped);
+    // It could never be published, and all behind it would wait for it.
+    if (bytes !== undefined && bytes.length > sentBytesMax)
+      return Promise.reject(
+        new RequestError(
+          'too_large',
+          `A change of ${sentBytesMax} bytes is the largest that a cluster takes.`,
+        ),
+      );
     if (this.#waitingBytes > waitingBytesMax)
       return Promise.reject(new Unavailable('Too many writes are waiting for the log; it was not saved.'));
     const { runtime, timeoutMs } = this.options;
@@ -179,6 +190,15 @@ export class StreamWriter {
     this.#timer = undefined;
   }
 }
+
+/** Answers the one who has sent a command, if it was sent on this node. */
+export function answer(outcome: Outcome, sent: Sent | undefined): void {
+  if ('result' in outcome) sent?.resolve(outcome.result);
+  else sent?.reject(outcome.rejected);
+}
+
+export const appliedBefore = (): Unavailable =>
+  new Unavailable('The write was applied, but its result is not known any more.');
 
 const unknownOutcome = (): Unavailable =>
   new Unavailable('The log of the cluster did not confirm the write in time; it may have been saved.');

@@ -39,10 +39,14 @@ export async function serve(args: string[]): Promise<number> {
   const stopping = stopRequested();
   // Most of the program is loaded here: a wrong command line is pointed out without it.
   const { createServer } = await import('../server/create-server.js');
-  const server = await createServer(options);
-  process.stdout.write(announcement(server));
-  await stopping;
-  await server.close();
+  for (let isStopping = false; !isStopping;) {
+    let recreate!: () => void;
+    const recreating = new Promise<boolean>((resolve) => (recreate = () => resolve(false)));
+    const server = await createServer({ ...options, onRecreate: recreate });
+    process.stdout.write(announcement(server));
+    isStopping = await Promise.race([stopping.then(() => true), recreating]);
+    await server.close();
+  }
   return 0;
 }
 

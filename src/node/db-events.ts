@@ -8,6 +8,11 @@ export const eventsDatabase = '_global_changes';
 
 export type EventType = 'created' | 'updated' | 'deleted';
 
+const eventId = /^(?:created|updated|deleted):/;
+
+/** Whether a document of that database has an id as those of events have. */
+export const isEvent = (id: string): boolean => eventId.test(id);
+
 /** Where events go, and how long they may wait. */
 export interface EventTarget {
   readonly logger: Logger;

@@ -10,6 +10,7 @@ import { copyStores } from './copy-stores.js';
 import { memberPrefix, removedMember, type ShareCommand } from './shared-values.js';
 import { CatalogueTarget, GroupsTarget } from './stream-targets.js';
 import type { Volumes } from './volumes.js';
+import { whatIsSaved } from './what-is-saved.js';
 
 /** What the databases of a node consist of, and who is told of what others have changed. */
 interface NodeParts {
@@ -30,6 +31,9 @@ export class Membership {
   readonly route: CommandRoute = {};
   /** A node has set a value that all share. */
   onShared: (command: ShareCommand) => void = () => {};
+
+  /** The name of a database that keeps this server from becoming a node of a cluster; undefined where nothing does. */
+  whatIsSaved: () => string | undefined = () => undefined;
 
   get cluster(): ClusterLink | undefined {
     return this.#cluster;
@@ -67,6 +71,11 @@ export class Membership {
   async join(cluster: ClusterLink | undefined, parts: NodeParts): Promise<void> {
     const { catalogue, volumes, blobs } = parts;
     if (cluster === undefined) {
+      this.whatIsSaved = () =>
+        whatIsSaved(
+          catalogue,
+          volumes.all().map(({ store }) => store),
+        );
       if (!catalogue.isOfCluster) return;
       throw new StartupError('The data folder belongs to a node of a cluster: start it with --cluster.');
     }

@@ -12,17 +12,23 @@ import { instancesIn } from './instances.js';
 const incoming = 'incoming';
 const complete = 'incoming.complete';
 
+/** A folder of a copy whose name begins like this gets the stores that the copy replaces, and is kept. */
+export const keptPrefix = 'before-cluster-';
+
 const begunMeanwhile = (): StartupError =>
   new StartupError('Another node began a volume while its databases were copied. Start this node again.');
+
+/** A folder for the stores of a further node, of which only some groups are taken. */
+export const secondFolder = (folder: DataFolder): string => folder.path('incoming.second');
 
 /** A folder for the stores of another node, which are to replace those of this one. */
 export const incomingFolder = (folder: DataFolder): string => folder.path(incoming);
 
 /**
  * Makes what was received fit for this node. Gives the attachments that its documents name. Throws where a volume was begun
- * while the others were copied, so that it is missing.
+ * while the others were copied, so that it is missing. `isOwn` says that the catalogue is the one of this node.
  */
-export async function prepareCopy(folder: DataFolder): Promise<Set<string>> {
+export async function prepareCopy(folder: DataFolder, isOwn: boolean): Promise<Set<string>> {
   const blobs = new Set<string>();
   await withCatalogue(folder.path(incoming, 'catalogue'), async (catalogue) => {
     const generations = catalogue.generations();
@@ -37,7 +43,8 @@ export async function prepareCopy(folder: DataFolder): Promise<Set<string>> {
       await store.close();
     }
     // They are the other node's.
-    for (const { id } of catalogue.reshardJobs()) await catalogue.journal.record({ type: 'remove_job', id });
+    for (const { id } of isOwn ? [] : catalogue.reshardJobs())
+      await catalogue.journal.record({ type: 'remove_job', id });
   });
   return blobs;
 }
@@ -64,10 +71,17 @@ export async function installCopy(folder: DataFolder): Promise<void> {
   const source = folder.path(complete);
   if (!fs.existsSync(source)) return;
   fs.rmSync(folder.path('indexes'), { recursive: true, force: true });
+  const kept = fs.readdirSync(source).find((name) => name.startsWith(keptPrefix));
   for (const name of ['documents', 'catalogue']) {
     if (!fs.existsSync(path.join(source, name))) continue;
+    if (kept !== undefined && fs.existsSync(folder.path(name)))
+      fs.renameSync(folder.path(name), path.join(source, kept, name));
     fs.rmSync(folder.path(name), { recursive: true, force: true });
     fs.renameSync(path.join(source, name), folder.path(name));
+  }
+  if (kept !== undefined) {
+    await syncFolder(path.join(source, kept));
+    fs.renameSync(path.join(source, kept), folder.path(kept));
   }
   await syncFolder(folder.folder);
   await withCatalogue(folder.path('catalogue'), (catalogue) => {

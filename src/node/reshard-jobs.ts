@@ -54,7 +54,13 @@ export class ReshardJobs {
       host.runtime,
     );
     // The host is being made.
-    this.#host.runtime.defer(() => this.#start());
+    this.#host.runtime.defer(() => {
+      this.#start();
+      // A server that stopped while it removed a database has not forgotten them.
+      this.forget().catch((error: unknown) =>
+        host.logger.error({ err: error }, 'old jobs could not be removed'),
+      );
+    });
   }
 
   get resharding(): ReshardingState {
@@ -228,11 +234,11 @@ export class ReshardJobs {
     this.#start();
   }
 
-  /** Removes the completed jobs of a database that is gone; those that it made fail stay, to be looked at. */
-  async forget(database: string): Promise<void> {
+  /** Removes the completed jobs of databases, or of one, that are gone; those that this made fail stay, to be looked at. */
+  async forget(database?: string): Promise<void> {
     const completed = this.#book.all().filter((job) => {
-      const isDone = job.job_state === 'completed' && job.database === database;
-      return isDone && databaseOf(job, this.#host) === undefined;
+      const isMeant = database === undefined || job.database === database;
+      return isMeant && job.job_state === 'completed' && databaseOf(job, this.#host) === undefined;
     });
     for (const { id } of completed) if (this.#book.find(id) !== undefined) await this.#book.remove(id);
   }

@@ -21,8 +21,24 @@ export class GroupsTarget implements StreamTarget {
   ) {}
 
   place(): StreamPlace | undefined {
+    return this.#places()[0];
+  }
+
+  reach(): StreamPlace | undefined {
+    return this.#places().at(-1);
+  }
+
+  heads(): StreamHead[] {
+    return this.#places().map(({ head }) => head);
+  }
+
+  async adopt(head: StreamHead): Promise<void> {
+    await Promise.all(this.#steps().map((steps) => steps.adopt(head)));
+  }
+
+  #places(): StreamPlace[] {
     const places = this.#steps().flatMap(({ place }) => place ?? []);
-    return places.sort((a, b) => a.head.seq - b.head.seq)[0];
+    return places.sort((a, b) => a.head.seq - b.head.seq || a.index - b.index || a.done - b.done);
   }
 
   reload(): void {
@@ -81,6 +97,19 @@ export class CatalogueTarget implements StreamTarget {
 
   place(): StreamPlace | undefined {
     return this.catalogue.steps.place;
+  }
+
+  reach(): StreamPlace | undefined {
+    return this.catalogue.steps.place;
+  }
+
+  heads(): StreamHead[] {
+    const { place } = this.catalogue.steps;
+    return place === undefined ? [] : [place.head];
+  }
+
+  async adopt(head: StreamHead): Promise<void> {
+    await this.catalogue.steps.adopt(head);
   }
 
   reload(): void {

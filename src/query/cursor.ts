@@ -35,6 +35,8 @@ const designPrefix = '_design/';
 export class Cursor {
   readonly stats: CursorStats = { keys: 0, docs: 0 };
   readonly #match: Matcher;
+  /** Whether no documents are read. */
+  readonly #isCovered: boolean;
   /** The last row that was read. */
   #behind: Place | undefined;
   #until = 0;
@@ -48,7 +50,8 @@ export class Cursor {
     private readonly runtime: Runtime,
   ) {
     this.#behind = request.bookmark;
-    this.#match = matcherFor(source, plan, request, this.stats);
+    this.#isCovered = plan.covering && source.visible === undefined;
+    this.#match = this.#isCovered ? keyMatcher(plan, request) : docMatcher(source, request, this.stats);
   }
 
   /** Every step is one turn; the collector is emptied in between. */
@@ -82,10 +85,14 @@ export class Cursor {
     const seen = this.plan.exact ? reader.seen : undefined;
     for (const row of reader.rows(range, this.plan.descending, this.#behind)) {
       const counted = this.stats.keys++;
+      // One row behind the last one of a page is read too: CouchDB counts it. Its document does not matter.
+      if (collector.isFull && (this.#isCovered || !isDesign(row))) {
+        if (!this.#isCovered) this.stats.docs++;
+        return true;
+      }
       const match = this.#match(row, seen);
       if (collector.isFull && this.stats.keys > counted) return true;
       if (match !== undefined) collector.take(match);
-      // One row behind the last one of a page is read too: CouchDB counts it.
       if (collector.isFull) continue;
       if (collector.isHeavy || this.#isTurnOver()) {
         this.#behind = { id: row.id, key: JSON.parse(fromBytes(row.keyText)) as unknown[] };
@@ -98,25 +105,27 @@ export class Cursor {
 
 type Matcher = (row: IndexRow, seen: Seen | undefined) => Match | undefined;
 
-function matcherFor(
+function keyMatcher({ index }: Plan, { selector, fields }: FindRequest): Matcher {
+  const keys = new KeyMatcher(selector, index, fields);
+  return (row) => keys.match(row);
+}
+
+function docMatcher(
   source: DocSource,
-  plan: Plan,
   { selector, conflicts, fields, aggregate }: FindRequest,
   stats: CursorStats,
 ): Matcher {
-  if (plan.covering && source.visible === undefined) {
-    const keys = new KeyMatcher(selector, plan.index, fields);
-    return (row) => keys.match(row);
-  }
   const others = (aggregate?.fields ?? []).map((field) => parseField(field)[0]!);
   const docs = new DocMatcher(source, selector, conflicts, fields && new Projection(fields), others);
   return (row, seen) => {
     // Of documents that are seen in part, only what is seen may decide.
     const match = docs.match(row, source.visible === undefined ? seen : undefined);
     // Design documents are never results; those that match are not counted either, as in CouchDB.
-    const isLeftOut = row.id.startsWith(designPrefix);
+    const isLeftOut = isDesign(row);
     if (isLeftOut && match !== undefined) stats.keys--;
     else stats.docs++;
     return isLeftOut ? undefined : match;
   };
 }
+
+const isDesign = ({ id }: IndexRow): boolean => id.startsWith(designPrefix);

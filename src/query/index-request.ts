@@ -28,15 +28,16 @@ const members = new Set(['index', 'type', 'name', 'ddoc', 'w', 'partitioned']);
 export function readIndexRequest(body: JsonObject): IndexRequest {
   if (!Object.hasOwn(body, 'index')) throw missingKey('index');
   for (const name of Object.keys(body)) if (!members.has(name)) throw invalidKey(name);
+  const given = readName(body, 'name');
+  const givenDdoc = readName(body, 'ddoc');
   const type = readType(Object.hasOwn(body, 'type') ? body['type'] : 'json');
   if (Object.hasOwn(body, 'w')) readPositive(body['w']);
   const partitioned = Object.hasOwn(body, 'partitioned') ? readBoolean(body['partitioned']) : undefined;
   const definition = type === 'json' ? viewOf(body['index']) : textIndexOf(body['index']);
-  const given = readName(body, 'name');
   const generated = (of: unknown): string => createHash('sha1').update(JSON.stringify(of)).digest('hex');
   const name = given ?? generated(definition);
   // Indexes of different names have design documents of their own, so that one can be deleted without the other.
-  const ddoc = readName(body, 'ddoc') ?? generated(given === undefined ? definition : [given, definition]);
+  const ddoc = givenDdoc ?? generated(given === undefined ? definition : [given, definition]);
   return {
     ddoc: ddoc.startsWith('_design/') ? ddoc : `_design/${ddoc}`,
     name,

@@ -33,8 +33,9 @@ export class DocMatcher {
   readonly #isOpen: boolean;
   readonly #needsId: boolean;
   readonly #needsRev: boolean;
-  /** Undefined where all of a document is needed. */
-  readonly #members: MemberPicker | undefined;
+  readonly #names: ReadonlySet<string>;
+  /** Made for the first document that is large. */
+  #members: MemberPicker | undefined;
 
   constructor(
     private readonly source: DocSource,
@@ -47,9 +48,10 @@ export class DocMatcher {
     const members = new Set([...selector.members, ...others]);
     this.#needsId = members.has('_id');
     this.#needsRev = members.has('_rev');
-    this.#needsText = [...members].some((name) => name.startsWith('_') && name !== '_id' && name !== '_rev');
+    const isNotStored = (name: string): boolean => name.startsWith('_') && name !== '_id' && name !== '_rev';
+    this.#needsText = selector.isOfDocument || [...members].some(isNotStored);
     this.#isOpen = selector.normal.kind === 'everything';
-    this.#members = selector.isWhole ? undefined : new MemberPicker([...members]);
+    this.#names = members;
   }
 
   /** Undefined where the document does not match, or is gone. `seen` is given where the row alone tells that it does. */
@@ -92,11 +94,16 @@ export class DocMatcher {
 
   #parseBody(id: Bytes, winner: WinnerView, content: Bytes): JsonObject {
     const body = hasAttachments(content) ? splitContent(content).body : content;
-    const picked = body.length < largeDocBytes ? undefined : this.#members?.of(body);
-    const doc = parseText(picked ?? body);
+    const doc = parseText(body.length < largeDocBytes || this.selector.isWhole ? body : this.#pick(body));
     if (this.#needsId) doc['_id'] = fromBytes(id);
     if (this.#needsRev) doc['_rev'] = `${winner.pos}-${winner.hash}`;
     return doc;
+  }
+
+  /** The members that are needed. */
+  #pick(body: Bytes): Bytes {
+    this.#members ??= new MemberPicker([...this.#names]);
+    return this.#members.of(body);
   }
 }
 

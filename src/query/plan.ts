@@ -91,16 +91,21 @@ function noIndex({ partition, selector }: FindRequest, { isPartitioned }: Scope)
 export function planWith(request: FindRequest, index: QueryIndex): Plan {
   const { sort } = request;
   if (index.type === 'text') return textPlan(request, index);
-  const ranges = columnRanges(request.selector.normal, index);
+  const { normal } = request.selector;
+  const ranges = columnRanges(normal, index);
   return {
     index,
-    ranges: isContradiction(request.selector.normal) ? [] : ranges,
-    isEmpty: ranges.length === 0 && isImpossible(request.selector.normal, index),
+    ranges: ranges.length > 0 && isContradiction(normal, index) ? [] : ranges,
+    isEmpty: !ranges.some((range) => isReadable(range, index)) && isImpossible(normal, index),
     descending: sort.fields.length > 0 && sort.direction === 'desc',
     covering: isCovering(request, index),
-    exact: isExact(request.selector.normal, index),
+    exact: isExact(normal, index),
   };
 }
+
+/** Whether any key can be in the range: of ids, which are texts, none is below the empty one. */
+const isReadable = ({ high }: KeyRange, { type }: QueryIndex): boolean =>
+  type !== 'special' || high === undefined || high.values.length === 0 || compareIds(high.values[0], '') >= 0;
 
 /** What a text index finds is planned where it is read. */
 function textPlan({ selector: { normal }, sort }: FindRequest, index: QueryIndex): Plan {
@@ -132,10 +137,17 @@ function columnRanges(selector: SelectorNode, index: QueryIndex): KeyRange[] {
 /** Alternatives that are looked at for that; it is not worth more. */
 const contradictionsMax = 100;
 
-/** Whether what is said of one field can't be true at once, whatever index is taken. */
-function isContradiction(selector: SelectorNode): boolean {
+/** Whether what is said of one field can't be true at once. The ranges of the index have told that of its own columns. */
+function isContradiction(selector: SelectorNode, { columns }: QueryIndex): boolean {
+  const fields = allFields(selector);
+  if (isEvery(fields, (field) => field !== '_id' && columns.includes(field))) return false;
   const orderOf = (field: string): typeof compareJson => (field === '_id' ? compareIds : compareJson);
-  return new RangeReader(allFields(selector), orderOf, contradictionsMax).alternatives(selector).length === 0;
+  return new RangeReader(fields, orderOf, contradictionsMax).alternatives(selector).length === 0;
+}
+
+function isEvery<T>(values: Iterable<T>, test: (value: T) => boolean): boolean {
+  for (const value of values) if (!test(value)) return false;
+  return true;
 }
 
 function isCovering({ fields, selector, aggregate }: FindRequest, index: QueryIndex): boolean {

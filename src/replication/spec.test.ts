@@ -112,11 +112,14 @@ describe('a specification', () => {
       'use_checkpoints',
       'use_bulk_get',
     ])
-      refused(
-        { ...ends, [name]: 'x' },
-        'bad_request',
-        new RegExp(`^parameter \`${name}\` must be a boolean$`),
-      );
+      for (const value of ['x', null])
+        refused(
+          { ...ends, [name]: value },
+          'bad_request',
+          new RegExp(`^parameter \`${name}\` must be a boolean$`),
+        );
+    for (const name of ['query_params', 'create_target_params'])
+      refused({ ...ends, [name]: null }, 'bad_request', new RegExp(`^parameter \`${name}\` must be`));
     for (const value of [0, -1, 1.5, 'x', {}, 1e12])
       refused({ ...ends, worker_processes: value }, 'bad_request', /`worker_processes` must be an integer/);
     refused({ ...ends, doc_ids: 'a' }, 'bad_request', /^parameter `doc_ids` must be an array$/);

@@ -81,7 +81,7 @@ function readProxies(
 
 function flag(body: Body, name: string, standard: boolean): boolean {
   const value = body[name];
-  if (value === undefined || value === null) return standard;
+  if (value === undefined) return standard;
   if (typeof value !== 'boolean') throw badRequest(`parameter \`${name}\` must be a boolean`);
   return value;
 }
@@ -100,7 +100,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 function readTargetParams(body: Body): Record<string, string> {
   const value = body['create_target_params'];
-  if (value === undefined || value === null) return {};
+  if (value === undefined) return {};
   if (!isObject(value)) throw badRequest('parameter `create_target_params` must be a JSON object');
   const params: Record<string, string> = {};
   for (const [name, each] of Object.entries(value)) {
@@ -120,7 +120,8 @@ function readSelection(body: Body): Selection {
   if (selector !== undefined && !isObject(selector))
     throw badRequest('parameter `selector` must be a JSON object');
   if (given.length > 1) throw badRequest(mutuallyExclusive);
-  if (isGiven(params) && !isObject(params)) throw badRequest('parameter `query_params` must be an object');
+  if (params !== undefined && !isObject(params))
+    throw badRequest('parameter `query_params` must be an object');
   if (Array.isArray(ids)) return { kind: 'doc_ids', ids: readIds(ids) };
   if (isObject(selector)) {
     // Refused now rather than by the source, once for each time the replication is tried.

@@ -21,6 +21,8 @@ const suspicionMs = 60_000;
 const suspectsMax = 1_000;
 /** Idle threads end after this. */
 const idleMs = 30_000;
+/** One that has been given more than this holds memory that it does not give back. */
+const wornBytes = 16 * 1024 * 1024;
 
 /** Runs tasks: on threads, or elsewhere in a simulation. */
 export interface TaskExecutor {
@@ -83,12 +85,14 @@ export class Scheduler implements TaskExecutor {
   #retry: Timer | undefined;
   /** Threads that are to end when they are done. */
   readonly #outdated = new WeakSet<ScriptThread>();
+  /** Bytes of the tasks that each thread has been given. */
+  readonly #carried = new WeakMap<ScriptThread, number>();
   #closed = false;
 
   constructor(
     private readonly threads: number,
     private readonly options: ThreadOptions,
-    /** Whether the last thread stays when it is idle. */
+    /** Whether the last thread stays when it is idle, or a new one in its place. */
     private readonly keepsLast = false,
   ) {}
 
@@ -181,8 +185,9 @@ export class Scheduler implements TaskExecutor {
     return count;
   }
 
-  #start({ task, peer, resolve, reject }: Waiting): void {
+  #start({ task, peer, bytes, resolve, reject }: Waiting): void {
     const thread = this.#takeThread(task.space);
+    this.#carried.set(thread, (this.#carried.get(thread) ?? 0) + bytes);
     this.#running.set(thread, { queue: queueOf(task), since: this.#now() });
     thread
       .run(task, peer)
@@ -214,9 +219,11 @@ export class Scheduler implements TaskExecutor {
       thread,
       space,
       timer: this.options.runtime.setIdleTimer(() => {
-        if (this.keepsLast && this.#idle.length === 1 && this.#running.size === 0) return;
+        const isKept = this.keepsLast && this.#idle.length === 1 && this.#running.size === 0;
+        if (isKept && (this.#carried.get(thread) ?? 0) <= wornBytes) return;
         this.#idle = this.#idle.filter((each) => each !== idle);
         void thread.stop();
+        if (isKept) this.warm();
       }, idleMs),
     };
     this.#idle.push(idle);

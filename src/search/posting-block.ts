@@ -14,8 +14,8 @@ import { CorruptRecord } from '../base/corrupt-record.js';
 export const docsMax = 128;
 /** Longer values have records of their own in the tree. */
 export const bytesMax = 1_000;
-const onceBit = 1;
-const boostBit = 2;
+export const onceBit = 1;
+export const boostBit = 2;
 export const headFactor = 4;
 const scratchBytes = 64 * 1024;
 /** Room for the two numbers that a block begins with. */
@@ -42,43 +42,39 @@ export class BlockWriter {
     this.#bytes = Buffer.allocUnsafe(bytes);
   }
 
-  /** Begins a posting; the frequency's positions have to follow. Gives the block before where it is full. */
-  begin(doc: number, frequency: number, length: number, boost: number): Block | undefined {
-    const full = this.#count >= docsMax || this.#end >= blockHeadBytes + bytesMax ? this.finish() : undefined;
-    if (this.#count === 0) this.#first = this.#last = doc;
-    const flags = (frequency === 1 ? onceBit : 0) + (boost === boostUnit ? 0 : boostBit);
-    this.number((doc - this.#last) * headFactor + flags);
-    if (frequency !== 1) this.number(frequency);
-    this.number(length);
-    if (boost !== boostUnit) this.number(boost);
-    this.#last = doc;
-    this.#count++;
+  /** Adds a posting whose body stands between two places of `bytes`. Gives the block before where it is full. */
+  put(doc: number, flags: number, bytes: Uint8Array, from: number, to: number): Block | undefined {
+    const full = this.#begin(doc, flags, to - from);
+    const own = this.#bytes;
+    let end = this.#end;
+    for (let at = from; at < to; at++) own[end++] = bytes[at]!;
+    this.#end = end;
     return full;
   }
 
   /** Adds a posting of another block. */
   take({ doc, flags, body }: RawPosting): Block | undefined {
-    const isFull =
-      this.#count >= docsMax || (this.#count > 0 && this.#end - blockHeadBytes + body.length > bytesMax);
-    const full = isFull ? this.finish() : undefined;
-    if (this.#count === 0) this.#first = this.#last = doc;
-    this.number((doc - this.#last) * headFactor + flags);
-    this.#reserve(body.length);
+    const full = this.#begin(doc, flags, body.length);
     this.#end += this.#bytes.latin1Write(body, this.#end);
-    this.#last = doc;
-    this.#count++;
     return full;
   }
 
-  number(value: number): void {
-    if (this.#end + 8 > this.#bytes.length) this.#reserve(8);
-    const bytes = this.#bytes;
-    let rest = value;
+  /** Writes the head of a posting, and makes room for its body. */
+  #begin(doc: number, flags: number, bodyBytes: number): Block | undefined {
+    const isFull =
+      this.#count >= docsMax || (this.#count > 0 && this.#end - blockHeadBytes + bodyBytes > bytesMax);
+    const full = isFull ? this.finish() : undefined;
+    if (this.#count === 0) this.#first = this.#last = doc;
+    this.#reserve(bodyBytes + 8);
+    let rest = (doc - this.#last) * headFactor + flags;
     while (rest >= 0x80) {
-      bytes[this.#end++] = (rest % 0x80) | 0x80;
+      this.#bytes[this.#end++] = (rest % 0x80) | 0x80;
       rest = Math.floor(rest / 0x80);
     }
-    bytes[this.#end++] = rest;
+    this.#bytes[this.#end++] = rest;
+    this.#last = doc;
+    this.#count++;
+    return full;
   }
 
   /** The last block; undefined where it has nothing. */

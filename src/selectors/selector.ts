@@ -16,6 +16,8 @@ export interface Selector {
   readonly members: ReadonlySet<string>;
   /** Whether it looks at the document as a whole, and not only at those members. */
   readonly isWhole: boolean;
+  /** Whether a condition is about the document itself: that has all its members, those with an underscore too. */
+  readonly isOfDocument: boolean;
   /** Whether a document, parsed, is meant. */
   matches(doc: unknown): boolean;
 }
@@ -24,7 +26,32 @@ export interface Selector {
 export function compileSelector(selector: unknown, allowsText = false): Selector {
   const normal = normalizeSelector(selector, allowsText);
   const members = new Set(membersOf(normal));
-  return { normal, members, isWhole: looksAtWhole(normal), matches: compileNode(normal) };
+  return {
+    normal,
+    members,
+    isWhole: looksAtWhole(normal),
+    isOfDocument: looksAtDocument(normal),
+    matches: compileNode(normal),
+  };
+}
+
+function looksAtDocument(node: SelectorNode): boolean {
+  switch (node.kind) {
+    case 'everything':
+    case 'text':
+      return false;
+    case 'and':
+    case 'or':
+    case 'nor':
+      return node.args.some(looksAtDocument);
+    case 'not':
+      return looksAtDocument(node.arg);
+    case 'field':
+      return node.field === '';
+    case 'parts':
+    case 'condition':
+      return true;
+  }
 }
 
 function looksAtWhole(node: SelectorNode): boolean {

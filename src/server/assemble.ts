@@ -19,7 +19,7 @@ import { validationGate } from '../design/validate-docs.js';
 import { AutoPurge } from '../documents/auto-purge.js';
 import { BatchWrites } from '../documents/batch-writes.js';
 import { partitionedDesignGate, partitionSizeGate } from '../documents/partition-info.js';
-import { StreamTruncated } from '../log/stream.js';
+import { CopyNeeded } from '../log/stream.js';
 import { Compression } from '../http/answer/compression.js';
 import { ProxyAndCorsPolicy } from '../http/answer/proxy-and-cors-policy.js';
 import { MemoryBudgets } from '../http/connection/memory-budgets.js';
@@ -31,6 +31,7 @@ import { AutoDivision } from '../node/auto-division.js';
 import { checkStores } from '../node/check-stores.js';
 import type { DataFolder } from '../node/data-folder.js';
 import { DatabaseRegistry } from '../node/database-registry.js';
+import { discardSystemDatabases } from '../node/discard-system-databases.js';
 import { takeSharedConfig, watchSharedConfig } from '../node/shared-config.js';
 import { installCopy } from '../node/received-copy.js';
 import { sweepOrphans } from '../node/sweep-blobs.js';
@@ -40,7 +41,7 @@ import type { ScriptHost } from '../script/script-host.js';
 import type { Store } from '../storage/store.js';
 import { BackgroundIndexing, fillIndexes } from '../views/background-indexing.js';
 import { soon } from './calls.js';
-import { copyFromPeer } from './clustering.js';
+import { copyFromPeers } from './rejoin.js';
 import { guardReplications, makeReplicator } from './replicating.js';
 
 /** How often a start copies the stores of another node: the streams may have been trimmed again meanwhile. */
@@ -176,8 +177,8 @@ async function openStores(
       return await openOnce(foundation, users);
     } catch (error) {
       const mayCopy = cluster !== undefined && folder !== undefined && copies < copiesMax;
-      if (!(error instanceof StreamTruncated) || !mayCopy) throw error;
-      await copyFromPeer(cluster, folder, () => stores.openBlobs());
+      if (!(error instanceof CopyNeeded) || !mayCopy) throw error;
+      await copyFromPeers(cluster, folder, () => stores.openBlobs());
     }
   }
 }
@@ -188,6 +189,7 @@ async function openOnce(
 ): Promise<DatabaseRegistry> {
   if (folder !== undefined) {
     await installCopy(folder);
+    if (cluster !== undefined) await discardSystemDatabases(folder, runtime);
     await checkStores(folder, logger, runtime);
   }
   const registry = new DatabaseRegistry(

@@ -2,12 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Logger } from '../base/logger.js';
 import type { Runtime } from '../base/runtime.js';
 import { StartupError } from '../base/startup-error.js';
-import type { BlobStore } from '../blobs/blob-store.js';
 import type { Cluster } from '../cluster/cluster.js';
-import type { NatsOptions } from '../cluster/nats-connection.js';
-import type { Config } from '../config/config.js';
-import type { DataFolder } from '../node/data-folder.js';
-import { acceptCopy, incomingFolder, prepareCopy } from '../node/received-copy.js';
+import type { NatsOptions, NatsServers } from '../cluster/nats-connection.js';
+import { Config } from '../config/config.js';
 
 /** The cluster that the configuration names, if any. What it needs is loaded only then. */
 export async function openCluster(
@@ -24,20 +21,8 @@ export async function openCluster(
       'A node of a cluster needs a name of letters, digits, ".", "-", "_" and "@": --node-name.',
     );
   if (secret === '') throw new StartupError('The nodes of a cluster need the same [cluster] secret.');
-  const { NatsServers } = await import('../cluster/nats-connection.js');
   const { Cluster } = await import('../cluster/cluster.js');
-  const { whyUnsafe } = await import('../cluster/log-safety.js');
-  const nats = await NatsServers.connect(natsOptions(config, servers, node), logger);
-  const { version } = nats;
-  const reason = config.boolean('cluster/allow_unsafe_log')
-    ? undefined
-    : await whyUnsafe({ servers, monitoring: config.text('cluster/nats_monitoring'), version }, logger);
-  if (reason !== undefined) {
-    await nats.close();
-    throw new StartupError(
-      `${reason} 2.10 or later with "sync_interval: always" loses nothing. For tests, --allow-unsafe-log accepts it.`,
-    );
-  }
+  const nats = await connectSafely(config, servers, node, logger);
   const options = {
     name: config.text('cluster/name'),
     node: node.includes('@') ? node : `tuffet@${node}`,
@@ -53,20 +38,37 @@ export async function openCluster(
   return new Cluster(nats, options, runtime, logger);
 }
 
-/**
- * Replaces the stores of this node by those of another one, and fetches their attachments. To be called when nothing of the
- * folder is in use.
- */
-export async function copyFromPeer(
-  cluster: Cluster,
-  folder: DataFolder,
-  openBlobs: () => Promise<BlobStore>,
-): Promise<void> {
-  await cluster.copyTo(incomingFolder(folder));
-  const named = await prepareCopy(folder);
-  const blobs = await openBlobs();
-  await cluster.bringAll(blobs, named).finally(() => blobs.close());
-  await acceptCopy(folder);
+/** Connects to the NATS servers that the configuration names; refuses those that may lose what they have confirmed. */
+async function connectSafely(
+  config: Config,
+  servers: string,
+  node: string,
+  logger: Logger,
+): Promise<NatsServers> {
+  const { NatsServers } = await import('../cluster/nats-connection.js');
+  const { whyUnsafe } = await import('../cluster/log-safety.js');
+  const nats = await NatsServers.connect(natsOptions(config, servers, node), logger);
+  const { version } = nats;
+  const reason = config.boolean('cluster/allow_unsafe_log')
+    ? undefined
+    : await whyUnsafe({ servers, monitoring: config.text('cluster/nats_monitoring'), version }, logger);
+  if (reason === undefined) return nats;
+  await nats.close();
+  throw new StartupError(
+    `${reason} 2.10 or later with "sync_interval: always" loses nothing. For tests, --allow-unsafe-log accepts it.`,
+  );
+}
+
+/** Throws where a node with these options of `[cluster]` could not be started here. */
+export async function checkReachable(settings: Record<string, string>, logger: Logger): Promise<void> {
+  const config = new Config({ overrides: { cluster: settings } });
+  const nats = await connectSafely(
+    config,
+    config.text('cluster/nats'),
+    config.text('cluster/node_name'),
+    logger,
+  );
+  await nats.close();
 }
 
 /** Nodes of a cluster accept each other's cookies. */

@@ -16,6 +16,7 @@ import { WorkerPool } from '../workers/worker-pool.js';
 import { DataFolder } from '../node/data-folder.js';
 import { assemble, type StoreSource } from './assemble.js';
 import { once } from './calls.js';
+import { becomingNode } from './becoming-node.js';
 import { cookieSecret, openCluster } from './clustering.js';
 import { openLog, type Log } from './logging.js';
 import { OwnedReplications } from './owned-replications.js';
@@ -51,7 +52,7 @@ export async function createServer(options: ServerOptions): Promise<TuffetServer
   try {
     if (folder !== undefined) new WorkerFolder(folder.path('workers')).clear();
     log = options.logger === undefined ? openLog(config, folder, runtime) : { logger: options.logger };
-    return await start(config, folder, log, runtime);
+    return await start(config, folder, log, runtime, options.onRecreate);
   } catch (error) {
     log?.close?.();
     folder?.release();
@@ -72,6 +73,7 @@ async function start(
   folder: DataFolder | undefined,
   log: Log,
   runtime: Runtime,
+  onRecreate: (() => void) | undefined,
 ): Promise<TuffetServer> {
   const { logger } = log;
   const stopListening = config.onChange('log', 'level', (level) => logger.setLevel(level ?? 'notice'));
@@ -79,20 +81,16 @@ async function start(
   reportConfig(config, logger, runtime, await hashPlainAdmins(config, hasher));
   const scripting = new Scripting(runtime, config, logger);
   const cluster = await openCluster(config, logger, runtime);
-  const assembly = await assemble(
-    {
-      ...{ runtime, config, logger, folder, hasher, cluster },
-      scripts: scripting.host,
-      stores: storesOf(folder, scripting, runtime),
-    },
-    {
-      reload: () => reload(services, () => server.reload()),
-      // What is only in memory has nothing to be opened again from.
-      restart: () => (folder === undefined ? services.batches.flush() : restarting.restart()),
-    },
-  );
+  const stores = storesOf(folder, scripting, runtime);
+  const foundation = { runtime, config, logger, folder, hasher, cluster, stores, scripts: scripting.host };
+  const assembly = await assemble(foundation, {
+    reload: () => reload(services, () => server.reload()),
+    // What is only in memory has nothing to be opened again from.
+    restart: () => (folder === undefined ? services.batches.flush() : restarting.restart()),
+  });
   const { services } = assembly;
   const server = new HttpServer(services);
+  Object.assign(services, becomingNode(services, server.admission, folder, onRecreate));
   const replications = new OwnedReplications(services.replicator, cluster, logger);
   const pool = WorkerPool.for(services, server, assembly.accounts, folder);
   const restarting = new Restarting(assembly, server.admission, replications, pool);

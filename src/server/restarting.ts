@@ -20,8 +20,8 @@ export class Restarting {
     private readonly pool: Pick<WorkerPool, 'watch'> | undefined,
   ) {
     const { services } = assembly;
-    // Opening the stores again makes them a copy of another node's.
-    if (services.cluster !== undefined) services.cluster.onTruncated = () => void this.#copyUntilDone();
+    // Opening the stores again makes them a copy of another node's where they have to be.
+    if (services.cluster !== undefined) services.cluster.onRejoin = () => void this.#copyUntilDone();
   }
 
   /** The node that is copied may go away meanwhile, and without a copy this one has nothing to serve. */

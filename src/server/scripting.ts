@@ -39,7 +39,7 @@ export class Scripting {
     const { runtime, config, logger } = this;
     const cacheBytes = config.number('tuffet/index_cache_bytes');
     if (folder === undefined)
-      return new Views(new MemoryBackend(this.host, runtime), this.host, cacheBytes, logger);
+      return new Views(new MemoryBackend(this.host, runtime), this.host, cacheBytes, logger, runtime);
     this.#indexes = new ThreadBackend(folder.path('indexes'), {
       threads: os.availableParallelism(),
       memory_bytes: config.number('tuffet/script_memory_bytes'),
@@ -47,7 +47,7 @@ export class Scripting {
       log: this.#log,
       onCalls: (counts) => this.host.counts.addMaps(counts),
     });
-    return new Views(this.#indexes, this.host, cacheBytes, logger);
+    return new Views(this.#indexes, this.host, cacheBytes, logger, runtime);
   }
 
   async close(): Promise<void> {

@@ -22,6 +22,8 @@ export interface ServerOptions {
   /** An ini file to read. */
   configFile?: string;
   logger?: Logger;
+  /** Called when the server has got settings with which it has to be closed and created again, to be a node of a cluster. */
+  onRecreate?: () => void;
   logLevel?: 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'none';
   logFormat?: 'text' | 'json';
 }

@@ -13,8 +13,8 @@ import { mayChangeValidators, validates } from './validators.js';
 import type { GroupView } from './write-view.js';
 
 /**
- * Removes leaves without a trace, and the document with its last one. What was purged is remembered for a while, so
- * that indexes can follow. Revisions that are unknown or no leaves are passed over.
+ * Removes leaves without a trace, and the document with its last one. What was to be purged is remembered for a while, so
+ * that indexes can follow: also revisions that are unknown or no leaves, which are passed over.
  */
 export function applyPurge(command: PurgeCommand, keys: DatabaseKeys, view: GroupView): PurgeResult[] {
   const state = view.state(keys, command.shard);
@@ -24,13 +24,14 @@ export function applyPurge(command: PurgeCommand, keys: DatabaseKeys, view: Grou
   return command.purges.map(({ id, revs }) => {
     const old = loadDoc(keys, view, state, id);
     const purged = old === undefined ? undefined : removeLeaves(old.tree, revs);
-    if (old === undefined || purged === undefined || purged.removed.length === 0) return [];
-    if (isDesignId(id) && !mayChange && validates(writer, old)) return 'retry';
+    const isThere = old !== undefined && purged !== undefined && purged.removed.length > 0;
+    if (isThere && isDesignId(id) && !mayChange && validates(writer, old)) return 'retry';
     const key = keys.purge(command.shard, ++state.purge_seq);
-    const record = encodePurge({ uuid: command.uuid, id, revs: purged.removed });
+    const record = encodePurge({ uuid: command.uuid, id, revs });
     view.put(key, record);
     state.stored_bytes += key.length + record.length;
     mirror?.purged(id, state.purge_seq, record);
+    if (!isThere) return [];
     inPartition(command.partitioned, keys, view, state, id, () => {
       forgetBodies(writer, state, old, lostBodies(old.tree, purged.tree));
       const seq = ++state.seq;

@@ -30,7 +30,7 @@ export function checkPartitionedId(id: LegalId): void {
 }
 
 /** Refuses ids by which no document can be looked for, because nothing says in which partition it would be. */
-export function checkHasPartition(id: Bytes): void {
+export function checkHasPartition(id: Bytes | string): void {
   if (!id.startsWith('_') && !id.includes(':')) throw withoutPartition();
 }
 

@@ -67,6 +67,14 @@ export class PlacedSteps {
     this.#place = { head, index: 0, done: 0, bytes };
   }
 
+  /** Notes a head, whatever was noted before, where the stream concerns the store. */
+  async adopt(head: StreamHead): Promise<void> {
+    if (this.#place === undefined) return;
+    const bytes = encodePlace(encodeHead(head), 0, 0);
+    await this.commits.submit(() => this.overlay.put(this.key, bytes));
+    this.#place = { head, index: 0, done: 0, bytes };
+  }
+
   /** Notes a head up to which no command concerned the store. */
   advance(head: StreamHead): void {
     const place = this.#place;

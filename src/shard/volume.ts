@@ -22,7 +22,8 @@ const waitedKeysMax = 50_000;
 const carriedParts = { keys: 2_000, bytes: 8 * 1024 * 1024 };
 
 /** Where the volume is in a stream. Belongs to no database, as the instance number 0 tells. */
-const placeKey = (stream: number): Bytes => asBytes(`\0\0\0\0\0p${u16(stream)}`);
+/** Under which a volume keeps its place in a stream. */
+export const placeKey = (stream: number): Bytes => asBytes(`\0\0\0\0\0p${u16(stream)}`);
 
 /**
  * A store with the shards of many databases, and the one queue by which commands reach them. The store may be

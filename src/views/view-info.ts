@@ -5,11 +5,11 @@ import { designNames, designOf, nouveauOf, searchesOf } from '../design/design-d
 const collatorVersion = process.versions.icu ?? '';
 
 /** What `_info` tells of the indexes of a design document. */
-export function viewInfo(
+export async function viewInfo(
   registry: DatabaseRegistry,
   database: Database,
   ddoc: string,
-): Record<string, unknown> {
+): Promise<Record<string, unknown>> {
   const design = designOf(database, ddoc);
   const indexed = registry.indexed(database);
   const readers = [...design.views.values()].flatMap((view) => indexed.reader(view) ?? []);
@@ -24,7 +24,7 @@ export function viewInfo(
       : places.reduce((least, place) => (place.seq < least.seq ? place : least));
   });
   const pending = states.reduce((sum, { seq }, shard) => sum + Math.max(0, seq - positions[shard]!.seq), 0);
-  return {
+  const info = {
     name: ddoc,
     view_index: {
       updates_pending: { minimum: pending, preferred: pending, total: pending },
@@ -32,9 +32,9 @@ export function viewInfo(
       waiting_clients: indexed.waiting(design),
       updater_running: indexed.isUpdating(design),
       update_seq: positions.reduce((sum, { seq }) => sum + seq, 0),
-      sizes: { file: bytes, external: bytes, active: bytes },
+      sizes: { file: 0, external: bytes, active: bytes },
       data_size: bytes,
-      disk_size: bytes,
+      disk_size: 0,
       signature: design.signature,
       purge_seq: positions.reduce((sum, { purge_seq }) => sum + purge_seq, 0),
       language: design.language,
@@ -42,6 +42,10 @@ export function viewInfo(
       collator_versions: [collatorVersion],
     },
   };
+  // The database may be gone afterwards, so all else was read before.
+  const fileBytes = await registry.views.fileShare.of(bytes);
+  info.view_index.sizes.file = info.view_index.disk_size = fileBytes;
+  return info;
 }
 
 /** Removes indexes that no design document needs, and gives their space back. */

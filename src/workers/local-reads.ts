@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fromBytes, type Bytes } from '../base/bytes.js';
 import { HeadChecks } from '../http/connection/head-checks.js';
-import type { Arrival } from '../http/connection/request-handler.js';
+import type { Arrival } from '../http/connection/arrival.js';
 import { Exchange } from '../http/exchange.js';
 import { splitPath } from '../http/request/path.js';
 import { emptyQuery } from '../http/request/query.js';

@@ -4,11 +4,11 @@ import { fail } from '../http/answer/error-answer.js';
 import { Admission } from '../http/connection/admission.js';
 import type { RequestTaker } from '../http/connection/http-server.js';
 import { forgetAnswer } from '../http/connection/pipelining.js';
-import { requestIds, type Arrival, type HandlerOptions } from '../http/connection/request-handler.js';
+import { arrivals, loggedFacts, type Arrival } from '../http/connection/arrival.js';
+import type { HandlerOptions } from '../http/connection/request-handler.js';
 import { Exchange } from '../http/exchange.js';
 import type { UpgradeRequest } from '../http/feeds/socket-server.js';
 import { emptyQuery } from '../http/request/query.js';
-import { pathOf } from '../http/request/request-facts.js';
 import type { Services } from '../http/services.js';
 import type { Forwarder } from './forwarder.js';
 import type { LocalReads } from './local-reads.js';
@@ -18,7 +18,7 @@ import type { ReportBuffer } from './report-buffer.js';
 /** Answers in a worker what it can answer by itself, and passes everything else on. */
 export class WorkerHandler implements RequestTaker {
   readonly admission: Admission;
-  readonly #nextId: (request: IncomingMessage) => string;
+  readonly arrive: (request: IncomingMessage) => Arrival;
 
   constructor(
     private readonly services: Services,
@@ -31,11 +31,7 @@ export class WorkerHandler implements RequestTaker {
     private readonly options: HandlerOptions,
   ) {
     this.admission = new Admission(services.runtime);
-    this.#nextId = requestIds(services.runtime);
-  }
-
-  arrive(request: IncomingMessage): Arrival {
-    return { id: this.#nextId(request), started: this.services.runtime.monotonicMs() };
+    this.arrive = arrivals(services.runtime);
   }
 
   handle(
@@ -80,16 +76,7 @@ export class WorkerHandler implements RequestTaker {
     fail(exchange, refusal);
   }
 
-  #note({ request, response, user, id, method }: Exchange, { started }: Arrival): void {
-    const ms = this.services.runtime.monotonicMs() - started;
-    this.parts.reports.note({
-      id,
-      method,
-      path: pathOf(request),
-      status: response.statusCode,
-      user: user.name,
-      ms: Math.round(ms * 1000) / 1000,
-      complete: response.writableEnded && response.writableFinished,
-    });
+  #note(exchange: Exchange, { started }: Arrival): void {
+    this.parts.reports.note(loggedFacts(exchange, this.services.runtime.monotonicMs() - started));
   }
 }

@@ -167,3 +167,28 @@ test('what is too large is refused, announced or not', async () => {
   assertRefused(await client.put(`${db}/inline`, inline), 413, 'attachment_too_large');
   assert.deepEqual(unfinished(dataDir), []);
 });
+
+test('a branch that ends deleted stays deleted when an attachment is added to it or removed', async () => {
+  const db = await newDb(client);
+  const docs = [
+    { _id: 'd', _rev: '2-a', live: true },
+    { _id: 'd', _rev: '3-b', _deleted: true },
+    { _id: 'gone', _rev: '2-a', _deleted: true },
+  ];
+  assertOk(await client.post(`${db}/_bulk_docs`, { docs, new_edits: false }), 201);
+  const added = await putBytes(client, `${db}/d/f?rev=3-b`, 'one');
+  const removed = await client.delete(`${db}/d/f?rev=${added}`);
+  assertOk(removed, 200);
+  for (const rev of [added, removed.body.rev as string])
+    assert.equal((await client.get(`${db}/d?rev=${rev}`)).body._deleted, true);
+  assert.equal((await client.get(`${db}/d`)).body.live, true);
+  const refused = await client.send('PUT', `${db}/gone/f?rev=2-a`, { raw: 'one', headers: octets });
+  assertRefused(refused, 409, 'conflict');
+});
+
+test('an encoding that is not supported is refused before a revision that is not there', async () => {
+  const db = await newDb(client);
+  const headers = { ...octets, 'content-encoding': 'br' };
+  const refused = await client.send('PUT', `${db}/d/f?rev=2-b`, { raw: 'one', headers });
+  assertRefused(refused, 415, 'bad_content_type');
+});

@@ -6,6 +6,7 @@ import type { Answer } from '../support/http-client.js';
 import { ClusterUnderTest } from './cluster-under-test.js';
 import { faults } from './faults.js';
 import { FeedFollower } from './feed-follower.js';
+import { describeHistories, keepFolders } from './history.js';
 import { findViolation } from './linearizable.js';
 import { skipWithoutNats } from './nats-servers.js';
 import { fresh, readDoc, Record, RecordingClient } from './recording-client.js';
@@ -13,6 +14,8 @@ import { until } from './until.js';
 
 /** Rounds of faults; TUFFET_ROUNDS=100 takes about half an hour. The first ones have each kind once. */
 const rounds = Number(process.env['TUFFET_ROUNDS'] ?? 6);
+/** Only faults whose names hold this. */
+const wanted = process.env['TUFFET_FAULTS'] ?? '';
 /** After so many rounds, and in the end, the files of all nodes are compared. */
 const compareAfter = 20;
 const docsOfRound = 3;
@@ -50,6 +53,8 @@ describe(`faults under writes, seed ${seed}`, skipWithoutNats, async () => {
       }
     } catch (error) {
       for (const node of nodes) t.diagnostic(`${node.name}:\n${node.log.slice(-4_000)}`);
+      t.diagnostic(await describeHistories(cluster).catch(String));
+      t.diagnostic(keepFolders(cluster));
       throw error;
     } finally {
       await Promise.all(clients.map((client) => client.stop()));
@@ -64,7 +69,7 @@ describe(`faults under writes, seed ${seed}`, skipWithoutNats, async () => {
   });
 
   async function playRound(round: number, t: TestContext): Promise<void> {
-    const names = Object.keys(faults);
+    const names = Object.keys(faults).filter((each) => each.includes(wanted));
     const name = names[round] ?? random.pick(names);
     const startedMs = Date.now();
     await faults[name]!(cluster, random);

@@ -39,10 +39,7 @@ export const faults: Record<string, Fault> = {
     await node.run();
   },
   'everything is killed at once': async ({ nats, nodes }) => {
-    await Promise.all([
-      ...nats.servers.map((server) => server.kill()),
-      ...nodes.map((node) => node.end('SIGKILL')),
-    ]);
+    await Promise.all([nats.killAll(), ...nodes.map((node) => node.end('SIGKILL'))]);
     await nats.run();
     await Promise.all(nodes.map((node) => node.run()));
   },
@@ -59,7 +56,7 @@ export const faults: Record<string, Fault> = {
     process.kill(pid, 'SIGCONT');
   },
   'all NATS servers are killed': async ({ nats }) => {
-    await Promise.all(nats.servers.map((server) => server.kill()));
+    await nats.killAll();
     await nats.run();
   },
   'all nodes are killed': async ({ nodes }) => {

@@ -1,10 +1,17 @@
-import { StreamLost, type Stream, type StreamInfo, type StreamMessage } from '../../src/log/stream.js';
+import {
+  StreamLost,
+  type RecoveredHistory,
+  type Stream,
+  type StreamInfo,
+  type StreamMessage,
+} from '../../src/log/stream.js';
 
 /** A stream in memory that does what a real one may do: fail after it has stored a message, and store one twice. */
 export class MemoryStream implements Stream {
   readonly #messages: Buffer[] = [];
   readonly #waiting = new Set<() => void>();
   epoch = 'e1';
+  recovered: RecoveredHistory | undefined;
   /** What happens to the next publications, in turn; they succeed when this is empty. */
   readonly faults: ('lost' | 'unconfirmed' | 'twice')[] = [];
   published = 0;
@@ -15,7 +22,8 @@ export class MemoryStream implements Stream {
 
   info(): Promise<StreamInfo> {
     const last = this.#messages.length - (this.behind-- > 0 ? 1 : 0);
-    return Promise.resolve({ epoch: this.epoch, first: 1, last });
+    const { epoch, recovered } = this;
+    return Promise.resolve({ epoch, first: 1, last, ...(recovered && { recovered }) });
   }
 
   publish(message: Buffer): Promise<void> {

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { Unavailable } from '../../src/base/errors.js';
+import { RequestError, Unavailable } from '../../src/base/errors.js';
 import { asBytes, noBytes } from '../../src/base/bytes.js';
+import { encodeBatch } from '../../src/log/batch-codec.js';
+import { StreamReplaced } from '../../src/log/stream.js';
+import { encodeCommand } from '../../src/shard/command-codec.js';
 import type { EditCommand } from '../../src/shard/commands.js';
 import { DatabaseKeys } from '../../src/shard/keys.js';
 import { MemoryStore } from '../../src/storage/memory-store.js';
@@ -49,6 +53,19 @@ describe(`replicas of a stream, seed ${seed}`, () => {
     await Promise.all(nodes.map(({ replica }) => replica.fresh()));
     assert.deepEqual(contents(nodes[0]!), contents(nodes[1]!));
     for (const { close } of nodes) await close();
+  });
+
+  test('a command that is larger than any message is refused, and keeps nothing behind it waiting', async () => {
+    const stream = new MemoryStream();
+    const node = openVolume(new MemoryStore(), stream);
+    const large = asBytes('x'.repeat(1_000_001));
+    await assert.rejects(node.replica.send(large), (error) => {
+      assert.ok(error instanceof RequestError);
+      assert.equal(error.error, 'too_large');
+      return true;
+    });
+    assert.equal((await node.volume.log(instance).append(edit('a'))).result.length, 1);
+    await node.close();
   });
 
   test('messages that are lost, unconfirmed or stored twice are applied once, in order', async () => {
@@ -172,6 +189,50 @@ describe(`replicas of a stream, seed ${seed}`, () => {
     await other.volume.log(instance).append(edit('w'));
     while (again.replica.lost === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
     assert.match(again.replica.lost.message, /another history/);
+    await again.close();
+    await other.close();
+  });
+
+  test('a message of another epoch or of a longer history has no effect, on any replica', async () => {
+    const stream = new MemoryStream();
+    const nodes = ['a', 'b'].map((name) => openVolume(new MemoryStore(), stream, name));
+    await nodes[0]!.volume.log(instance).append(edit('a'));
+    const origin = { name: 'c', incarnation: 1, counter: 1 };
+    const foreign = { epoch: 'e0', origin, seq: 0, hash: asBytes('\0'.repeat(16)), catalogue: 0 };
+    await stream.publish(encodeBatch({ ...foreign, commands: [encodeCommand(edit('x'))] }));
+    // This one is of a node that has more of the stream than there is.
+    const ahead = { ...foreign, epoch: stream.epoch, seq: 99 };
+    await stream.publish(encodeBatch({ ...ahead, commands: [encodeCommand(edit('y'))] }));
+    for (const { volume } of nodes) await volume.log(instance).append(edit(randomUUID()));
+    await Promise.all(nodes.map(({ replica }) => replica.fresh()));
+    assert.equal(nodes[0]!.volume.log(instance).position, 3);
+    assert.deepEqual(nodes[0]!.replica.origins.sort(), ['a', 'b']);
+    assert.deepEqual(contents(nodes[0]!), contents(nodes[1]!));
+    for (const { close, replica } of nodes) {
+      assert.equal(replica.lost, undefined);
+      await close();
+    }
+  });
+
+  test('a replica continues in a new epoch that goes on from what it has, and one that has less has to copy', async () => {
+    const stream = new MemoryStream();
+    const [store, lesser] = [lasting(), lasting()];
+    const node = openVolume(store, stream, 'a');
+    await node.volume.log(instance).append(edit('a'));
+    await lesser.write([...store.entries({ start: noBytes, end: asBytes('\xff') })]).flushed;
+    await node.volume.log(instance).append(edit('b'));
+    const head = (await node.replica.halt('for the test'))!;
+    await assert.rejects(node.volume.log(instance).append(edit('refused')), /for the test/);
+    await node.close();
+    stream.epoch = 'e2';
+    stream.recovered = { node: 'a', epoch: 'e1', seq: head.seq, hash: head.hash };
+    const again = openVolume(store, stream, 'a');
+    await again.volume.log(instance).append(edit('c'));
+    assert.equal(again.volume.log(instance).position, 3);
+    assert.equal(again.replica.place?.head.epoch, 'e2');
+    const other = openVolume(lesser, stream, 'b');
+    await other.replica.whenCurrent();
+    assert.ok(other.replica.lost instanceof StreamReplaced);
     await again.close();
     await other.close();
   });

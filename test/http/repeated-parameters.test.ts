@@ -20,6 +20,28 @@ test('writes take the first of several words for batch', async () => {
   assert.equal((await client.put(`${db}/b?batch=no&batch=ok`, {})).status, 201);
 });
 
+test('of several values none may be malformed, in any order', async () => {
+  const db = await newDb(client);
+  await client.put(`${db}/a`, {});
+  await client.put(`${db}/_design/d`, { views: { v: { map: 'function (doc) { emit(1) }' } } });
+  for (const [path, name, right, wrong] of [
+    ['_all_docs', 'limit', '1', 'x'],
+    ['_design/d/_view/v', 'skip', '1', '1.5'],
+    ['_changes', 'heartbeat', 'true', 'x'],
+    ['a', 'rev', unknownRev, 'x'],
+    ['a', 'open_revs', 'all', 'x'],
+    ['a', 'atts_since', '[]', '{}'],
+  ] as const)
+    for (const [first, second] of [
+      [right, wrong],
+      [wrong, right],
+    ]) {
+      const { status } = await client.get(`${db}/${path}?${name}=${first}&${name}=${second}`);
+      assert.equal(status, 400, `${path} ${name} ${first} ${second}`);
+    }
+  assert.equal((await client.get('/_all_dbs?limit=x&limit=1')).status, 400);
+});
+
 test('a document that is missing is told before a malformed revision', async () => {
   const db = await newDb(client);
   assert.equal((await client.delete(`${db}/none?rev=x`)).status, 404);

@@ -106,6 +106,8 @@ describe('What is asked for', () => {
       405,
       'method_not_allowed',
     );
+    await refused(requestHead('CONNECT', `${db}/_all_docs`), 405, 'method_not_allowed');
+    await refused(requestHead('CONNECT', `${db}/_index/a`), 404, 'not_found');
     const traced = await refused(requestHead('TRACE', '/', 'X-Secret: mine'), 405, 'method_not_allowed');
     assert.ok(!traced.includes('mine'));
   });

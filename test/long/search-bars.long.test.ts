@@ -1,4 +1,7 @@
-/** What search indexes cost, with generous limits; `npm run bench -- search-build` measures exactly. */
+/**
+ * What search indexes cost, with generous limits; `npm run bench -- search-build` compares rates. TUFFET_TEXTS=100000 prints what that
+ * many texts take.
+ */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -7,7 +10,7 @@ import { processorSeconds } from '../../bench/processor-time.js';
 import { makeTexts } from '../../bench/texts.js';
 import { authorization, ServerProcess, withoutProc } from './server-process.js';
 
-const textsCount = 4_000;
+const textsCount = Number(process.env['TUFFET_TEXTS'] ?? 4_000);
 /** A build of 100,000 texts needs no more than this either. */
 const growthMax_mb = 600;
 /** Twice FTS5's time, that of the functions and of the compiler, which a short build mostly consists of, and room for noise. */

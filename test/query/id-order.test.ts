@@ -29,3 +29,11 @@ test('a range of ids may have any value as its beginning', async () => {
   for (const value of [null, 5, [], {}])
     assert.deepEqual(await found({ _id: { $gt: value, $lt: 'b' } }), ['10', 'B', 'a']);
 });
+
+test('a range of ids that is empty gives no place to go on from', async () => {
+  const bodyOf = async (_id: object): Promise<object> =>
+    (await client.post(`${db}/_find`, { selector: { _id } })).body as object;
+  assert.deepEqual(await bodyOf({ $gte: 1, $lte: true }), { docs: [] });
+  assert.deepEqual(await bodyOf({ $gt: 'b', $lt: 'a' }), { docs: [] });
+  assert.ok('bookmark' in (await bodyOf({ $gte: true, $lte: 1 })));
+});

@@ -20,3 +20,15 @@ test('indexes of the same fields and different names have design documents of th
   ]);
   assert.equal((await client.get(`${db}/${one.id}`)).status, 404);
 });
+
+test('an empty name is refused before anything else that is wrong with an index', async () => {
+  const db = await newDb(client);
+  for (const wrong of [
+    { index: { fields: 3 }, name: '' },
+    { index: 'a', ddoc: '' },
+    { index: {}, type: 'x', name: '' },
+  ]) {
+    const { status, body } = await client.post(`${db}/_index`, wrong);
+    assert.deepEqual([status, body.error], [400, 'invalid_empty_string']);
+  }
+});

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, mock } from 'node:test';
 import { createServer } from '../../src/index.js';
+import { ReshardJobs } from '../../src/node/reshard-jobs.js';
 import { HttpClient } from '../support/http-client.js';
 import { newDb, startServer, temporaryFolder } from '../support/server.js';
 import { job, ranges, split, splitAll, until } from './reshard.js';
@@ -30,6 +31,33 @@ const states = [
 ];
 
 describe('a resharding job', () => {
+  it('is forgotten with its database, also by a server that stopped between the two', async () => {
+    const dataDir = temporaryFolder();
+    const options = { dataDir, port: 0, logLevel: 'none', admins: { admin: 'secret' } } as const;
+    const first = await createServer(options);
+    const before = new HttpClient(first.url);
+    await before.put('/kept?q=1');
+    await before.put('/gone?q=1');
+    for (const db of ['/kept', '/gone']) {
+      for (const id of await split(before, db)) await until(before, id, 'completed');
+    }
+    const forgetting = mock.method(ReshardJobs.prototype, 'forget', () => Promise.resolve());
+    assert.equal((await before.delete('/gone')).status, 200);
+    assert.equal((await before.get('/_reshard/jobs')).body.jobs.length, 2);
+    forgetting.mock.restore();
+    await first.close();
+    const second = await createServer(options);
+    const after = new HttpClient(second.url);
+    const left = async (): Promise<number> => (await after.get('/_reshard/jobs')).body.jobs.length;
+    for (let tries = 0; tries < 100 && (await left()) > 1; tries++) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    const { jobs } = (await after.get('/_reshard/jobs')).body;
+    await second.close();
+    assert.equal(jobs.length, 1);
+    assert.match(jobs[0].source, /\/kept\./);
+  });
+
   it('goes through all states of a split, and says so', async () => {
     const db = await filled();
     const [id] = await split(client, db);

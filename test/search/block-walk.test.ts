@@ -5,8 +5,9 @@ import { BlockCursors } from '../../src/fulltext/block-cursors.js';
 import { BlockWalk } from '../../src/fulltext/block-walk.js';
 import { SearchReader } from '../../src/fulltext/search-reader.js';
 import type { ViewReader } from '../../src/indexes/view-reader.js';
-import { BlockWriter } from '../../src/search/posting-block.js';
+import type { Block } from '../../src/search/posting-block.js';
 import { docNumber, termKey } from '../../src/search/postings.js';
+import { loggedBlocks } from './logged-blocks.js';
 
 test('others run between the terms that a slow pattern is compared with', async () => {
   const keys = Array.from({ length: 200 }, (_, i) => `k${String(i).padStart(3, '0')}`);
@@ -53,9 +54,8 @@ class CountingReader {
 
   constructor(key: string, docs: readonly number[]) {
     for (let i = 0; i < docs.length; i += 3) {
-      const writer = new BlockWriter();
-      for (const doc of docs.slice(i, i + 3)) writer.begin(doc, 0, 1, 1);
-      const { first, value } = writer.finish()!;
+      const postings = docs.slice(i, i + 3).map((doc) => ({ doc, length: 1, boost: 1_000, positions: [] }));
+      const [{ first, value }] = loggedBlocks(postings) as [Block];
       this.#rows.push({ key, id: docNumber(first), value });
     }
   }

@@ -8,6 +8,7 @@ import { SearchFields } from '../../src/indexes/search-fields.js';
 import { readBookmark, writeBookmark } from '../../src/fulltext/bookmark.js';
 import { makeAnalyzer, readAnalyzer } from '../../src/search/analysis/analyzer.js';
 import { segmenterTokens } from '../../src/search/analysis/tokenizers.js';
+import { Random, seed } from '../model/random.js';
 import { keptBytes } from '../support/kept-bytes.js';
 
 test('thousands of fields take little memory, and what they take is counted', async () => {
@@ -21,7 +22,7 @@ test('thousands of fields take little memory, and what they take is counted', as
   await fields.add(noBytes, asBytes('doc'), calls, new SystemRuntime().slice());
   const each = (keptBytes() - before) / count;
   assert.ok(each < 2_000, `${each} bytes of buffers for each field`);
-  assert.ok(fields.bytes >= count * each, 'a batch ends before they take much');
+  assert.ok(fields.fieldBytes >= count * each, 'a batch ends before they take much');
 });
 
 test('thousands of fields with the same analyzer share what is made for it', async (t) => {
@@ -96,6 +97,32 @@ test('long texts without spaces are segmented piece by piece, with the same word
     assert.equal([...tokens('😀'.repeat(5_000) + sentence)].length, termsOf(sentence).length);
   }
   assert.ok(longest <= 1_000, `${longest} characters at once`);
+});
+
+test(`long texts without spaces have the words of the whole text (seed ${seed})`, () => {
+  const random = new Random(seed);
+  for (const [locale, sentence] of [
+    ['zh', '我们今天去北京大学参加人工智能研讨会讨论机器学习的未来发展方向以及中华人民共和国的历史文化3.14'],
+    ['th', 'ประเทศไทยมีกรุงเทพมหานครเป็นเมืองหลวงและมีนักท่องเที่ยวจำนวนมากเดินทางมาเยี่ยมชมวัดวาอาราม'],
+    ['ja', '東京都は日本の首都であり世界最大の都市の一つです吾輩は猫である名前はまだ無い'],
+  ] as const) {
+    const whole = new Intl.Segmenter(locale, { granularity: 'word' });
+    const words = Array.from(whole.segment(sentence), ({ segment }) => segment);
+    const text = Array.from({ length: 1_500 }, () => words[random.below(words.length)]!).join('');
+    const expected = Array.from(whole.segment(text)).filter(({ isWordLike }) => isWordLike);
+    assert.deepEqual(
+      Array.from(segmenterTokens(locale)(text), ({ term, start }) => [start, term]),
+      expected.map(({ segment, index }) => [index, segment]),
+    );
+  }
+});
+
+test('a word that is longer than a piece of a text is left out as a whole', () => {
+  const termsOf = (text: string): string[] => Array.from(segmenterTokens('zh')(text), ({ term }) => term);
+  for (const length of [900, 1_000, 1_001, 1_100, 1_999, 2_000, 2_300])
+    assert.deepEqual(termsOf(`北京 ${'a'.repeat(length)} 大学`), ['北京', '大学'], String(length));
+  assert.deepEqual(termsOf(`${'a'.repeat(1_000)} b`), ['b']);
+  assert.deepEqual(termsOf(`${'😀'.repeat(700)}北京`), ['北京']);
 });
 
 test('a bookmark that is longer than any is refused before it is read', () => {

@@ -97,6 +97,14 @@ describe('Hostile queries', () => {
       assertRefused(await client.post(path, { q: '*:*', ranges }), 400, 'query_parse_error');
     });
 
+  test('a body that is longer than any search needs is refused', async () => {
+    const q = 'a1';
+    const { status, body } = await client.post(path, { q, other: Array(300_000).fill('abcd') });
+    assert.equal(status, 413);
+    assert.equal(body.error, 'too_large');
+    assertOk(await client.post(path, { q, other: 'a'.repeat(900_000) }), 200);
+  });
+
   test('scores stay numbers, whatever the boosts', async () => {
     const q = `a1 OR ${'('.repeat(40)}a1${')^999999999999'.repeat(40)}`;
     const { body } = await client.post(path, { q, limit: 1 });

@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import { ServerProcess } from '../long/server-process.js';
 import { Random, seed } from '../model/random.js';
 import { HttpClient } from '../support/http-client.js';
+import { randomQuery } from './naive-search.js';
+import { corpusIndex, RandomCorpus, randomFrom, vocabulary, type Hit } from './random-corpus.js';
 
 const docsCount = 1_200;
 const db = '/searched';
@@ -46,4 +48,39 @@ test(`a search index whose filling was killed finds every document once (seed ${
   }
   const { body: info } = await client.get(`${db}/_design/s/_search_info/i`);
   assert.equal(info.search_index.doc_count, numbers.size);
+});
+
+/** Takes a while for each document, so that most kills come while the index is being filled. */
+const slowIndex = {
+  ...corpusIndex,
+  index: corpusIndex.index.replace('{', '{ for (var i = 0; i < 50000; i++);'),
+};
+
+test(`after kills, random queries find what a look at every document finds, in the same order (seed ${seed})`, async (t) => {
+  const random = new Random(seed);
+  const server = await ServerProcess.start(t);
+  const corpus = new RandomCorpus(new HttpClient(server.url), '/random', randomFrom(seed));
+  await corpus.client.put('/random?q=2');
+  await corpus.client.put('/random/_design/s', { indexes: { i: slowIndex } });
+  const search = '/random/_design/s/_search/i';
+  for (let round = 0; round < 6; round++) {
+    // Some of them are purged, or deleted.
+    await corpus.change(150, 190);
+    const filling = corpus.client.get(`${search}?q=aa&limit=0`).catch(() => undefined);
+    await Promise.race([filling, new Promise((resolve) => setTimeout(resolve, random.below(1_200)))]);
+    await server.stop('SIGKILL');
+    await filling;
+    await server.start();
+    corpus.client = new HttpClient(server.url);
+    // Purges and changes that the index has not seen when it goes on.
+    if (round % 2 === 0) await corpus.change(20, 190);
+    for (let i = 0; i < 12; i++) {
+      const query = randomQuery(vocabulary, corpus.random);
+      const { status, body } = await corpus.client.post(search, { q: query.text, limit: 200 });
+      assert.equal(status, 200, JSON.stringify(body));
+      corpus.checkHits(query, body.rows as Hit[], body.total_rows);
+    }
+  }
+  const { body: info } = await corpus.client.get('/random/_design/s/_search_info/i');
+  assert.equal(info.search_index.doc_count, corpus.docs.size);
 });

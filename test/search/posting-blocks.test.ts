@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CorruptRecord } from '../../src/base/corrupt-record.js';
 import { makeAnalyzer } from '../../src/search/analysis/analyzer.js';
-import { wordEnd, isScannable, wordStart } from '../../src/search/analysis/word-scan.js';
+import { readCharacters, wordEnd, wordStart } from '../../src/search/analysis/word-scan.js';
 import { editBlock } from '../../src/search/edit-block.js';
 import {
   blockCount,
@@ -13,13 +13,7 @@ import {
   type Block,
 } from '../../src/search/posting-block.js';
 import { Random, seed } from '../model/random.js';
-
-interface Posting {
-  doc: number;
-  length: number;
-  boost: number;
-  positions: number[];
-}
+import { loggedBlocks, type Posting } from './logged-blocks.js';
 
 function randomPostings(random: Random, count: number): Posting[] {
   let doc = random.below(1_000);
@@ -28,19 +22,9 @@ function randomPostings(random: Random, count: number): Posting[] {
     let position = 0;
     const times = random.below(5) === 0 ? random.below(30) : 1;
     const positions = Array.from({ length: times }, () => (position += 1 + random.below(300)));
-    return { doc, length: random.below(400), boost: random.below(6) === 0 ? 2_500 : 1_000, positions };
+    const boost = times > 0 && random.below(6) === 0 ? 2_500 : 1_000;
+    return { doc, length: random.below(400), boost, positions };
   });
-}
-
-function blocksOf(postings: readonly Posting[]): Block[] {
-  const writer = new BlockWriter(64);
-  const blocks: (Block | undefined)[] = [];
-  for (const { doc, length, boost, positions } of postings) {
-    blocks.push(writer.begin(doc, positions.length, length, boost));
-    for (const [i, position] of positions.entries()) writer.number(position - (positions[i - 1] ?? 0));
-  }
-  blocks.push(writer.finish());
-  return blocks.filter((block) => block !== undefined);
 }
 
 function read(blocks: readonly Block[], from = 0, to = Infinity): Posting[] {
@@ -58,7 +42,7 @@ test(`postings are read from blocks as they were written (seed ${seed})`, () => 
   const random = new Random(seed);
   for (const count of [1, 2, 127, 128, 129, 1_000]) {
     const postings = randomPostings(random, count);
-    const blocks = blocksOf(postings);
+    const blocks = loggedBlocks(postings);
     assert.deepEqual(read(blocks), postings);
     assert.equal(
       blocks.reduce((sum, { value }) => sum + blockCount(value), 0),
@@ -81,13 +65,13 @@ test(`one posting of a block is replaced, left out and put in (seed ${seed})`, (
   let edits = 0;
   for (let i = 0; i < 300; i++) {
     const postings = randomPostings(random, 1 + random.below(40));
-    const [block] = blocksOf(postings);
+    const [block] = loggedBlocks(postings);
     const held = read([block!]);
     const chosen = held[random.below(held.length)]!;
     const doc = chosen.doc + random.below(2) * random.below(5);
     const [posting] = randomPostings(random, 1);
     const added = random.below(2) === 0 ? undefined : { ...posting!, doc };
-    const raw = added && rawPostings(blocksOf([added])[0]!)[0];
+    const raw = added && rawPostings(loggedBlocks([added])[0]!)[0];
     const value = editBlock(block!, doc, raw);
     if (value === undefined) {
       assert.ok(
@@ -101,7 +85,7 @@ test(`one posting of a block is replaced, left out and put in (seed ${seed})`, (
     const edited = { first: block!.first, value };
     assert.deepEqual(read([edited]), wanted);
     // Count and span are right: the next block is joined behind the last document.
-    const next = blocksOf([{ ...posting!, doc: wanted.at(-1)!.doc + 7 }])[0]!;
+    const next = loggedBlocks([{ ...posting!, doc: wanted.at(-1)!.doc + 7 }])[0]!;
     const joined = joinBlocks(edited, next);
     if (joined !== undefined)
       assert.deepEqual(
@@ -117,7 +101,7 @@ test(`neighbouring blocks are joined as long as they are small (seed ${seed})`, 
   for (let i = 0; i < 50; i++) {
     const postings = randomPostings(random, 2 + random.below(200));
     const cut = 1 + random.below(postings.length - 1);
-    const [a, b] = [blocksOf(postings.slice(0, cut)), blocksOf(postings.slice(cut))];
+    const [a, b] = [loggedBlocks(postings.slice(0, cut)), loggedBlocks(postings.slice(cut))];
     if (a.length > 1 || b.length > 1) continue;
     const value = joinBlocks(a[0]!, b[0]!);
     if (value === undefined)
@@ -127,7 +111,7 @@ test(`neighbouring blocks are joined as long as they are small (seed ${seed})`, 
 });
 
 test('a block that is cut short is known as damaged', () => {
-  const [block] = blocksOf(randomPostings(new Random(3), 20)) as [Block];
+  const [block] = loggedBlocks(randomPostings(new Random(3), 20)) as [Block];
   for (let length = 0; length < block.value.length; length++)
     assert.throws(() => read([{ first: block.first, value: block.value.slice(0, length) }]), CorruptRecord);
 });
@@ -140,18 +124,19 @@ test(`words are found as the standard tokenizer finds them (seed ${seed})`, asyn
     const length = random.below(i % 50 === 0 ? 900 : 40);
     const some = i % 50 === 0 ? characters.slice(0, 8) : characters;
     const text = Array.from({ length }, () => some[random.below(some.length)]!).join('');
-    assert.ok(isScannable(text), text);
+    const read = new Uint16Array(length);
+    assert.ok(readCharacters(text, read), text);
     const scanned: string[] = [];
     let tooLongUntil = -1;
-    for (let start = wordStart(text, 0); start < text.length;) {
-      const end = wordEnd(text, start);
+    for (let start = wordStart(read, 0, length); start < length;) {
+      const end = wordEnd(read, start, length);
       if (start === tooLongUntil || end - start > 255) tooLongUntil = end;
       else if (/[^_]/.test(text.slice(start, end))) scanned.push(text.slice(start, end).toLowerCase());
-      start = wordStart(text, end);
+      start = wordStart(read, end, length);
     }
     const expected = Array.from(tokens('default', text), ({ term }) => term).filter((term) => term !== '');
     assert.deepEqual(scanned, expected, text);
   }
   for (const text of ['漢字', 'ไทย', 'a\u0301', 'soft\u00adhyphen', '\u{1F600}', 'кот'])
-    assert.ok(!isScannable(text), text);
+    assert.ok(!readCharacters(text, new Uint16Array(text.length)), text);
 });

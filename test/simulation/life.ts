@@ -146,7 +146,7 @@ function foundation(runtime: SimulatedRuntime, disk: SimulatedDisk): Foundation 
   });
   const openViews = (): Views => {
     const backend = new MemoryBackend(scripts, runtime, disk.open(indexStore, runtime));
-    return new Views(backend, scripts, 1_000_000, logger);
+    return new Views(backend, scripts, 1_000_000, logger, runtime);
   };
   return {
     runtime,

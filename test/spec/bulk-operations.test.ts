@@ -6,6 +6,13 @@ import { newDb, startServer } from '../support/server.js';
 const client = await startServer();
 
 describe('POST /{db}/_bulk_docs', () => {
+  test('of nothing there are copies enough', async () => {
+    const db = await newDb(client);
+    assert.equal((await client.post(`${db}/_bulk_docs?w=9`, { docs: [] })).status, 201);
+    assert.equal((await client.post(`${db}/_bulk_docs`, { docs: [], w: 9 })).status, 201);
+    assert.equal((await client.post(`${db}/_bulk_docs?w=9`, { docs: [{}] })).status, 202);
+  });
+
   test('creates, updates and deletes, with one row for each document in their order', async () => {
     const db = await newDb(client);
     const { rev: a } = (await client.put(`${db}/a`, { n: 1 })).body;
@@ -68,6 +75,18 @@ describe('POST /{db}/_bulk_docs', () => {
     assert.deepEqual([body._rev, body.n, body._conflicts], ['1-xyz', 2, ['1-abc']]);
   });
 
+  test('with new_edits=false nothing is saved if a revision is not named, whatever a validation function says', async () => {
+    const db = await newDb(client);
+    const validate = 'function (doc) { if (doc.bad) throw { forbidden: "bad" }; }';
+    assertOk(await client.put(`${db}/_design/v`, { validate_doc_update: validate }), 201);
+    const docs = [
+      { _id: 'a', _rev: '1-a' },
+      { _id: 'b', bad: true },
+    ];
+    assertRefused(await client.post(`${db}/_bulk_docs`, { new_edits: false, docs }), 400, 'bad_request');
+    assertRefused(await client.get(`${db}/a`), 404, 'not_found');
+  });
+
   test('new_edits=true is the default', async () => {
     const db = await newDb(client);
     const { body } = await client.post(`${db}/_bulk_docs`, { docs: [{ _id: 'd' }], new_edits: true });
@@ -97,6 +116,15 @@ describe('POST /{db}/_bulk_docs', () => {
 });
 
 describe('POST /{db}/_bulk_get', () => {
+  test('a list is no document', async () => {
+    const db = await newDb(client);
+    const { body } = await client.post(`${db}/_bulk_get`, { docs: [['a'], { x: 1 }] });
+    assert.deepEqual(
+      body.results.map((each: { docs: { error: { reason: string } }[] }) => each.docs[0]!.error.reason),
+      ['document must be a JSON object', 'document id missed'],
+    );
+  });
+
   test('gives each document asked for, in their order', async () => {
     const db = await newDb(client);
     const { rev: a } = (await client.put(`${db}/a`, { n: 1 })).body;

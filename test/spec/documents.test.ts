@@ -186,3 +186,13 @@ test('the destination of a copy takes nothing but a revision', async () => {
     assertRefused(await client.copy(`${db}/a`, destination), 400, 'bad_request');
   }
 });
+
+test('a copy is refused for its revision, its destination and its source, in this order', async () => {
+  const home = await newDb(client);
+  const reasonOf = async (path: string, headers: Record<string, string>): Promise<string> =>
+    (await client.send('COPY', `${home}/${path}`, { headers })).body.reason as string;
+  assert.match(await reasonOf('none?rev=x', {}), /rev/);
+  assert.match(await reasonOf('none?rev=1-a', {}), /Destination/);
+  assertRefused(await client.copy(`${home}/none?rev=1-a`, '_x'), 400, 'illegal_docid');
+  assertRefused(await client.copy(`${home}/none?rev=1-a`, 'x'), 404, 'not_found');
+});

@@ -89,6 +89,18 @@ describe('View rows', () => {
     assert.deepEqual([body.total_rows, body.offset, body.rows.length], [5, 2, 1]);
   });
 
+  test('rows are skipped beyond the end of a range, up to the end of the listing', async () => {
+    const home = await newDb(client);
+    await client.post(`${home}/_bulk_docs`, { docs: ['a', 'b', 'c', 'd', 'e'].map((_id) => ({ _id })) });
+    const offsetOf = async (query: string): Promise<number> =>
+      (await client.get(`${home}/_all_docs?${query}`)).body.offset;
+    assert.equal(await offsetOf('startkey="b"&endkey="c"&skip=1'), 2);
+    assert.equal(await offsetOf('startkey="b"&endkey="c"&skip=3'), 4);
+    assert.equal(await offsetOf('key="bb"&skip=1'), 3);
+    assert.equal(await offsetOf('key="b"&skip=20'), 5);
+    assert.equal(await offsetOf('startkey="d"&endkey="c"&descending=true&skip=3'), 4);
+  });
+
   test('a deleted document is listed only by its key', async () => {
     const home = await newDb(client);
     const { rev } = (await client.put(`${home}/gone`, {})).body;

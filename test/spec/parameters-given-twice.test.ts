@@ -24,6 +24,21 @@ describe('Parameters that meet each other', () => {
     assertOk(await client.put(`${db}/1?rev=${body._rev}&rev=2-y`, { k: 'a' }), 201);
   });
 
+  test('of two values the last one counts, and only it must fit the listing', async () => {
+    const listing = async (query: string) => client.get(`${db}/_all_docs?${query}`);
+    for (const query of [
+      'reduce=true&reduce=false',
+      'group=true&group=false',
+      'group_level=1&group_level=0',
+      'keys=["1","2"]&keys=[]&startkey="1"',
+      'startkey="3"&startkey="1"&endkey="2"',
+    ])
+      assertOk(await listing(query), 200);
+    assertRefused(await listing('reduce=false&reduce=true'), 400, 'query_parse_error');
+    assertRefused(await listing('reduce=x&reduce=false'), 400, 'query_parse_error');
+    assertOk(await client.get(`${db}/_design/d/_view/k?reduce=true&reduce=false`), 200);
+  });
+
   test('one key in the query of a listing by POST is a key, and contradicts keys in the body', async () => {
     const path = `${db}/_all_docs?keys=["2"]`;
     const { body } = await client.post(path, {});
@@ -43,7 +58,20 @@ describe('Parameters that meet each other', () => {
 
   test('a filter has a name behind the slash', async () => {
     assertOk(await client.get(`${db}/_changes?filter=d/all`), 200);
-    assertRefused(await client.get(`${db}/_changes?filter=d/`), 400, 'bad_request');
+    for (const name of ['d/', '/d', 'd', '/d/', 'd/all/more'])
+      assertRefused(await client.get(`${db}/_changes?filter=${name}`), 400, 'bad_request');
+    for (const name of ['d//all', '/d/all', 'd/all/', '/'])
+      assertOk(await client.get(`${db}/_changes?filter=${name}`), 200);
+  });
+
+  test('ids of documents stand in the body where there is one', async () => {
+    const path = `${db}/_changes?filter=_doc_ids&doc_ids=["1"]`;
+    assertRefused(await client.post(path, {}), 400, 'bad_request');
+    const { body } = await client.post(path, { doc_ids: ['2', '2'] });
+    assert.deepEqual(
+      body.results.map(({ id }: { id: string }) => id),
+      ['2'],
+    );
   });
 
   test('an empty list of fields shows whole documents', async () => {

@@ -16,6 +16,22 @@ const idsOf = (answer: Answer, list: 'rows' | 'docs', member: 'id' | '_id'): str
 };
 
 describe('Partitioned databases', () => {
+  test('keys that are no ids of documents here are refused before anything is sent', async () => {
+    for (const key of ['x', 3, null, []]) {
+      assertRefused(await client.post(`${db}/_all_docs`, { keys: [key, 'eu:a'] }), 400, 'illegal_docid');
+      const queries = [{ keys: [key, 'eu:a'] }];
+      assertRefused(await client.post(`${db}/_all_docs/queries`, { queries }), 400, 'illegal_docid');
+    }
+    const { body } = await client.post(`${db}/_all_docs`, { keys: ['_design/d', 'eu:none'] });
+    assert.deepEqual(
+      body.rows.map(({ key, error }: { key: string; error?: string }) => [key, error]),
+      [
+        ['_design/d', undefined],
+        ['eu:none', 'not_found'],
+      ],
+    );
+  });
+
   test('GET /{db}/_partition/{partition_id} tells what the partition holds', async () => {
     const answer = await client.get(`${db}/_partition/eu`);
     assertOk(answer, 200);

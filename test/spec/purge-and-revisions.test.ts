@@ -60,6 +60,22 @@ describe('Purge', () => {
     assert.deepEqual(again.body.purged, { leaf: { purged: [] } });
   });
 
+  test('_purged_infos has what was asked for, also what was not there', async () => {
+    const own = await newDb(client, '?q=1');
+    const { rev } = (await client.put(`${own}/a`, {})).body;
+    await client.post(`${own}/_purge`, { a: [rev, '1-x'], none: ['1-y'] });
+    const { purged_infos: infos } = (await client.get(`${own}/_purged_infos`)).body;
+    assert.deepEqual(infos, [
+      { id: 'a', revs: [rev, '1-x'] },
+      { id: 'none', revs: ['1-y'] },
+    ]);
+    await client.put(`${own}/_design/d`, { views: { v: { map: 'function (doc) { emit(doc._id); }' } } });
+    await client.put(`${own}/b`, {});
+    assert.equal((await client.get(`${own}/_design/d/_view/v`)).body.rows.length, 1);
+    await client.post(`${own}/_purge`, { b: ['1-y'] });
+    assert.equal((await client.get(`${own}/_design/d/_view/v`)).body.rows.length, 1);
+  });
+
   test('a purged document may be made again, from the first revision', async () => {
     const rev = await put('anew', { n: 1 });
     await client.post(`${db}/_purge`, { anew: [rev] });

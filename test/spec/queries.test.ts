@@ -26,6 +26,22 @@ describe('The body of _find', () => {
     assertRefused(await find({ limit: 1 }), 400, 'missing_required_key');
   });
 
+  test('a condition without a field is about the whole document, which is never empty', async () => {
+    const bare = await newDb(client);
+    await client.put(`${bare}/z`, {});
+    for (const [selector, count] of [
+      [{ $and: [{}] }, 0],
+      [{ $or: [{}] }, 0],
+      [{ $nor: [{}] }, 1],
+      [{ $and: [{ $ne: {} }] }, 1],
+    ] as const)
+      assert.equal(
+        (await client.post(`${bare}/_find`, { selector })).body.docs.length,
+        count,
+        JSON.stringify(selector),
+      );
+  });
+
   test('a limit or skip may be larger than any database', async () => {
     assert.equal((await find({ selector: {}, limit: 1e20 })).body.docs.length, people.length);
     assert.deepEqual((await find({ selector: {}, skip: 1e20 })).body.docs, []);

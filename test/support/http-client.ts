@@ -89,6 +89,13 @@ export class HttpClient {
           response.on('end', () => resolve(answerOf(response, Buffer.concat(chunks))));
         },
       );
+      // For `CONNECT`, what comes after the head is not an answer's body to Node.js, but what came through the tunnel.
+      request.on('connect', (response, socket, first) => {
+        const chunks: Buffer[] = [first];
+        socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+        socket.on('error', reject);
+        socket.on('end', () => resolve(answerOf(response, Buffer.concat(chunks))));
+      });
       request.on('error', reject);
       request.setTimeout(answerWithinMs, () =>
         request.destroy(new Error(`${method} ${path.slice(0, 200)}: no answer`)),

@@ -14,5 +14,5 @@ export function memoryViews(logger: Logger): Views {
     timeoutMs: () => 5_000,
     log: () => {},
   });
-  return new Views(new MemoryBackend(scripts, runtime), scripts, 1_000_000, logger);
+  return new Views(new MemoryBackend(scripts, runtime), scripts, 1_000_000, logger, runtime);
 }

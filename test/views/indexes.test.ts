@@ -182,6 +182,30 @@ test('_info tells of the index, with every member that the interface lists', asy
   assert.match(body.view_index.signature, /^[0-9a-f]{32}$/);
   assert.equal(body.view_index.updates_pending.total, 0);
   assert.ok(body.view_index.data_size > 0);
+  assert.equal(body.view_index.sizes.active, body.view_index.data_size);
+  assert.equal(body.view_index.sizes.file, body.view_index.disk_size);
+});
+
+test('_info: the file is larger than what is in it, and smaller once it was compacted', async () => {
+  const client = await startServer({ dataDir: temporaryFolder() });
+  const db = await newDb(client);
+  await client.put(`${db}/_design/d`, { views: { v: byN } });
+  const sizes = async (): Promise<{ file: number; active: number }> =>
+    (await client.get(`${db}/_design/d/_info`)).body.view_index.sizes;
+  let docs: object[] = docsOf(1000);
+  for (let round = 0; round < 3; round++) {
+    const { body } = await client.post(`${db}/_bulk_docs`, { docs });
+    docs = docs.map((doc, at) => ({ ...doc, _id: body[at].id, _rev: body[at].rev, n: at * 7 + round }));
+    await client.get(`${db}/_design/d/_view/v?limit=1`);
+  }
+  const before = await sizes();
+  assert.ok(before.active > 0 && before.active < before.file, JSON.stringify(before));
+  await until(async () => {
+    await client.post(`${db}/_compact/d`, {});
+    return (await sizes()).file < before.file;
+  });
+  const after = await sizes();
+  assert.ok(after.active < after.file, JSON.stringify(after));
 });
 
 test('the filling of an index shows among the active tasks', async () => {

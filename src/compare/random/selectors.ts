@@ -32,8 +32,8 @@ export function randomSelector(random: RandomSource, depth = 2): Record<string, 
 function combined(random: RandomSource, depth: number): Record<string, unknown> {
   const operator = random.pick(['$and', '$or', '$nor', '$not']);
   if (operator === '$not') return { $not: randomSelector(random, depth - 1) };
-  // What has no alternatives is in the grid: CouchDB takes it for true here and for false there.
-  const parts = Array.from({ length: 1 + random.below(2) }, () => randomSelector(random, depth - 1));
+  const length = random.chance(0.1) ? 0 : 1 + random.below(2);
+  const parts = Array.from({ length }, () => (random.chance(0.05) ? {} : randomSelector(random, depth - 1)));
   return { [operator]: parts, ...(random.chance(0.3) ? randomSelector(random, 0) : {}) };
 }
 

@@ -1,45 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Unavailable, type RequestError } from '../../base/errors.js';
-import type { Runtime } from '../../base/runtime.js';
 import { fail } from '../answer/error-answer.js';
 import { answerPreflight } from '../answer/preflight.js';
 import { Exchange } from '../exchange.js';
 import type { SocketServer, UpgradeRequest } from '../feeds/socket-server.js';
-import { headerOf } from '../request/header.js';
 import { callbackOf } from '../request/jsonp.js';
 import { checkLogin, login } from '../request/login.js';
 import { splitPath, targetOf } from '../request/path.js';
 import { emptyQuery, Query } from '../request/query.js';
 import { whenFresh } from '../request/freshness.js';
-import { hasBody, isBrokenOff, methodOf, pathOf } from '../request/request-facts.js';
+import { hasBody, isBrokenOff, isSentWhole, methodOf } from '../request/request-facts.js';
 import { runRoute } from '../routes/run-route.js';
 import type { Services } from '../services.js';
 import { Admission } from './admission.js';
+import { arrivals, loggedFacts, type Arrival } from './arrival.js';
 import { watchBodies, type BodyWatch } from './body-watch.js';
 import { forward } from './forward.js';
 import { HeadChecks } from './head-checks.js';
 import { forgetAnswer } from './pipelining.js';
-
-/** Ids that others may give to requests: short, and harmless in a log. */
-const requestId = /^[\w.:-]{1,64}$/;
-
-/** Gives names to requests. A proxy or client that has named one finds it in the log by that name. */
-export function requestIds(runtime: Runtime): (request: IncomingMessage) => string {
-  const prefix = runtime.randomHex(4);
-  let requests = 0;
-  return (request) => {
-    const given = headerOf(request, 'x-couch-request-id') ?? headerOf(request, 'x-request-id');
-    if (given !== undefined && requestId.test(given)) return given;
-    return `${prefix}${(++requests).toString(36)}`;
-  };
-}
-
-/** What is noted of a request when it comes. */
-export interface Arrival {
-  id: string;
-  /** By the monotonic clock. */
-  started: number;
-}
 
 export interface HandlerOptions {
   sockets?: Pick<SocketServer, 'accept'>;
@@ -50,7 +28,6 @@ export interface HandlerOptions {
 /** Answers each request once, whatever goes wrong. It needs no connection: any pair of request and response will do. */
 export class RequestHandler {
   readonly #heads: HeadChecks;
-  readonly #nextId: (request: IncomingMessage) => string;
   readonly #bodies: BodyWatch;
   /** An answer that cannot be written is closed by itself; without a listener Node would end the process. */
   readonly #onResponseError = (error: unknown): void => {
@@ -58,20 +35,18 @@ export class RequestHandler {
   };
   /** Lets requests in. */
   readonly admission: Admission;
+  /** Called with each request when it comes. */
+  readonly arrive: (request: IncomingMessage) => Arrival;
 
   constructor(
     private readonly services: Services,
     private readonly options: HandlerOptions = {},
   ) {
     const { config, runtime } = services;
-    this.#nextId = requestIds(runtime);
+    this.arrive = arrivals(runtime);
     this.admission = new Admission(runtime);
     this.#heads = new HeadChecks(config.number('tuffet/headers_max'));
     this.#bodies = watchBodies(() => config.number('tuffet/body_idle_timeout_ms'), runtime);
-  }
-
-  arrive(request: IncomingMessage): Arrival {
-    return { id: this.#nextId(request), started: this.services.runtime.monotonicMs() };
   }
 
   handle(
@@ -88,32 +63,40 @@ export class RequestHandler {
         else this.refuse(request, response, new Unavailable('The server is restarting.'));
       });
     }
-    let exchange: Exchange | undefined;
-    // A WebSocket stays open as long as its client wants: it is not a request that ends soon.
-    const isCounted = upgrade === undefined;
-    if (isCounted) this.admission.enter();
-    response.on('error', this.#onResponseError);
-    response.on('close', () => {
-      if (isCounted) this.admission.leave();
-      if (exchange !== undefined) this.#bodies.delete(exchange);
-      exchange?.finished();
-      forgetAnswer(request, response);
-      this.#log(request, response, exchange, arrival);
-    });
+    let exchange: Exchange;
     try {
       exchange = this.#exchange(request, response, arrival.id);
+    } catch (error) {
+      exchange = this.#emptyExchange(request, response, arrival.id);
+      this.#begin(exchange, arrival, upgrade === undefined);
+      return fail(exchange, error);
+    }
+    this.#begin(exchange, arrival, upgrade === undefined);
+    try {
       if (hasBody(request)) this.#bodies.add(exchange);
       if (answerPreflight(exchange)) return;
       if (upgrade !== undefined)
         exchange.upgrade = (open) => this.options.sockets?.accept(upgrade, response, open);
       const current = whenFresh(exchange);
-      if (current !== undefined) {
-        const pending = exchange;
-        current.then(() => this.#admit(pending)).catch((error: unknown) => fail(pending, error));
-      } else this.#admit(exchange);
+      if (current === undefined) this.#admit(exchange);
+      else current.then(() => this.#admit(exchange)).catch((error: unknown) => fail(exchange, error));
     } catch (error) {
-      fail(exchange ?? this.#emptyExchange(request, response, arrival.id), error);
+      fail(exchange, error);
     }
+  }
+
+  /** Watches an answer for its end. A WebSocket stays open as long as its client wants: it is not counted. */
+  #begin(exchange: Exchange, arrival: Arrival, isCounted: boolean): void {
+    const { request, response } = exchange;
+    if (isCounted) this.admission.enter();
+    response.on('error', this.#onResponseError);
+    response.on('close', () => {
+      if (isCounted) this.admission.leave();
+      this.#bodies.delete(exchange);
+      exchange.finished();
+      forgetAnswer(request, response);
+      this.#log(exchange, arrival);
+    });
   }
 
   /** Answers a request by an error, without a look at it. */
@@ -121,7 +104,7 @@ export class RequestHandler {
     const arrival = this.arrive(request);
     const exchange = this.#emptyExchange(request, response, arrival.id);
     response.on('error', this.#onResponseError);
-    response.on('close', () => this.#log(request, response, exchange, arrival));
+    response.on('close', () => this.#log(exchange, arrival));
     fail(exchange, refusal);
   }
 
@@ -156,28 +139,12 @@ export class RequestHandler {
     runRoute(exchange);
   }
 
-  #log(
-    request: IncomingMessage,
-    response: ServerResponse,
-    exchange: Exchange | undefined,
-    { id, started }: Arrival,
-  ): void {
+  #log(exchange: Exchange, { started }: Arrival): void {
     this.options.onEnd?.();
     const { logger, metrics, runtime } = this.services;
+    const { request, response } = exchange;
     const ms = runtime.monotonicMs() - started;
-    const method = request.method ?? 'GET';
-    const complete = response.writableEnded && response.writableFinished;
-    metrics.request(method, response.statusCode, ms, exchange?.route, complete);
-    if (!logger.logsRequests) return;
-    const user = exchange?.user.name ?? null;
-    logger.request({
-      id,
-      method,
-      path: pathOf(request),
-      status: response.statusCode,
-      user,
-      ms: Math.round(ms * 1000) / 1000,
-      complete,
-    });
+    metrics.request(request.method ?? 'GET', response.statusCode, ms, exchange.route, isSentWhole(response));
+    if (logger.logsRequests) logger.request(loggedFacts(exchange, ms));
   }
 }

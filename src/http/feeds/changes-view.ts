@@ -118,9 +118,8 @@ function filterBySelector(selector: unknown, runtime: Runtime): ChangeFilter {
 function trimOf(filter: FilterRequest | undefined): ChangesView['trim'] {
   if (filter?.kind !== 'selector' || filter.fields === undefined) return undefined;
   if (!Array.isArray(filter.fields)) throw badRequest('Selector error: fields must be JSON array');
-  if (!filter.fields.every((field) => typeof field === 'string')) {
-    throw badRequest('Selector error: fields must be strings');
-  }
+  const wrong: unknown = filter.fields.find((field) => typeof field !== 'string');
+  if (wrong !== undefined) throw badRequest(`Invalid JSON for field spec: ${JSON.stringify(wrong)}`);
   if (filter.fields.length === 0) return undefined;
   const projection = new Projection(filter.fields);
   return (text) => projection.of(text);

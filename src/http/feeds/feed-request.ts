@@ -71,14 +71,14 @@ export function feedRequest(given: Query, defaults: FeedDefaults): FeedRequest {
   if (defaults.isOfDatabases) checkIntegers(query);
   const timeout = wholeNumber(query, 'timeout');
   const isSilent = defaults.isOfDatabases === true && query.get('heartbeat') === 'false';
-  const heartbeat = isSilent ? undefined : heartbeatOf(query.get('heartbeat'), timeoutMax);
+  const heartbeats = isSilent ? [] : query.every('heartbeat').map((text) => heartbeatOf(text, timeoutMax));
   return {
     kind,
     since: kind === 'eventsource' ? (lastEventId ?? named) : named,
     limit: limitOf(query),
     descending: query.isTrue('descending'),
     timeout: timeout === undefined ? defaults.timeout : Math.min(timeoutMax, timeout),
-    heartbeat,
+    heartbeat: heartbeats.at(-1),
   };
 }
 
@@ -128,8 +128,7 @@ export function wholeNumber(query: Query, name: string): number | undefined {
 const limitOf = (query: Query): number =>
   /^-\d{1,15}$/.test(query.get('limit') ?? '') ? Infinity : (wholeNumber(query, 'limit') ?? Infinity);
 
-function heartbeatOf(text: string | undefined, most: number): number | undefined {
-  if (text === undefined) return undefined;
+function heartbeatOf(text: string, most: number): number {
   if (text === 'true') return most;
   if (!/^[+-]?\d{1,15}$/.test(text)) {
     throw badRequest('Invalid heartbeat value. Expecting a positive integer value (in milliseconds).');
@@ -162,9 +161,10 @@ function filterRequest(
   }
 }
 
+/** Where there is a body, they stand in the body. */
 function idsOf(query: Query, body: Readonly<Record<string, unknown>> | undefined): Set<Bytes> {
   const text = query.get('doc_ids');
-  const ids = body?.['doc_ids'] ?? (text === undefined ? undefined : parseJsonText(text));
+  const ids = body ? body['doc_ids'] : text === undefined ? undefined : parseJsonText(text);
   if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string')) {
     throw badRequest('`doc_ids` filter parameter is not a list of doc ids.');
   }
@@ -181,9 +181,9 @@ function viewRequest(text: string): FilterRequest {
 
 function functionRequest(text: string): FilterRequest {
   if (text.startsWith('_')) throw badRequest('unknown builtin filter name');
-  const [ddoc, name, ...rest] = text.split('/');
-  // Nothing but a slash is the name of no filter: it lets everything through.
-  if (name === undefined || rest.length > 0 || (name === '' && ddoc !== '')) {
+  // Between two slashes there is no name.
+  const [ddoc, name, ...rest] = text.split('/').filter((each) => each !== '');
+  if (name === undefined || rest.length > 0) {
     throw badRequest('`filter` must be of the form `designname/filtername`');
   }
   return { kind: 'function', ddoc: ddoc!, name };

@@ -131,8 +131,9 @@ export class Metrics {
     isComplete: boolean,
   ): void {
     this.#requests++;
-    const known = this.#byMethod.has(method) ? method : otherMethods;
-    this.#byMethod.set(known, this.#byMethod.get(known)! + 1);
+    const count = this.#byMethod.get(method);
+    const known = count === undefined ? otherMethods : method;
+    this.#byMethod.set(known, (count ?? this.#byMethod.get(otherMethods)!) + 1);
     this.#byStatus[status] = (this.#byStatus[status] ?? 0) + 1;
     if (!isComplete) this.#aborted++;
     this.#times.observe(milliseconds);

@@ -8,21 +8,39 @@ import { countBody, growBytes, noRoomForBody, uncountedBytes } from '../connecti
 
 const noBytes = Buffer.alloc(0);
 
+export interface BodyReading {
+  bytesMax: number;
+  /** What the body takes of the memory; asked for only where it is not small. */
+  share: () => Share;
+  /** Called when the body is there, or is not going to be. */
+  onEnd: () => void;
+}
+
 /**
  * The whole body of a request, unpacked. Refuses as soon as it is known to be larger than `bytesMax`. What is not small takes
  * its share of the memory first.
  */
-export function readBody(request: IncomingMessage, bytesMax: number, share: () => Share): Promise<Buffer> {
+export function readBody(request: IncomingMessage, reading: BodyReading): Promise<Buffer> {
   const encoding = headerOf(request, 'content-encoding') ?? 'identity';
-  if (encoding !== 'identity' && encoding !== 'gzip') throw unsupported(encoding);
   const declared = Number(headerOf(request, 'content-length') ?? 0);
+  if (encoding === 'identity' && declared <= uncountedBytes.body && declared <= reading.bytesMax)
+    return gather(request, reading);
+  return readOther(request, encoding, declared, reading).finally(reading.onEnd);
+}
+
+/** A body that is large, packed or refused. */
+async function readOther(
+  request: IncomingMessage,
+  encoding: string,
+  declared: number,
+  { bytesMax, share }: BodyReading,
+): Promise<Buffer> {
+  if (encoding !== 'identity' && encoding !== 'gzip') throw unsupported(encoding);
   if (declared > bytesMax) throw tooLarge();
-  const reading =
-    declared > uncountedBytes.body
-      ? readLarge(request, declared, bytesMax, share)
-      : gather(request, bytesMax, share);
-  if (encoding === 'identity') return reading;
-  return reading.then((bytes) => unpack(bytes, Math.min(bytesMax, unpackedBytesMax), share()));
+  // It takes its share of the memory before it is read.
+  if (declared > uncountedBytes.body && !(await share().grow(declared))) throw noRoomForBody();
+  const bytes = await gather(request, { bytesMax, share, onEnd: () => undefined });
+  return encoding === 'identity' ? bytes : await unpack(bytes, Math.min(bytesMax, unpackedBytesMax), share());
 }
 
 async function unpack(packed: Buffer, bytesMax: number, share: Share): Promise<Buffer> {
@@ -78,9 +96,7 @@ export function bodyProblem(error: unknown): unknown {
   const code = (error as NodeJS.ErrnoException).code ?? '';
   if (code.startsWith('Z_') || code === 'ERR_TRAILING_JUNK_AFTER_STREAM_END')
     return badRequest('Request body is not properly gzipped.');
-  return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET'
-    ? badRequest('The request was broken off.')
-    : error;
+  return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET' ? brokenOff() : error;
 }
 
 /** A packed body may hold this much at most, whatever larger plain bodies are allowed. */
@@ -91,53 +107,59 @@ const unsupported = (encoding: string): RequestError =>
 
 const tooLarge = (): RequestError => new RequestError('too_large', 'the request entity is too large');
 
-/** A body that takes its share of the memory before it is read. */
-async function readLarge(
-  request: IncomingMessage,
-  declared: number,
-  bytesMax: number,
-  shareOf: () => Share,
-): Promise<Buffer> {
-  if (!(await shareOf().grow(declared))) throw noRoomForBody();
-  return await gather(request, bytesMax, shareOf);
-}
-
-function gather(request: IncomingMessage, bytesMax: number, shareOf: () => Share): Promise<Buffer> {
+function gather(request: IncomingMessage, { bytesMax, share, onEnd }: BodyReading): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
-    const count = (share: Share): void => {
-      share.moved();
-      if (length <= share.bytes + uncountedBytes.body || share.tryGrow(growBytes)) return;
-      request.pause();
-      void Promise.resolve(share.grow(growBytes)).then((isTaken) => {
-        if (isTaken) request.resume();
-        else stop(noRoomForBody());
-      });
+    let isOver = false;
+    const end = (): void => {
+      if (!isOver) onEnd();
+      isOver = true;
+      // The listeners live as long as the connection has no other request.
+      chunks.length = 0;
+    };
+    const fail = (error: Error): void => {
+      end();
+      reject(error);
     };
     const stop = (refusal: RequestError): void => {
       request.removeAllListeners('data');
-      chunks.length = 0;
-      reject(refusal);
+      fail(refusal);
     };
     request.on('data', (chunk: Buffer) => {
       length += chunk.length;
       if (length > bytesMax) return stop(tooLarge());
       chunks.push(chunk);
-      if (length > uncountedBytes.body) count(shareOf());
+      if (length > uncountedBytes.body) countChunk(request, share(), length, stop);
     });
     request.on('end', () => {
       // The client is not waited for any more.
-      if (length > uncountedBytes.body) shareOf().settle();
+      if (length > uncountedBytes.body) share().settle();
       const whole = chunks.length === 1 ? chunks[0]! : length === 0 ? noBytes : Buffer.concat(chunks, length);
-      // The listeners live as long as the connection has no other request.
-      chunks.length = 0;
+      end();
       resolve(whole);
     });
-    request.on('error', reject);
-    const broken = (): void => reject(badRequest('The request was broken off.'));
-    request.on('close', () => request.complete || broken());
-    if (request.destroyed && !request.complete) broken();
+    request.on('error', fail);
+    request.on('close', () => request.complete || fail(brokenOff()));
+    if (request.destroyed && !request.complete) fail(brokenOff());
+  });
+}
+
+const brokenOff = (): RequestError => badRequest('The request was broken off.');
+
+/** Takes room for a body that has come so far; where there is none, the rest waits. */
+function countChunk(
+  request: IncomingMessage,
+  share: Share,
+  length: number,
+  stop: (refusal: RequestError) => void,
+): void {
+  share.moved();
+  if (length <= share.bytes + uncountedBytes.body || share.tryGrow(growBytes)) return;
+  request.pause();
+  void Promise.resolve(share.grow(growBytes)).then((isTaken) => {
+    if (isTaken) request.resume();
+    else stop(noRoomForBody());
   });
 }
 

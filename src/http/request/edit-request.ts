@@ -40,7 +40,7 @@ export function namedRev(exchange: Exchange, inBody: Rev | undefined): Rev | und
 
 /** Of several revisions in the query of a document's write the first counts, but none may be malformed. */
 export function checkQueryRevs(exchange: Exchange): void {
-  for (const [name, text] of exchange.query.entries()) if (name === 'rev') parseRev(text);
+  for (const text of exchange.query.every('rev')) parseRev(text);
 }
 
 export function ifMatchRev(exchange: Exchange): Rev | undefined {

@@ -6,9 +6,18 @@ import type { Exchange } from '../exchange.js';
 const readsHeader = 'x-tuffet-reads';
 
 /** What depends on this node alone: how it is, and what others ask it. */
-const local: ReadonlySet<string> = new Set(['', '_up', '_cluster_blobs', '_cluster_copy', '_utils']);
+const local: ReadonlySet<string> = new Set([
+  '',
+  '_up',
+  '_cluster',
+  '_cluster_blobs',
+  '_cluster_copy',
+  '_cluster_places',
+  '_cluster_recover',
+  '_utils',
+]);
 /** What a node answers even if it is cut off from the others. */
-const always: ReadonlySet<string> = new Set([...local, '_membership', '_node', '_cluster']);
+const always: ReadonlySet<string> = new Set([...local, '_membership', '_node']);
 
 /**
  * In a cluster, resolves when a request sees all that was acknowledged before it, if it is to. Undefined where there is

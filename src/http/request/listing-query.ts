@@ -30,6 +30,7 @@ interface Bounds {
   endDocid?: string;
   group?: boolean;
   groupLevel?: number;
+  reduce?: boolean;
 }
 
 type Setter = (request: Draft, bounds: Bounds, parameter: Parameter) => void;
@@ -67,9 +68,7 @@ const setters: Readonly<Record<string, Setter>> = {
   stale: (_, __, parameter) => choice(parameter, 'stale', ['ok', 'update_after']),
   update: (_, __, parameter) => choice(parameter, 'update', ['true', 'false', 'lazy']),
   stable: (_, __, parameter) => choice(parameter, 'stable', ['true', 'false']),
-  reduce: (_, __, parameter) => {
-    if (boolean(parameter)) throw parseError('Reduce is invalid for map-only views.');
-  },
+  reduce: (_, bounds, parameter) => (bounds.reduce = boolean(parameter)),
   partition: (request, _, parameter) => (request.partition = partitionName(parameter)),
 };
 
@@ -91,6 +90,7 @@ export function listingRequest(parameters: Iterable<[string, Parameter]>): Listi
   for (const [name, parameter] of parameters) {
     if (Object.hasOwn(setters, name)) setters[name]!(request, bounds, parameter);
   }
+  if (bounds.reduce === true) throw parseError('Reduce is invalid for map-only views.');
   checkKeys(request.keys, bounds);
   if (request.partition !== undefined) checkViewLimit(request.limit);
   if (groupLevelOf(bounds.group, bounds.groupLevel) > 0)

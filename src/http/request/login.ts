@@ -3,6 +3,14 @@ import type { UserContext } from '../../base/user-context.js';
 import { RequestError } from '../../base/errors.js';
 import type { Exchange } from '../exchange.js';
 
+/** What nodes of a cluster ask each other. */
+const ofNodes: ReadonlySet<string> = new Set([
+  '_cluster_blobs',
+  '_cluster_copy',
+  '_cluster_places',
+  '_cluster_recover',
+]);
+
 /** Who is asking, by the credentials of the request. Refuses wrong ones. */
 export function login(exchange: Exchange): Identity | Promise<Identity> {
   return exchange.services.authenticator.authenticate(exchange);
@@ -18,7 +26,7 @@ export function checkLogin(
   if (!exceptUp && !config.boolean('chttpd/require_valid_user')) return;
   if (exceptUp && parts[0] === '_up') return;
   // Nodes of a cluster have its secret in place of a login.
-  if (parts[0] === '_cluster_blobs' || parts[0] === '_cluster_copy') return;
+  if (ofNodes.has(parts[0] ?? '')) return;
   throw new RequestError('unauthorized', 'Authentication required.');
 }
 

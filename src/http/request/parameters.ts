@@ -82,14 +82,18 @@ export function choice(parameter: Parameter, name: string, choices: readonly str
   if (!choices.includes(value)) throw parseError(`Invalid value for \`${name}\`.`);
 }
 
-/** Of the query string, and the partition that the path names: below one, the first value of a parameter counts. */
+/**
+ * Of the query string, all that are given, so that none may be wrong; and the partition that the path names. Below one, the
+ * first value of a parameter counts.
+ */
 export function* queryParameters(exchange: Exchange, database: Database): Generator<[string, Parameter]> {
   const partition = pathPartition(exchange, database);
-  for (const [name, last] of exchange.query.entries()) {
-    const text = partition === undefined ? last : exchange.query.first(name)!;
-    yield [name, { text }];
+  if (partition === undefined) {
+    for (const [name, text] of exchange.query.all()) yield [name, { text }];
+  } else {
+    for (const [name] of exchange.query.entries()) yield [name, { text: exchange.query.first(name)! }];
+    yield ['partition', { text: fromBytes(partition) }];
   }
-  if (partition !== undefined) yield ['partition', { text: fromBytes(partition) }];
 }
 
 /** What the query string says for all of several queries: no grouping, and a list of keys only where it is of one. */

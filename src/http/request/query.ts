@@ -8,8 +8,8 @@ const separators = /[&;]/;
 /** The parameters of a request; of one given twice, the last counts for most. */
 export class Query {
   readonly #values = new Map<string, string>();
-  /** The first values of those that are given twice, which are few. */
-  #firsts: Map<string, string> | undefined;
+  /** In their order, where one is given twice, which is rare. */
+  #all: [string, string][] | undefined;
   #switchedOn: Set<string> | undefined;
 
   constructor(text: string) {
@@ -24,15 +24,16 @@ export class Query {
   }
 
   #set(name: string, value: string): void {
-    const earlier = this.#values.get(name);
-    if (earlier !== undefined && !this.#firsts?.has(name)) (this.#firsts ??= new Map()).set(name, earlier);
+    if (this.#values.has(name)) this.#all ??= [...this.#values];
     this.#values.set(name, value);
+    this.#all?.push([name, value]);
   }
 
   /** The same with names in lower case, for endpoints whose parameter names are case-insensitive. */
   lowerCased(): Query {
     const query = new Query('');
     for (const [name, value] of this.#values) query.#values.set(name.toLowerCase(), value);
+    query.#all = this.#all?.map(([name, value]) => [name.toLowerCase(), value]);
     query.#switchedOn = this.#switchedOn && new Set([...this.#switchedOn].map((name) => name.toLowerCase()));
     return query;
   }
@@ -51,7 +52,19 @@ export class Query {
 
   /** The first value of a parameter given twice: how writes take their revision and whether to batch. */
   first(name: string): string | undefined {
-    return this.#firsts?.get(name) ?? this.#values.get(name);
+    return this.#all?.find(([each]) => each === name)?.[1] ?? this.#values.get(name);
+  }
+
+  /** The values of one parameter: of those given twice none may be wrong. */
+  every(name: string): string[] {
+    const value = this.#values.get(name);
+    if (this.#all === undefined) return value === undefined ? [] : [value];
+    return this.#all.flatMap(([each, text]) => (each === name ? [text] : []));
+  }
+
+  /** Every value, also the earlier ones of a parameter given twice. */
+  all(): Iterable<[string, string]> {
+    return this.#all ?? this.#values;
   }
 
   entries(): Iterable<[string, string]> {

@@ -1,9 +1,15 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { headerOf } from './header.js';
 
 /** A request of HTTP/2 says so itself: its headers need not. */
 export const hasBody = (request: IncomingMessage & { hasBody?: boolean }): boolean =>
   request.hasBody ??
-  (request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0);
+  (Number(headerOf(request, 'content-length') ?? 0) > 0 ||
+    headerOf(request, 'transfer-encoding') !== undefined);
+
+/** Whether all of an answer has left. */
+export const isSentWhole = (response: ServerResponse): boolean =>
+  response.writableEnded && response.writableFinished;
 
 /** The client went away while it was being answered, which is no failure of the server. */
 export const isBrokenOff = (error: unknown): boolean =>
@@ -22,6 +28,7 @@ const overridable = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'COPY']);
 export function methodOf(request: IncomingMessage): string {
   const method = request.method ?? 'GET';
   if (method !== 'POST') return method;
+  if (headerOf(request, 'x-http-method-override') === undefined) return method;
   const wanted = request.headers['x-http-method-override'];
   return typeof wanted === 'string' && overridable.has(wanted) ? wanted : method;
 }

@@ -117,7 +117,6 @@ export function viewRequest(
   const draft: Draft = { request, listed };
   readParameters(draft, parameters);
   setShape(draft, view);
-  checkKeys(draft);
   checkViewLimit(request.limit);
   checkPartition(request, view);
   setBounds(draft, view);
@@ -159,15 +158,17 @@ function setShape(draft: Draft, { reduce }: ViewDefinition): void {
   const level = groupLevelOf(group, groupLevel);
   if (draft.reduce === true && reduce === undefined)
     throw parseError('Reduce is invalid for map-only views.');
-  if (reduce === undefined || draft.reduce === false) {
+  const isReduced = reduce !== undefined && draft.reduce !== false;
+  const hasList = draft.listed ? draft.hasKeys : request.keys !== undefined;
+  if (isReduced && hasList && level !== Infinity)
+    throw parseError('Multi-key fetches for reduce views must use `group=true`');
+  checkKeys(draft);
+  if (!isReduced) {
     if (level > 0) throw parseError('Invalid use of grouping on a map view.');
     return;
   }
   request.shape = level > 0 ? 'groups' : 'one';
   request.groupLevel = level;
-  const hasList = draft.listed ? draft.hasKeys : request.keys !== undefined;
-  if (hasList && level !== Infinity)
-    throw parseError('Multi-key fetches for reduce views must use `group=true`');
   if (request.includeDocs) throw parseError('`include_docs` is invalid for reduce');
   if (draft.conflicts !== undefined) throw parseError('`conflicts` is invalid for reduce views.');
 }

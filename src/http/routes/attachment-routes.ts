@@ -64,16 +64,18 @@ async function getAttachment(exchange: Exchange, database: Database, id: Bytes, 
 async function putAttachment(exchange: Exchange, database: Database, id: Bytes, name: string): Promise<void> {
   checkAttachmentName(name);
   const rev = namedRev(exchange, undefined);
+  const isGzip = isGzipped(exchange);
   const parent = parentOf(database, id, rev);
   if (parent === 'missing_rev') return answerMissingRev(exchange);
   const docid = writableId(exchange, database, id);
-  const stored = await upload(exchange, name, parent.pos + 1);
+  const stored = await upload(exchange, name, parent.pos + 1, isGzip);
   const blobs = new NewBlobs();
   blobs.add(stored);
   try {
     checkMd5(exchange, stored);
     const others = parent.attachments.filter((each) => each.name !== name);
-    const input = plainInput(docid, rev, encodeContent([stored.attachment, ...others], parent.body));
+    const content = encodeContent([stored.attachment, ...others], parent.body);
+    const input = { ...plainInput(docid, rev, content), deleted: parent.deleted };
     const { services, user } = exchange;
     const saved = await saveDoc(services.registry, database, input, { user, newEdits: true, blobs });
     const location = `/${encodePart(toBytes(database.name))}/${encodePart(id)}/${encodePart(toBytes(name))}`;
@@ -123,19 +125,29 @@ function answerSaved(
   });
 }
 
-async function upload(exchange: Exchange, name: string, revpos: number): Promise<StoredAttachment> {
-  const { registry, config } = exchange.services;
+/** Whether the bytes come compressed. */
+function isGzipped(exchange: Exchange): boolean {
   const encoding = (exchange.header('content-encoding') ?? 'identity').trim().toLowerCase();
   if (encoding !== 'identity' && encoding !== 'gzip') {
     throw new RequestError('bad_content_type', 'Only gzip and identity content-encodings are supported');
   }
+  return encoding === 'gzip';
+}
+
+async function upload(
+  exchange: Exchange,
+  name: string,
+  revpos: number,
+  gzip: boolean,
+): Promise<StoredAttachment> {
+  const { registry, config } = exchange.services;
   const type = headerText(exchange.header('content-type') ?? 'application/octet-stream');
   if (Number(exchange.header('content-length') ?? 0) > config.number('couchdb/max_attachment_size'))
     throw attachmentTooLarge(name);
   // The request itself must stay open for the answer, whatever becomes of the bytes.
   const bytes = exchange.request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   try {
-    return await storeAttachment(registry, { name, type, revpos, gzip: encoding === 'gzip', bytes });
+    return await storeAttachment(registry, { name, type, revpos, gzip, bytes });
   } catch (error) {
     throw bodyProblem(error);
   }
@@ -164,10 +176,11 @@ async function deleteAttachment(
   const { attachments, body, deleted } = parent;
   const others = attachments.filter((each) => each.name !== name);
   if (others.length === attachments.length) throw notFound('Document is missing attachment');
-  const input = plainInput(knownId(id), rev, encodeContent(others, body));
+  // A branch that ends deleted stays so.
+  const input = { ...plainInput(knownId(id), rev, encodeContent(others, body)), deleted };
   const { services, user } = exchange;
   if (exchange.query.first('batch') === 'ok') {
-    services.batches.add(database, user, { ...input, deleted });
+    services.batches.add(database, user, input);
     exchange.text(202, asBytes(`{"ok":true,"id":${quoteId(id)}}`));
     return;
   }

@@ -116,7 +116,8 @@ function hasOddId(entry: unknown): boolean {
 
 /** What is no document at all is told from one without an id. */
 function nameless(entry: unknown): Result {
-  const isObject = typeof entry === 'object' && entry !== null && Object.keys(entry).length > 0;
+  const isObject =
+    typeof entry === 'object' && entry !== null && !Array.isArray(entry) && Object.keys(entry).length > 0;
   const reason = isObject ? 'document id missed' : 'document must be a JSON object';
   return { id: null, since: undefined, opened: { id: null, rev: null, error: 'bad_request', reason } };
 }

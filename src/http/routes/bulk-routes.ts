@@ -47,11 +47,12 @@ async function saveFromMemory(exchange: Exchange, database: Database): Promise<v
   if (settings.allOrNothing && inputs.length > 0) return refuseAllOrNothing(exchange, inputs);
   const rows = await saver.save(inputs, settings);
   exchange.services.metrics.bulkDocs.observe(saver.count);
-  exchange.text(statusFor(exchange, settings), asBytes(`[${rows.join(',')}]`));
+  exchange.text(statusFor(exchange, settings, inputs.length), asBytes(`[${rows.join(',')}]`));
 }
 
-const statusFor = (exchange: Exchange, { w }: BulkSettings): number =>
-  asksForMoreCopies(exchange, w) ? 202 : 201;
+/** Nothing has as many copies as one likes. */
+const statusFor = (exchange: Exchange, { w }: BulkSettings, count: number): number =>
+  count > 0 && asksForMoreCopies(exchange, w) ? 202 : 201;
 
 interface Bulk {
   inputs: NamedInput[];
@@ -147,7 +148,7 @@ async function saveFromFile(exchange: Exchange, database: Database): Promise<voi
     try {
       await saveElements(body, answer, saver, settings);
       exchange.services.metrics.bulkDocs.observe(saver.count);
-      exchange.head(statusFor(exchange, settings), {
+      exchange.head(statusFor(exchange, settings, saver.count), {
         'Content-Type': contentTypeFor(exchange.request.headers.accept),
         'Content-Length': answer.length,
       });

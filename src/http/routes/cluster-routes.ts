@@ -5,6 +5,7 @@ import { fromBytes } from '../../base/bytes.js';
 import { badRequest, notFound, RequestError } from '../../base/errors.js';
 import { nodeHeader, secretHeader } from '../../cluster/blob-exchange.js';
 import type { Cluster } from '../../cluster/cluster.js';
+import type { RecoveryOrder } from '../../cluster/recovery.js';
 import { memberPrefix, removedMember } from '../../node/shared-values.js';
 import type { Exchange } from '../exchange.js';
 import { openBody } from '../request/body.js';
@@ -14,6 +15,12 @@ import type { ServerRoute } from './route.js';
 export const operatorRoutes: readonly ServerRoute[] = [
   { path: '/_cluster', allow: 'GET', access: 'server_admin', methods: { GET: getStatus } },
   {
+    path: '/_cluster/recover',
+    allow: 'GET,POST',
+    access: 'server_admin',
+    methods: { GET: getRecovery, POST: recover },
+  },
+  {
     path: '/_cluster/nodes/{node}',
     allow: 'DELETE',
     access: 'server_admin',
@@ -22,15 +29,35 @@ export const operatorRoutes: readonly ServerRoute[] = [
 ];
 
 async function getStatus(exchange: Exchange): Promise<void> {
-  const { cluster } = exchange.services;
+  exchange.json(200, await ofOperators(exchange).status());
+}
+
+/** Which streams are damaged, and what would be lost if they were made anew. */
+async function getRecovery(exchange: Exchange): Promise<void> {
+  exchange.json(200, await ofOperators(exchange).recovery.report(exchange.query.get('from')));
+}
+
+/** Makes damaged streams anew, from the nodes with the longest histories or from the one that is named. */
+async function recover(exchange: Exchange): Promise<void> {
+  const cluster = ofOperators(exchange);
+  const { from } = await exchange.jsonObject();
+  if (from !== undefined && typeof from !== 'string') throw badRequest('`from` must be the name of a node.');
+  exchange.services.logger.warn(
+    { user: exchange.user.name, from },
+    'recovery of damaged streams was asked for',
+  );
+  exchange.json(202, await cluster.recovery.recover(from));
+}
+
+function ofOperators({ services: { cluster } }: Exchange): Cluster {
   if (cluster === undefined) throw notFound('This server is not a node of a cluster.');
-  exchange.json(200, await cluster.status());
+  return cluster;
 }
 
 /** A node that is gone for good does not count any more: for majorities of attachments, and for what is kept in streams. */
 async function removeNode(exchange: Exchange): Promise<void> {
-  const { cluster, registry, logger } = exchange.services;
-  if (cluster === undefined) throw notFound('This server is not a node of a cluster.');
+  const cluster = ofOperators(exchange);
+  const { registry, logger } = exchange.services;
   const name = fromBytes(exchange.parts[2]!);
   const { all, known } = cluster.members();
   if (!known.includes(name)) throw notFound(`no such node: ${name}`);
@@ -48,6 +75,8 @@ export const clusterRoutes: readonly ServerRoute[] = [
     access: 'public',
     methods: { GET: getBlob, PUT: putBlob },
   },
+  { path: '/_cluster_places', allow: 'POST', access: 'public', methods: { POST: postPlaces } },
+  { path: '/_cluster_recover', allow: 'POST', access: 'public', methods: { POST: postRecover } },
   { path: '/_cluster_copy', allow: 'GET', access: 'public', methods: { GET: getCopy } },
 ];
 
@@ -72,6 +101,20 @@ async function getCopy(exchange: Exchange): Promise<void> {
   const copy = registry.membership.copy(spoolFolder);
   exchange.head(200, { 'Content-Type': 'application/octet-stream' });
   await pipeline(Readable.from(copy), exchange.response);
+}
+
+/** Up to where this node has the streams; with `at`, its hashes behind those messages. */
+async function postPlaces(exchange: Exchange): Promise<void> {
+  const { recovery } = clusterOf(exchange);
+  const { at } = (await exchange.jsonObject()) as { at?: Record<string, number[]> };
+  exchange.json(200, at === undefined ? recovery.claims() : recovery.hashesAt(at));
+}
+
+async function postRecover(exchange: Exchange): Promise<void> {
+  const { recovery } = clusterOf(exchange);
+  const { streams } = (await exchange.jsonObject()) as { streams: RecoveryOrder };
+  await recovery.recoverHere(streams);
+  exchange.json(200, { ok: true });
 }
 
 async function putBlob(exchange: Exchange): Promise<void> {

@@ -77,8 +77,7 @@ function getDocument(exchange: Exchange, database: Database, id: Bytes): void | 
   if (query.size === 0) return answerDocument(exchange, openDoc(database, id, show ? { show } : plainRead));
   const options = { ...readOptions(query), show };
   const shown = attachmentOptions(query);
-  const wanted = query.get('open_revs');
-  const revs = wanted === undefined ? undefined : parseOpenRevs(wanted);
+  const revs = query.every('open_revs').map(parseOpenRevs).at(-1);
   if (revs === undefined || revs.length === 0) {
     return answerWithData(exchange, database, openDoc(database, id, options), shown);
   }
@@ -94,8 +93,7 @@ function getLocal(exchange: Exchange, database: Database, id: Bytes): void | Pro
   const { query } = exchange;
   const shown = attachmentOptions(query);
   const { rev, revs } = readOptions(query);
-  const wanted = query.get('open_revs');
-  const list = wanted === undefined ? [] : parseOpenRevs(wanted);
+  const list = query.every('open_revs').map(parseOpenRevs).at(-1) ?? [];
   if (list === 'all' || (list.length === 0 && rev !== undefined)) throw notFound('missing');
   if (list.length === 0) return answerDocument(exchange, openLocal(database, id, revs ?? false));
   const missing = list.map((each) => ({ missing: each }));
@@ -104,9 +102,8 @@ function getLocal(exchange: Exchange, database: Database, id: Bytes): void | Pro
 
 function readOptions(query: Query): Parameters<typeof openDoc>[2] {
   const meta = query.isTrue('meta');
-  const rev = query.get('rev');
   return {
-    rev: rev === undefined ? undefined : parseRev(rev),
+    rev: query.every('rev').map(parseRev).at(-1),
     latest: query.isTrue('latest'),
     deleted: query.isTrue('deleted'),
     revs: query.isTrue('revs'),
@@ -118,10 +115,12 @@ function readOptions(query: Query): Parameters<typeof openDoc>[2] {
 }
 
 function attachmentOptions(query: Query): Parameters<typeof answerWithData>[3] {
-  const since = query.get('atts_since');
   return {
     data: query.isTrue('attachments'),
-    since: since === undefined ? undefined : parseRevs(parseJsonText(since)),
+    since: query
+      .every('atts_since')
+      .map((text) => parseRevs(parseJsonText(text)))
+      .at(-1),
     encodingInfo: query.isTrue('att_encoding_info'),
   };
 }
@@ -262,17 +261,18 @@ function checkDeletable(database: Database, id: Bytes, show: Show | undefined): 
 
 /** The target stands in the `Destination` header, with its revision where it exists: `id?rev=…`. */
 async function copyDocument(exchange: Exchange, database: Database, id: Bytes): Promise<void> {
+  const revText = exchange.query.first('rev');
+  const rev = revText === undefined ? ifMatchRev(exchange) : parseRev(revText);
   const destination = exchange.header('destination');
   if (destination === undefined) throw badRequest('Destination header is mandatory for COPY.');
   const target = parseDestination(destination);
   database.checkPlace(id);
-  const revText = exchange.query.first('rev');
-  const rev = revText === undefined ? ifMatchRev(exchange) : parseRev(revText);
+  const targetId = writableId(exchange, database, target.id);
   const source = isLocalId(id)
     ? { ...openLocal(database, id, false), deleted: false }
     : contentOf(database, id, rev, exchange.services.registry.showFor(database, exchange.user));
   const body = isLocalId(target.id) ? splitContent(source.content).body : source.content;
-  const input = plainInput(writableId(exchange, database, target.id), target.rev, body, source.deleted);
+  const input = plainInput(targetId, target.rev, body, source.deleted);
   await save(exchange, database, input, { newEdits: true, created: 201, etag: true });
 }
 

@@ -29,7 +29,7 @@ export const indexRoutes: readonly DatabaseRoute[] = [
     path: '/{db}/_index/*',
     allow: everyMethod.join(),
     access: 'member',
-    methods: forEveryMethod(missing),
+    methods: { ...forEveryMethod(missing), CONNECT: missing },
   },
 ];
 

@@ -2,7 +2,13 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { asBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
 import type { Database } from '../../node/database.js';
-import { Listing, rowsForKeys, rowsForKeysWithData, type ListingKind } from '../../documents/list-docs.js';
+import {
+  Listing,
+  rowsForKeys,
+  rowsForKeysWithData,
+  type ListingKind,
+  type NamedKey,
+} from '../../documents/list-docs.js';
 import { encodeSequence } from '../../node/sequence.js';
 import { streamedBytes } from '../answer/compression.js';
 import type { Exchange } from '../exchange.js';
@@ -16,6 +22,7 @@ import {
   sharedParameters,
   type Parameter,
 } from '../request/parameters.js';
+import { checkPartitionAsked } from '../request/partition-asked.js';
 import { limitRows } from '../request/row-limit.js';
 import { checkListing } from '../../auth/system-databases.js';
 import { rowsForList, type RowsForList } from '../../views/list-rows.js';
@@ -63,16 +70,17 @@ export function listQueries(kind: ListingKind): DatabaseHandler {
     if (queries === undefined) throw badRequest('POST body must include `queries` parameter.');
     if (!Array.isArray(queries)) throw badRequest('`queries` member must be an array.');
     const shared = sharedParameters(exchange, database);
-    const requests = queries.map((query: unknown) => {
+    const requests: ListingRequest[] = [];
+    for (const query of queries as unknown[]) {
       if (typeof query !== 'object' || query === null || Array.isArray(query))
         throw badRequest('Each query must be a JSON object.');
       if ('keys' in query && !Array.isArray(query.keys))
         throw parseError('`keys` must be an array of strings.');
       const own = [...bodyParameters(query as Record<string, unknown>)].map(singleKey);
       const request = limitRows(exchange.services.config, listingRequest([...shared, ...own]));
-      checkPartitionAsked(database, kind, request);
-      return request;
-    });
+      await checkPartitionAsked(database, kind, request);
+      requests.push(request);
+    }
     await answerAll(exchange, database, kind, requests);
   };
 }
@@ -83,24 +91,29 @@ function singleKey([name, parameter]: [string, Parameter]): [string, Parameter] 
   return keys.length === 1 ? ['key', { value: keys[0] }] : [name, parameter];
 }
 
-function checkPartitionAsked(database: Database, kind: ListingKind, { partition }: ListingRequest): void {
-  if (partition !== undefined && (kind !== 'all' || !database.isPartitioned))
-    throw parseError('`partition` parameter is not supported on this db');
-}
-
 /** A tag belongs to one address, so where the database stands is all it has to tell. */
 function etagOf(database: Database): string {
   return `"${database.record.instance}-${database.total('position').toString(36)}"`;
 }
 
-/** Waits for what offsets are told from, the first time; after that a page is answered without waiting for anything. */
 function answer(
   exchange: Exchange,
   database: Database,
   kind: ListingKind,
   request: ListingRequest,
 ): void | Promise<void> {
-  checkPartitionAsked(database, kind, request);
+  const checking = checkPartitionAsked(database, kind, request);
+  const answerNow = (): void | Promise<void> => answerChecked(exchange, database, kind, request);
+  return checking === undefined ? answerNow() : checking.then(answerNow);
+}
+
+/** Waits for what offsets are told from, the first time; after that a page is answered without waiting for anything. */
+function answerChecked(
+  exchange: Exchange,
+  database: Database,
+  kind: ListingKind,
+  request: ListingRequest,
+): void | Promise<void> {
   limitRows(exchange.services.config, request);
   const etag = etagOf(database);
   if (namesTag(exchange.header('if-none-match'), etag)) return exchange.empty(304, { ETag: etag });
@@ -199,7 +212,7 @@ export async function allDocsForList(
   const { services, user } = exchange;
   const request = limitRows(services.config, listingRequest(parameters));
   checkListing(services.config, user, database);
-  checkPartitionAsked(database, 'all', request);
+  await checkPartitionAsked(database, 'all', request);
   request.show = services.registry.showFor(database, user);
   const listing = new Listing(database, 'all', request);
   if (needsOffset('all', request)) await listing.ready();
@@ -231,7 +244,7 @@ function rowsOf(
   listing: Listing,
 ): Generator<Bytes> {
   if (request.keys === undefined) return listing.pieces();
-  return rowsForKeys(database, kind, namedKeys(database, kind, request, request.keys), request);
+  return rowsForKeys(database, kind, namedKeys(request, request.keys), request);
 }
 
 const wantsData = (kind: ListingKind, { attachments, includeDocs }: ListingRequest): boolean =>
@@ -245,28 +258,18 @@ function dataRowsOf(
   listing: Listing,
 ): AsyncGenerator<Bytes> {
   if (request.keys === undefined) return listing.piecesWithData(registry);
-  return rowsForKeysWithData(
-    registry,
-    database,
-    kind,
-    namedKeys(database, kind, request, request.keys),
-    request,
-  );
+  return rowsForKeysWithData(registry, database, kind, namedKeys(request, request.keys), request);
 }
 
-function namedKeys(
-  database: Database,
-  kind: ListingKind,
+/** Made as they are needed: there may be hundreds of thousands. */
+function* namedKeys(
   { skip, limit, descending }: ListingRequest,
   keys: readonly unknown[],
-) {
-  const ordered = (descending ? [...keys].reverse() : keys).slice(
-    skip,
-    limit === Infinity ? undefined : skip + limit,
-  );
-  return ordered.map((key) => {
+): Generator<NamedKey> {
+  const ordered = descending ? [...keys].reverse() : keys;
+  for (let at = skip; at < Math.min(keys.length, skip + limit); at++) {
+    const key = ordered[at];
     const id = typeof key === 'string' ? toBytes(key.toWellFormed()) : undefined;
-    if (kind === 'all' && id !== undefined) database.checkPlace(id);
-    return { text: toBytes(JSON.stringify(key)), id };
-  });
+    yield { text: toBytes(JSON.stringify(key)), id };
+  }
 }

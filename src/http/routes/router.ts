@@ -12,6 +12,7 @@ import { bulkGetRoutes } from './bulk-get-routes.js';
 import { bulkRoutes } from './bulk-routes.js';
 import { changesRoutes, feedRoutes } from './changes-routes.js';
 import { clusterRoutes, operatorRoutes } from './cluster-routes.js';
+import { joinRoutes } from './join-routes.js';
 import { createDatabase, databaseRoutes, deleteDatabase, getDatabase } from './database-routes.js';
 import { designRoutes } from './design-routes.js';
 import { designDocumentRoute, documentRoute, localDocumentRoute, postDocument } from './document-routes.js';
@@ -48,6 +49,7 @@ export const allServerRoutes = [
   ...reshardRoutes,
   ...clusterRoutes,
   ...operatorRoutes,
+  ...joinRoutes,
 ];
 export const allDatabaseRoutes = [
   ...databaseRoutes,

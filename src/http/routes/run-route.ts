@@ -12,18 +12,23 @@ export function runRoute(exchange: Exchange): void {
 
 /** Has a request answered by the handler of its route, or by an error. */
 function runNow(exchange: Exchange): void {
-  const failed = (error: unknown): void => {
-    if (isRepeatable(exchange, error)) return void runAgain(exchange, error);
-    fail(exchange, error);
-    exchange.finished();
-  };
   try {
     const work = route(exchange);
-    if (work instanceof Promise) work.then(() => exchange.finished(), failed);
+    if (work instanceof Promise)
+      work.then(
+        () => exchange.finished(),
+        (error: unknown) => failed(exchange, error),
+      );
     else exchange.finished();
   } catch (error) {
-    failed(error);
+    failed(exchange, error);
   }
+}
+
+function failed(exchange: Exchange, error: unknown): void {
+  if (isRepeatable(exchange, error)) return void runAgain(exchange, error);
+  fail(exchange, error);
+  exchange.finished();
 }
 
 /** Whether a request only reads, and its answer found no room in the memory. */

@@ -12,6 +12,9 @@ import { requireJsonOrNoOrigin } from '../request/body.js';
 import { bodyParameters, queryParameters, type Parameter } from '../request/parameters.js';
 import type { DatabaseHandler } from './route.js';
 
+/** More than all parameters of a search can make use of, and little enough to be read at once. */
+const bodyBytesMax = 1024 * 1024;
+
 /** Runs a search with its parameters and sends the result. */
 type Search = (
   exchange: Exchange,
@@ -33,7 +36,7 @@ export function requestedIndex(exchange: Exchange, database: Database, api: Sear
 export const searchMethods = (search: Search): Record<'GET' | 'POST', DatabaseHandler> => ({
   GET: (exchange, database) => search(exchange, database, queryParameters(exchange, database)),
   POST: async (exchange, database) => {
-    const body = await exchange.jsonObject();
+    const body = await exchange.jsonObject({ bytesMax: bodyBytesMax });
     await search(exchange, database, [...bodyParameters(body), ...queryParameters(exchange, database)]);
   },
 });

@@ -74,7 +74,7 @@ function allDbs(exchange: Exchange): void {
 }
 
 function listNames(exchange: Exchange): string[] {
-  const parameters = [...exchange.query.entries()].map(([name, text]): [string, { text: string }] => [
+  const parameters = [...exchange.query.all()].map(([name, text]): [string, { text: string }] => [
     name,
     { text },
   ]);

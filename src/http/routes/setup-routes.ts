@@ -1,9 +1,12 @@
 import { setAdmin } from '../../auth/admins.js';
 import { ensureDatabases } from '../../auth/system-databases.js';
 import { badRequest } from '../../base/errors.js';
+import { addNode, joinOptions, type Joining } from '../../cluster/join.js';
 import { checkValue } from '../../config/checks.js';
 import type { Config } from '../../config/config.js';
 import type { Exchange } from '../exchange.js';
+import type { Services } from '../services.js';
+import { shareOption } from './shared-options.js';
 import { parseJsonText } from '../request/query.js';
 import type { ServerRoute } from './route.js';
 import { checkDatabaseName } from '../request/make-database.js';
@@ -18,6 +21,7 @@ export const setupRoutes: readonly ServerRoute[] = [
   },
 ];
 
+const defaultPort = 5984;
 const requiredDatabases: readonly string[] = ['_users', '_replicator'];
 
 /** Follows from the configuration and from the databases that exist. A server doesn't start without an admin. */
@@ -62,7 +66,7 @@ const actions: Readonly<Record<string, { required: readonly string[]; run: Actio
   enable_single_node: { required: [], run: enableSingleNode },
   finish_cluster: { required: [], run: finishCluster },
   enable_cluster: { required: ['username', 'password', 'node_count'], run: enableCluster },
-  add_node: { required: ['host', 'username', 'password'], run: refuseCluster },
+  add_node: { required: ['host', 'username', 'password'], run: addNodeOf },
 };
 
 async function postAction(exchange: Exchange): Promise<void> {
@@ -107,11 +111,17 @@ async function enableSingleNode(exchange: Exchange, setup: Setup): Promise<void>
   }
   if (bind === '') throw badRequest('`bind_address` must not be empty.');
   if (bind !== undefined) checkValue('chttpd', 'bind_address', bind.trim());
-  if (username !== undefined) await setAdmin(config, exchange.services.hasher, username, password!);
+  if (username !== undefined) await createAdmin(exchange.services, username, password!);
   if (bind !== undefined) config.set('chttpd', 'bind_address', bind);
   if (port !== undefined) config.set('chttpd', 'port', String(port));
   await ensureDatabases(exchange.services.registry, config, names);
   exchange.json(201, { ok: true });
+}
+
+/** In a cluster, an admin of all nodes. */
+async function createAdmin(services: Services, name: string, password: string): Promise<void> {
+  if (services.cluster === undefined) await setAdmin(services.config, services.hasher, name, password);
+  else await shareOption(services, 'admins', name, password);
 }
 
 async function finishCluster(exchange: Exchange, setup: Setup): Promise<void> {
@@ -138,6 +148,19 @@ function enableCluster(exchange: Exchange, setup: Setup): Promise<void> {
     for (const name of ['remote_current_user', 'remote_current_password'])
       if (setup[name] === undefined) throw badRequest(`\`${name}\` is required with \`remote_node\`.`);
   return refuseCluster();
+}
+
+/** Joins another server to the cluster that this one is a node of. */
+async function addNodeOf(exchange: Exchange, setup: Setup): Promise<void> {
+  const { cluster, config, runtime, logger } = exchange.services;
+  if (cluster === undefined) return await refuseCluster();
+  const { host, port = defaultPort, username, password } = setup as unknown as Joining & { port?: number };
+  if (host.trim() === '') throw badRequest('`host` must not be empty.');
+  const settings = Object.fromEntries(joinOptions.map((key) => [key, config.get('cluster', key) ?? '']));
+  const shared = { settings, cookie_secret: config.text('chttpd_auth/secret') };
+  const node = await addNode(cluster, { host: host.trim(), port, username, password }, shared, runtime);
+  logger.notice({ node, user: exchange.user.name }, 'a node was added to the cluster');
+  exchange.json(201, { ok: true });
 }
 
 /** A server is one node. */

@@ -240,10 +240,10 @@ function refuseTemporary(): never {
   throw new RequestError('gone', 'Temporary views are not supported; save the view in a design document.');
 }
 
-function info(exchange: Exchange, database: Database): void {
+async function info(exchange: Exchange, database: Database): Promise<void> {
   const { services, user } = exchange;
   const ddoc = exchange.parts.at(-2)!;
-  const answer = viewInfo(services.registry, database, fromBytes(ddoc));
+  const answer = await viewInfo(services.registry, database, fromBytes(ddoc));
   checkVisible(services.registry.showFor(database, user), asBytes(designPrefix + ddoc));
   exchange.json(200, answer);
 }
@@ -252,7 +252,7 @@ function info(exchange: Exchange, database: Database): void {
 function compactViews(exchange: Exchange, database: Database): void {
   requireJson(exchange.request);
   designOf(database, fromBytes(exchange.parts[2]!));
-  inBackground(exchange, database, exchange.services.registry.views.reclaim());
+  inBackground(exchange, database, exchange.services.registry.views.reclaim(true));
 }
 
 function cleanUp(exchange: Exchange, database: Database): void {

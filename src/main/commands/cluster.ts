@@ -1,11 +1,14 @@
 import type { ClusterStatus } from '../../cluster/status.js';
 import { RemoteServer } from '../../operations/remote/remote-server.js';
+import { recover } from './cluster-recover.js';
+import { columns } from './columns.js';
 import { readArguments, wrongUse } from './command-arguments.js';
 
 const usage = `Usage: tuffet cluster status [--json]
        tuffet cluster drain NODE [--undo]
        tuffet cluster remove NODE
        tuffet cluster rebalance
+       tuffet cluster recover [--from NODE] [--yes]
 
 Looks at a cluster, and prepares it for the loss of a node. Any of its nodes can be asked.
 
@@ -18,16 +21,21 @@ Looks at a cluster, and prepares it for the loss of a node. Any of its nodes can
                 Returns when that is done; then the node can be stopped. --undo takes it back
   remove        a node that is stopped, and will not come back, does not count any more: attachments need a majority of
                 the others. If it is started again all the same, it counts again
+  recover       after a stream was lost, restored from a backup or created anew, nodes do not write to it. Shows how far each
+                node has it, and what the others would lose. --yes makes the stream anew from the node with the
+                longest history, or the one that --from names, and returns when all nodes write again
   rebalance     every node hosts all streams, so there is nothing to move
 `;
 
 const actions: Readonly<
   Record<string, (server: RemoteServer, node: string, flags: Flags) => Promise<number>>
-> = { status, drain, remove, rebalance };
+> = { status, drain, remove, rebalance, recover };
 
 interface Flags {
   json?: boolean | undefined;
   undo?: boolean | undefined;
+  yes?: boolean | undefined;
+  from?: string | undefined;
 }
 
 export async function cluster(args: string[]): Promise<number> {
@@ -35,23 +43,25 @@ export async function cluster(args: string[]): Promise<number> {
     url: { type: 'string' },
     json: { type: 'boolean' },
     undo: { type: 'boolean' },
+    yes: { type: 'boolean' },
+    from: { type: 'string' },
   });
   if (given === undefined) return 0;
   const [action = '', node = '', ...more] = given.positionals;
   const run = Object.hasOwn(actions, action) ? actions[action] : undefined;
-  if (run === undefined) throw wrongUse('cluster', 'Say status, drain, remove or rebalance.');
+  if (run === undefined) throw wrongUse('cluster', 'Say status, drain, remove, rebalance or recover.');
   const needsNode = run === drain || run === remove;
   if ((node !== '') !== needsNode || more.length > 0)
     throw wrongUse(
       'cluster',
       needsNode ? `${action} needs the name of one node.` : `${action} takes no name.`,
     );
-  const { url = process.env['TUFFET_URL'] || 'http://127.0.0.1:5984', json, undo } = given.values;
-  return await run(new RemoteServer(url), node.includes('@') || node === '' ? node : `tuffet@${node}`, {
-    json,
-    undo,
-  });
+  const { url = process.env['TUFFET_URL'] || 'http://127.0.0.1:5984', json, undo, yes, from } = given.values;
+  const server = new RemoteServer(url);
+  return await run(server, fullName(node), { json, undo, yes, from: from && fullName(from) });
 }
+
+const fullName = (node: string): string => (node.includes('@') || node === '' ? node : `tuffet@${node}`);
 
 const print = (text: string): void => void process.stdout.write(text);
 
@@ -82,19 +92,6 @@ function report({ name, node, owner, problem, nats, nodes, streams }: ClusterSta
 ${problem === null ? '' : `Problem: ${problem}\n`}
 ${columns(table)}
 ${columns(places)}`;
-}
-
-function columns(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]!.map((_, at) => Math.max(...rows.map((row) => row[at]!.length)));
-  return rows
-    .map(
-      (row) =>
-        `${row
-          .map((text, at) => text.padEnd(widths[at]!))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('');
 }
 
 /** Longer than another node takes to become the owner. */

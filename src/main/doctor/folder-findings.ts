@@ -140,7 +140,7 @@ function stateFindings(folder: string): Finding[] {
 
 /** What belongs there, by docs/formats/data-folder.md. */
 const known =
-  /^(?:tuffet\.json|lock|catalogue|documents|attachments|indexes|workers|incoming(?:\.complete)?|(?:default|local)\.(?:ini|d)|config-api\.ini|tuffet\.log)$/;
+  /^(?:tuffet\.json|lock|catalogue|documents|attachments|indexes|workers|incoming(?:\.complete)?|before-cluster-.+|(?:default|local)\.(?:ini|d)|config-api\.ini|tuffet\.log)$/;
 const leftover = /^(?:tuffet\.json\.new|lock\.clearing|spool-(?:[0-9a-f]+|copy-\w+)|\..+\.[0-9a-f]{12})$/;
 
 function leftoverFindings(folder: string): Finding[] {

@@ -64,36 +64,47 @@ export function* matches(text: string, pattern: RegExp): Generator<Token> {
   }
 }
 
+/** The time of a segment grows with the text that it stands in, so long texts are read in pieces. */
+const pieceLength = 1_000;
+/**
+ * Pieces overlap by so much, more than a few words: which words are found before them does not depend on what follows, so
+ * they are those of the whole text. Each piece begins where the one before has found the beginning of a word.
+ */
+const overlapLength = 200;
+
 /** Words of a language that is written without spaces, by ICU's dictionaries. */
 export function segmenterTokens(locale: string): Tokenizer {
   const segmenter = new Intl.Segmenter(locale, { granularity: 'word' });
   return function* (text) {
     let position = 0;
-    for (const { piece, at } of pieces(text))
-      for (const { segment, index, isWordLike } of segmenter.segment(piece)) {
-        if (isWordLike !== true || segment.length > tokenLengthMax) continue;
+    /** Whether a piece begins within a word, which is longer than a piece. */
+    let isWithin = false;
+    for (let at = 0, next; at < text.length; at = next) {
+      const end = pieceEnd(text, at);
+      const isLast = end === text.length;
+      next = end;
+      let cutWord = false;
+      for (const { segment, index, isWordLike } of segmenter.segment(text.slice(at, end))) {
         const start = at + index;
-        yield { term: segment, start, end: start + segment.length, position: position++ };
+        const segmentEnd = start + segment.length;
+        if (!isLast && index > 0 && (start >= end - overlapLength || segmentEnd === end)) {
+          next = start;
+          break;
+        }
+        cutWord = !isLast && segmentEnd === end && isWordLike === true;
+        const isRest = isWithin && index === 0;
+        if (isWordLike !== true || cutWord || isRest || segment.length > tokenLengthMax) continue;
+        yield { term: segment, start, end: segmentEnd, position: position++ };
       }
+      isWithin = cutWord && next === end;
+    }
   };
 }
 
-/** The time of a segment grows with the text that it stands in, so long texts are cut. */
-const pieceLength = 1_000;
-const betweenWords = /[\s\p{P}]/u;
-
-/** A text in pieces, cut where no word is, unless there is no such place. */
-function* pieces(text: string): Generator<{ piece: string; at: number }> {
-  for (let at = 0, end; at < text.length; at = end) {
-    end = Math.min(at + pieceLength, text.length);
-    if (end < text.length) {
-      let cut = end;
-      while (cut > at + pieceLength / 2 && !betweenWords.test(text[cut - 1]!)) cut--;
-      if (cut > at + pieceLength / 2) end = cut;
-      else if (isHighSurrogate(text.charCodeAt(end - 1))) end--;
-    }
-    yield { piece: text.slice(at, end), at };
-  }
+function pieceEnd(text: string, at: number): number {
+  const end = at + pieceLength;
+  if (end >= text.length) return text.length;
+  return isHighSurrogate(text.charCodeAt(end - 1)) ? end - 1 : end;
 }
 
 const isHighSurrogate = (code: number): boolean => (code & 0xfc00) === 0xd800;

@@ -1,0 +1,26 @@
+import { notAnObject } from '../../base/errors.js';
+import type { Runtime } from '../../base/runtime.js';
+import { checkJson, parseJson, parseValue } from '../../json/scan.js';
+
+export type JsonObject = Record<string, unknown>;
+
+/** JSON of this size and more is checked and parsed in turns of their own. */
+const largeJsonBytes = 512 * 1024;
+
+/** A body that must be a JSON object. */
+export function parseObject(bytes: Buffer, runtime: Runtime): JsonObject | Promise<JsonObject> {
+  return bytes.length < largeJsonBytes ? asObject(parseJson(bytes)) : parseLarge(bytes, runtime);
+}
+
+async function parseLarge(bytes: Buffer, runtime: Runtime): Promise<JsonObject> {
+  checkJson(bytes);
+  await runtime.nextTurn();
+  const value = parseValue(bytes, 0, bytes.length);
+  await runtime.nextTurn();
+  return asObject(value);
+}
+
+function asObject(value: unknown): JsonObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
+  return value as JsonObject;
+}
