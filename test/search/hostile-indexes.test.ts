@@ -94,7 +94,12 @@ test('long texts without spaces are segmented piece by piece, with the same word
       assert.equal(text.slice(start, end), term);
       assert.equal(position, i);
     }
-    assert.equal([...tokens('😀'.repeat(5_000) + sentence)].length, termsOf(sentence).length);
+    const emoji = [...tokens('😀'.repeat(5_000) + sentence)];
+    assert.deepEqual(
+      emoji.map(({ term }) => term).filter((term) => term !== ''),
+      termsOf(sentence),
+    );
+    assert.ok(emoji.length > termsOf(sentence).length + 5, 'others can run where there are no words');
   }
   assert.ok(longest <= 1_000, `${longest} characters at once`);
 });
@@ -118,11 +123,43 @@ test(`long texts without spaces have the words of the whole text (seed ${seed})`
 });
 
 test('a word that is longer than a piece of a text is left out as a whole', () => {
-  const termsOf = (text: string): string[] => Array.from(segmenterTokens('zh')(text), ({ term }) => term);
+  const termsOf = (text: string): string[] =>
+    Array.from(segmenterTokens('zh')(text), ({ term }) => term).filter((term) => term !== '');
   for (const length of [900, 1_000, 1_001, 1_100, 1_999, 2_000, 2_300])
     assert.deepEqual(termsOf(`北京 ${'a'.repeat(length)} 大学`), ['北京', '大学'], String(length));
   assert.deepEqual(termsOf(`${'a'.repeat(1_000)} b`), ['b']);
   assert.deepEqual(termsOf(`${'😀'.repeat(700)}北京`), ['北京']);
+});
+
+test(`words next to long ones are those of the whole text (seed ${seed})`, () => {
+  const random = new Random(seed);
+  const words =
+    'ประเทศ ไทย กรุงเทพมหานคร สวัสดี กก ๆ ฯ 北京 大学 中华人民共和国 カタカナ ひらがな 東京 한국어 é 3.14,15 😀 👨‍👩‍👧 \ud800 。 a'.split(
+      ' ',
+    );
+  const lengths = [1, 20, 200, 255, 256, 798, 799, 800, 801, 998, 999, 1_000, 1_001, 1_300];
+  const part = (): string => {
+    const kind = random.below(8);
+    if (kind === 0) return ' ';
+    return kind === 1
+      ? random.pick(['a', '1', 'ก']).repeat(random.pick(lengths))
+      : random.pick(words).repeat(1 + random.below(3));
+  };
+  for (let round = 0; round < 150; round++)
+    for (const locale of ['th', 'zh', 'ja']) {
+      let text = 'a'.repeat(random.pick(lengths));
+      while (text.length < 2_500) text += part();
+      const whole = new Intl.Segmenter(locale, { granularity: 'word' });
+      const expected = Array.from(whole.segment(text)).filter(
+        ({ isWordLike, segment }) => isWordLike && segment.length <= 255,
+      );
+      const found = Array.from(segmenterTokens(locale)(text)).filter(({ term }) => term !== '');
+      assert.deepEqual(
+        found.map(({ term, start }) => [start, term]),
+        expected.map(({ segment, index }) => [index, segment]),
+        JSON.stringify(text),
+      );
+    }
 });
 
 test('a bookmark that is longer than any is refused before it is read', () => {

@@ -67,44 +67,57 @@ export function* matches(text: string, pattern: RegExp): Generator<Token> {
 /** The time of a segment grows with the text that it stands in, so long texts are read in pieces. */
 const pieceLength = 1_000;
 /**
- * Pieces overlap by so much, more than a few words: which words are found before them does not depend on what follows, so
- * they are those of the whole text. Each piece begins where the one before has found the beginning of a word.
+ * Pieces overlap by so much, more than a few words: where a word ends before that does not depend on what follows the piece,
+ * so it is a word of the whole text. Where it ends later, the next piece begins with it.
  */
 const overlapLength = 200;
+
+/**
+ * A piece begins with words that are known, at least so many letters: a run that is cut within may be divided differently
+ * where little of it is left. ICU does not divide less than four letters of Thai, nor less than twenty of katakana.
+ */
+const knownLength = 30;
 
 /** Words of a language that is written without spaces, by ICU's dictionaries. */
 export function segmenterTokens(locale: string): Tokenizer {
   const segmenter = new Intl.Segmenter(locale, { granularity: 'word' });
   return function* (text) {
     let position = 0;
-    /** Whether a piece begins within a word, which is longer than a piece. */
-    let isWithin = false;
+    /** What begins before this place is known, or belongs to a word that is too long for a piece and for a token. */
+    let from = 0;
     for (let at = 0, next; at < text.length; at = next) {
-      const end = pieceEnd(text, at);
-      const isLast = end === text.length;
-      next = end;
-      let cutWord = false;
+      const end = placeAt(text, at + pieceLength);
+      const knownUntil = end === text.length ? end : end - overlapLength;
+      let following = end;
+      const starts: number[] = [];
+      const before = position;
       for (const { segment, index, isWordLike } of segmenter.segment(text.slice(at, end))) {
         const start = at + index;
         const segmentEnd = start + segment.length;
-        if (!isLast && index > 0 && (start >= end - overlapLength || segmentEnd === end)) {
-          next = start;
+        if (segmentEnd > knownUntil) {
+          following = start;
           break;
         }
-        cutWord = !isLast && segmentEnd === end && isWordLike === true;
-        const isRest = isWithin && index === 0;
-        if (isWordLike !== true || cutWord || isRest || segment.length > tokenLengthMax) continue;
+        starts.push(start);
+        if (isWordLike !== true || start < from || segment.length > tokenLengthMax) continue;
         yield { term: segment, start, end: segmentEnd, position: position++ };
       }
-      isWithin = cutWord && next === end;
+      const isTooLong = following === at || following < from;
+      from = isTooLong ? knownUntil : following;
+      const known = isTooLong ? knownUntil - overlapLength : following - knownLength;
+      next = starts.findLast((start) => start <= known && start > at) ?? placeAt(text, known);
+      if (next <= at) next = following;
+      // So that who takes long over a text without words can let others run.
+      if (position === before && from < text.length) yield { term: '', start: from, end: from, position };
+      if (end === text.length) return;
     }
   };
 }
 
-function pieceEnd(text: string, at: number): number {
-  const end = at + pieceLength;
-  if (end >= text.length) return text.length;
-  return isHighSurrogate(text.charCodeAt(end - 1)) ? end - 1 : end;
+/** A place in a text, or the one before it where a character of two units stands. */
+function placeAt(text: string, at: number): number {
+  if (at >= text.length) return text.length;
+  return isHighSurrogate(text.charCodeAt(at - 1)) ? at - 1 : at;
 }
 
 const isHighSurrogate = (code: number): boolean => (code & 0xfc00) === 0xd800;
