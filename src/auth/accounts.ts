@@ -30,7 +30,7 @@ export class Accounts {
 
   constructor(
     private readonly config: Config,
-    private readonly registry: () => Pick<DatabaseRegistry, 'find'>,
+    private readonly registry: () => Pick<DatabaseRegistry, 'find' | 'isClosing'>,
   ) {
     this.#stopListening = ['admins', 'chttpd_auth'].map((section) =>
       config.onChange(section, undefined, () => this.#changed()),
@@ -57,7 +57,7 @@ export class Accounts {
   /** Throws if the account's document is in conflict: which password counts would be arbitrary. */
   find(name: string): Account | undefined {
     const admin = this.config.get('admins', name) ?? '';
-    const { doc, conflicted } = this.#document(name);
+    const { doc, conflicted } = this.#document(name, admin !== '');
     const roles = doc === undefined ? [] : rolesOf(doc);
     if (admin !== '') {
       const all = [serverAdminRole, ...roles.filter((role) => role !== serverAdminRole)];
@@ -81,7 +81,9 @@ export class Accounts {
     };
   }
 
-  #document(name: string): { doc?: Record<string, unknown>; conflicted?: boolean } {
+  #document(name: string, isAdmin: boolean): { doc?: Record<string, unknown>; conflicted?: boolean } {
+    // While the stores are opened again, server admins may look at how the server is.
+    if (isAdmin && this.registry().isClosing) return {};
     const database = this.registry().find(usersDatabase(this.config));
     if (database === undefined) return {};
     this.#instance = database.record.instance;

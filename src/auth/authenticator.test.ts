@@ -24,7 +24,7 @@ const logger = createLogger({ level: 'none', format: 'text' });
 const admin = (name: string): Identity => ({ user: { name, roles: ['_admin'] }, handler: 'default' });
 
 function authenticatorOf(config: Config): Authenticator {
-  const withoutUsers = { find: () => undefined };
+  const withoutUsers = { find: () => undefined, isClosing: false };
   return new Authenticator(config, new Accounts(config, () => withoutUsers), logger, runtime, hasher);
 }
 

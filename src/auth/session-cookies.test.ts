@@ -19,7 +19,7 @@ function scene(options: Record<string, string> = {}) {
   const config = new Config({ overrides: { admins: { ann: hash, bob: hash }, chttpd_auth } });
   const clock = { ms: start };
   const runtime = Object.assign(new SystemRuntime(), { now: () => clock.ms });
-  const accounts = new Accounts(config, () => ({ find: () => undefined }));
+  const accounts = new Accounts(config, () => ({ find: () => undefined, isClosing: false }));
   const authenticator = new Authenticator(config, accounts, logger, runtime, new PasswordHasher(runtime));
   const seal = (name: string): string => authenticator.sessions.seal(accounts.find(name)!)!;
   const who = (cookie: string) =>

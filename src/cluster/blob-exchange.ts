@@ -25,6 +25,7 @@ export const headersTo = ({ name }: Member, secret: string): Record<string, stri
 /** Brings the bytes of attachments to where they are needed: they are no part of the streams. */
 export class BlobExchange {
   store: BlobStore | undefined;
+  #stopping = new AbortController();
 
   constructor(
     private readonly members: Members,
@@ -32,6 +33,12 @@ export class BlobExchange {
     private readonly logger: Logger,
     private readonly runtime: Runtime,
   ) {}
+
+  /** Ends all exchanges that are under way: those who wait for them would wait for as long as other nodes are silent. */
+  stop(): void {
+    this.#stopping.abort(new Error('this node stops'));
+    this.#stopping = new AbortController();
+  }
 
   /** Resolves when a majority of the nodes has the blobs, this one among them. */
   async spread(digests: readonly string[]): Promise<void> {
@@ -55,11 +62,13 @@ export class BlobExchange {
   async #bringOne(digest: string): Promise<void> {
     let missing = 0;
     const others = this.members.others();
+    const { signal } = this.#stopping;
     for (const member of others) {
       try {
-        if (await this.#fetch(member, digest)) return;
+        if (await this.#fetch(member, digest, signal)) return;
         missing++;
       } catch (error) {
+        signal.throwIfAborted();
         this.logger.warn({ err: error, node: member.name, digest }, 'an attachment could not be fetched');
       }
     }
@@ -80,7 +89,7 @@ export class BlobExchange {
     if (known.status !== 404) throw new Error(`another node answered ${known.status}`);
     const reader = await this.store!.read(digest);
     if (reader === undefined) throw new Error('the attachment is gone');
-    const silence = new Silence(this.runtime);
+    const silence = new Silence(this.runtime, this.#stopping.signal);
     const body = ReadableStream.from(silence.heard(reader));
     const sent = { method: 'PUT', headers, signal: silence.signal, body, duplex: 'half' } as RequestInit;
     const answer = await fetch(target, sent).finally(() => silence.end());
@@ -88,8 +97,8 @@ export class BlobExchange {
   }
 
   /** Tells whether the other node has it. */
-  async #fetch(member: Member, digest: string): Promise<boolean> {
-    const silence = new Silence(this.runtime);
+  async #fetch(member: Member, digest: string, stopping: AbortSignal): Promise<boolean> {
+    const silence = new Silence(this.runtime, stopping);
     try {
       return await this.#receiveFrom(member, digest, silence);
     } finally {
@@ -149,14 +158,15 @@ async function receiveBlob(
 /** Ends an exchange with another node in which nothing has moved for a while, however long it takes as a whole. */
 class Silence {
   readonly #controller = new AbortController();
+  readonly signal: AbortSignal;
   #timer: Timer;
 
-  constructor(private readonly runtime: Runtime) {
+  constructor(
+    private readonly runtime: Runtime,
+    stopping: AbortSignal,
+  ) {
+    this.signal = AbortSignal.any([this.#controller.signal, stopping]);
     this.#timer = this.#wait();
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
   }
 
   /** The same chunks, each of which is a sign of life. */

@@ -28,7 +28,6 @@ const lookMs = 1_000;
 
 /** The cluster, seen from one of its nodes: applies all streams, and sends commands to them. */
 export class Cluster implements ClusterLink {
-  readonly #replicas = new Map<StreamName, StreamReplica>();
   #catalogue = new CataloguePosition(0);
   readonly #ownership: Ownership;
   readonly #members: Members;
@@ -66,12 +65,12 @@ export class Cluster implements ClusterLink {
       options,
       runtime,
       () => this.positions(),
-      () => this.#replicas.get('catalogue')?.origins ?? [],
+      () => this.#followed.get('catalogue')?.replica.origins ?? [],
     );
     this.blobs = new BlobExchange(this.#members, options, logger, runtime);
     const isOwner = (): boolean => this.isOwner;
     this.#trimming = new Trimming(this.#followed, this.#members, options, runtime, logger, isOwner);
-    const applied = (): number => this.#replicas.get('catalogue')?.seq ?? 0;
+    const applied = (): number => this.#followed.get('catalogue')?.replica.seq ?? 0;
     this.#currency = new Currency(nats, () => this.#followed.get('catalogue')?.stream, runtime, applied);
     this.sources = new StreamSources(nats, options, runtime);
     const rejoin = (): void => this.#rejoin();
@@ -178,10 +177,10 @@ export class Cluster implements ClusterLink {
     this.#timer?.cancel();
     this.#trimming.stop();
     this.#ownership.stop();
-    const stopped = [...this.#replicas.values()].map((replica) => replica.stop());
+    this.blobs.stop();
+    const stopped = [...this.#followed.values()].map(({ replica }) => replica.stop());
     this.#catalogue.end(new Unavailable('The server is closing.'));
     await Promise.all(stopped);
-    this.#replicas.clear();
     this.#followed.clear();
   }
 
@@ -206,9 +205,10 @@ export class Cluster implements ClusterLink {
   }
 
   get problem(): string | undefined {
-    for (const { lost, stuck } of this.#replicas.values()) {
-      if (lost !== undefined) return lost.message;
-      if (stuck !== undefined) return stuck;
+    if (!this.#isStarted) return 'this node is opening its stores, and follows the streams when it has';
+    for (const { replica } of this.#followed.values()) {
+      const { lost, stuck } = replica;
+      if (lost !== undefined || stuck !== undefined) return lost?.message ?? stuck;
     }
     return this.isStale ? 'this node is cut off from the cluster' : undefined;
   }
@@ -235,7 +235,7 @@ export class Cluster implements ClusterLink {
 
   /** The last message of each stream that this node has on disk. */
   positions(): Record<string, number> {
-    const stored = [...this.#replicas].map(([name, { storedSeq }]) => [String(name), storedSeq]);
+    const stored = [...this.#followed].map(([name, { replica }]) => [String(name), replica.storedSeq]);
     return Object.fromEntries(stored.filter(([, seq]) => seq !== undefined)) as Record<string, number>;
   }
 
@@ -248,7 +248,7 @@ export class Cluster implements ClusterLink {
   }
 
   #replica(stream: StreamName): StreamReplica {
-    const replica = this.#replicas.get(stream);
+    const replica = this.#followed.get(stream)?.replica;
     if (replica === undefined) throw new Unavailable('The node is not part of the cluster now.');
     return replica;
   }
@@ -271,7 +271,6 @@ export class Cluster implements ClusterLink {
         if (this.#isStarted && error instanceof CopyNeeded) this.#rejoin();
       },
     });
-    this.#replicas.set(stream, replica);
     this.#followed.set(stream, { stream: source, replica });
     replica.start();
     return replica;

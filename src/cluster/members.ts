@@ -6,6 +6,9 @@ import type { NatsServers } from './nats-connection.js';
 /** How often nodes tell each other that they are there, and after which silence one counts as gone. */
 const beatMs = 1_000;
 const goneMs = 4_000;
+/** After this time all nodes that are there have been heard of, also where this one or its connection is new. */
+const heardMs = 2_500;
+const pollMs = 50;
 /** How long a node that has to copy the databases of another one waits for one. */
 const servingMs = 30_000;
 
@@ -64,6 +67,17 @@ export class Members {
   others(): Member[] {
     const now = this.runtime.monotonicMs();
     return [...this.#seen.values()].filter(({ atMs, url }) => now - atMs < goneMs && url !== '');
+  }
+
+  /** The other nodes that are there: as soon as all that count are heard of, or those that are there must have been. */
+  async whenHeard(): Promise<Member[]> {
+    const isHeard = (): boolean => {
+      const { all, known } = this.names();
+      return known.every((name) => all.includes(name));
+    };
+    const until = this.runtime.monotonicMs() + heardMs;
+    while (!isHeard() && this.runtime.monotonicMs() < until) await this.runtime.sleep(pollMs);
+    return this.others();
   }
 
   /**

@@ -58,7 +58,7 @@ export class Recovery {
 
   constructor(
     private readonly followed: ReadonlyMap<string | number, Followed>,
-    private readonly members: Pick<Members, 'others' | 'names'>,
+    private readonly members: Pick<Members, 'others' | 'whenHeard' | 'names'>,
     private readonly options: { node: string; secret: string; streams: number },
     private readonly runtime: Runtime,
     private readonly logger: Logger,
@@ -108,7 +108,7 @@ export class Recovery {
 
   /** What is damaged, and what making it anew would lose. `from` names a source other than the longest history. */
   async report(from?: string): Promise<RecoveryReport> {
-    const others = this.members.others();
+    const others = await this.members.whenHeard();
     const asked = await Promise.all(
       others.map(async (member) => [member.name, await this.#ask(member)] as const),
     );
@@ -138,6 +138,8 @@ export class Recovery {
 
   /** Makes all damaged streams anew; the nodes rejoin by themselves then. */
   async recover(from?: string): Promise<RecoveryReport> {
+    if (this.followed.size <= this.options.streams)
+      throw new Unavailable('This node is opening its stores; ask it again, or another node.');
     const found = await this.report(from);
     if (found.streams.length === 0) throw badRequest('No stream is damaged: there is nothing to recover.');
     for (const { stream, source, nodes } of found.streams) {

@@ -5,6 +5,8 @@ import type { WorkerPool } from '../workers/worker-pool.js';
 
 /** How long requests under way may go on before the stores are closed under them. */
 const settleMs = 2_000;
+/** After which time a node of a cluster that could not open its stores tries it again. */
+const againMs = { first: 1_000, max: 10_000 };
 
 /** Closes the stores of a running server and opens them again, while new requests wait. */
 export class Restarting {
@@ -27,7 +29,7 @@ export class Restarting {
   /** The node that is copied may go away meanwhile, and without a copy this one has nothing to serve. */
   async #copyUntilDone(): Promise<void> {
     const { services } = this.assembly;
-    for (let waitMs = 1_000; !this.#isClosing; waitMs = Math.min(2 * waitMs, 60_000)) {
+    for (let waitMs = againMs.first; !this.#isClosing; waitMs = Math.min(2 * waitMs, againMs.max)) {
       const isDone = await services.restart().then(
         () => true,
         () => false,

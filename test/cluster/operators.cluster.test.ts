@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import { after, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { command } from './cluster-command.js';
 import { skipWithoutNats, TestNats } from './nats-servers.js';
 import { TestNode } from './test-node.js';
-
-const program = path.join(import.meta.dirname, '../../src/main/cli.js');
 
 describe('the operators of a cluster', skipWithoutNats, async () => {
   const nats = await TestNats.start();
@@ -138,14 +134,6 @@ async function login({ client }: TestNode, name: string, password: string): Prom
   const answer = await client.anonymous.post('/_session', { name, password });
   assert.equal(answer.status, 200);
   return String(answer.headers['set-cookie']).split(';')[0]!;
-}
-
-async function command({ client }: TestNode, ...args: string[]): Promise<{ code: number; output: string }> {
-  const url = client.urlWithCredentials;
-  const child = spawn(process.execPath, [program, 'cluster', ...args, '--url', url]);
-  const ended = new Promise<number>((resolve) => child.once('close', resolve));
-  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  return { code: await ended, output: output + errors };
 }
 
 async function until(holds: () => Promise<boolean>): Promise<void> {

@@ -1,18 +1,15 @@
 import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import fs from 'node:fs';
-import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import { after, beforeEach, describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
+import { command } from './cluster-command.js';
 import { skipWithoutNats, TestNats } from './nats-servers.js';
 import { TestNode } from './test-node.js';
 import { until } from './until.js';
 
 const fresh = { 'x-tuffet-reads': 'fresh' };
-const program = path.join(import.meta.dirname, '../../src/main/cli.js');
 
 describe('a damaged log', skipWithoutNats, async () => {
   const nats = await TestNats.start();
@@ -199,11 +196,4 @@ async function withManager(
   } finally {
     await connection.close();
   }
-}
-
-async function command({ client }: TestNode, ...args: string[]): Promise<{ code: number; output: string }> {
-  const child = spawn(process.execPath, [program, 'cluster', ...args, '--url', client.urlWithCredentials]);
-  const ended = new Promise<number>((resolve) => child.once('close', resolve));
-  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  return { code: await ended, output: output + errors };
 }

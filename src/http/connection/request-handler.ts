@@ -9,6 +9,7 @@ import { checkLogin, login } from '../request/login.js';
 import { splitPath, targetOf } from '../request/path.js';
 import { emptyQuery, Query } from '../request/query.js';
 import { whenFresh } from '../request/freshness.js';
+import { needsStores } from '../request/needs-stores.js';
 import { hasBody, isBrokenOff, isSentWhole, methodOf } from '../request/request-facts.js';
 import { runRoute } from '../routes/run-route.js';
 import type { Services } from '../services.js';
@@ -56,7 +57,8 @@ export class RequestHandler {
     upgrade?: UpgradeRequest,
   ): void {
     const { opening } = this.admission;
-    if (opening !== undefined) {
+    const mayWait = this.services.cluster === undefined || needsStores(request);
+    if (opening !== undefined && mayWait) {
       return void opening.then((isOpen) => {
         if (response.destroyed) return;
         if (isOpen) this.handle(request, response, arrival, upgrade);

@@ -70,6 +70,10 @@ async function whenTakenOver(server: RemoteServer): Promise<number> {
       );
       return 0;
     }
+    if (streams.length > 0 && copying.length === 0) {
+      print(`${describe({ streams, copying, silent })}Run it again, with --yes.\n`);
+      return 1;
+    }
     if (waiting !== shown) print(`Waiting for ${waiting}\n`);
     shown = waiting;
     await new Promise((resolve) => setTimeout(resolve, pollMs));
