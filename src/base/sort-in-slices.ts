@@ -1,13 +1,14 @@
 import type { Runtime } from './runtime.js';
 
 /** What is sorted at a stretch: it takes a few milliseconds, whatever is compared. */
-const runLength = 4_096;
+const runLengthUsual = 4_096;
 
-/** Sorts a list as `sort` does, and lets others run meanwhile. */
+/** Sorts a list as `sort` does, and lets others run meanwhile. Where comparing is cheap, longer runs need fewer merges. */
 export async function sortInSlices<T>(
   list: T[],
   compare: (a: T, b: T) => number,
   runtime: Runtime,
+  runLength = runLengthUsual,
 ): Promise<T[]> {
   if (list.length <= runLength) return list.sort(compare);
   const slice = runtime.slice();
@@ -27,6 +28,8 @@ export async function sortInSlices<T>(
   async function merge(source: readonly T[], target: T[], low: number, middle: number, high: number) {
     let left = low;
     let right = middle;
+    // What grows with time often is in order already.
+    if (middle < high && compare(source[middle - 1]!, source[middle]!) <= 0) middle = right = high;
     for (let at = low; at < high; at++) {
       const isLeft = right >= high || (left < middle && compare(source[left]!, source[right]!) <= 0);
       target[at] = isLeft ? source[left++]! : source[right++]!;

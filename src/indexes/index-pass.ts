@@ -64,7 +64,7 @@ export class IndexPass {
   readonly #fresh: boolean;
   readonly #total: number;
   #reached: readonly Position[];
-  #gatheredAt = 0;
+  #gatheredAt: number;
   /** All documents of the batches, as they came. */
   #ids: Bytes[] = [];
   /** The commit under way: rows are gathered meanwhile. */
@@ -89,6 +89,7 @@ export class IndexPass {
     this.#starts = this.#positions.map(({ seq }) => seq);
     this.#fresh = this.#positions.every(({ seq, purge_seq }) => seq === 0 && purge_seq === 0);
     this.#batches = this.#newBatches();
+    this.#gatheredAt = options.runtime.monotonicMs();
     this.#total = this.#positions.reduce((sum, { seq }, shard) => sum + states[shard]!.seq - seq, 0);
   }
 
@@ -114,7 +115,7 @@ export class IndexPass {
         while (underWay.length > this.options.depth && ahead > most) await takeFirst();
       }
       while (underWay.length > 0) await takeFirst();
-      await this.#flush();
+      if (this.#reached !== this.group[0]!.state.positions) await this.#flush();
       await this.#committing;
     } catch (error) {
       // A commit that failed counts most: the state of the indexes is then ahead of their store.
@@ -132,6 +133,7 @@ export class IndexPass {
     const docsMax = this.mapper.isElsewhere ? handedDocsMax : batchDocsMax;
     let docs = this.#purged();
     let bytes = 0;
+    let isRead = true;
     for (let shard = this.#mostBehind(); shard !== undefined; shard = this.#mostBehind()) {
       const position = this.#positions[shard]!;
       const batch = this.source.changes(shard, position.seq, this.states[shard]!.seq);
@@ -140,12 +142,14 @@ export class IndexPass {
         bytes += doc.text?.length ?? 0;
       }
       position.seq = batch.seq;
+      isRead = true;
       if (docs.length < docsMax && bytes < handedBytesMax) continue;
       yield { docs, reached: this.#copy() };
       docs = [];
       bytes = 0;
+      isRead = false;
     }
-    yield { docs, reached: this.#copy() };
+    if (isRead) yield { docs, reached: this.#copy() };
   }
 
   #purged(): SourceDoc[] {

@@ -35,6 +35,9 @@ export function encodeIn(partition: string | undefined, order: KeyOrder, key: un
   return order.encode(partition === undefined ? key : [partition, key]);
 }
 
+/** Rows that are sorted at a stretch where their keys compare by their bytes; that takes some 10 ms. */
+const plainRunLength = 16_384;
+
 /** Sorts rows. Nearly always their keys compare by their bytes, which is much faster to be told at once. */
 export function sortRows<R extends RowKey>(rows: R[], order: KeyOrder): R[] {
   return rows.sort(comparisonOf(rows, order));
@@ -46,7 +49,8 @@ export function sortRowsInSlices<R extends RowKey>(
   order: KeyOrder,
   runtime: Runtime,
 ): Promise<R[]> {
-  return sortInSlices(rows, comparisonOf(rows, order), runtime);
+  const comparison = comparisonOf(rows, order);
+  return sortInSlices(rows, comparison, runtime, comparison === comparePlain ? plainRunLength : undefined);
 }
 
 function comparisonOf(rows: readonly RowKey[], order: KeyOrder): (a: RowKey, b: RowKey) => number {

@@ -15,7 +15,7 @@ class Branch {
   /** The places of the value itself among those that are asked for. */
   readonly here: number[] = [];
   readonly #further: Wanted[] = [];
-  #members: Map<Bytes, Branch> | undefined;
+  #members: Members | undefined;
   #elements: Map<number, Branch> | undefined;
 
   constructor(
@@ -32,9 +32,8 @@ class Branch {
     return this.#further.length > 0;
   }
 
-  /** By name, as JSON. */
-  get members(): ReadonlyMap<Bytes, Branch> {
-    return (this.#members ??= this.#next(({ quoted }) => quoted));
+  get members(): Members {
+    return (this.#members ??= new Members(this.#next(({ quoted }) => quoted)));
   }
 
   get elements(): ReadonlyMap<number, Branch> {
@@ -54,6 +53,30 @@ class Branch {
   }
 }
 
+/** So many names are compared with each key of a text; for more of them, the key is looked up. */
+const comparedMax = 4;
+
+/** The branches of an object by name, as JSON. */
+class Members {
+  readonly #few: readonly (readonly [Bytes, Branch])[] | undefined;
+
+  constructor(private readonly byName: ReadonlyMap<Bytes, Branch>) {
+    if (byName.size <= comparedMax) this.#few = [...byName];
+  }
+
+  /** The branch of the key between two places of a text. */
+  find(text: Bytes, start: number, end: number): Branch | undefined {
+    if (this.#few === undefined) return this.byName.get(text.slice(start, end));
+    for (const [name, branch] of this.#few)
+      if (name.length === end - start && text.startsWith(name, start)) return branch;
+    return undefined;
+  }
+
+  findEscaped(key: Bytes): Branch | undefined {
+    return this.byName.get(plain(key));
+  }
+}
+
 /**
  * Takes many values out of a JSON text in one pass over it, each as `rawValue` would. The pass ends when all are found.
  * The text must be sound, without white space, and have no two members of one name, as stored documents are.
@@ -64,6 +87,8 @@ export class RawFields {
   #text: Bytes = noBytes;
   #values: (Bytes | undefined)[] = [];
   #left = 0;
+  /** Known when the first name is not found as it stands. */
+  #hasEscapes: boolean | undefined;
 
   constructor(paths: readonly (readonly RawName[])[]) {
     this.#count = paths.length;
@@ -78,6 +103,7 @@ export class RawFields {
     this.#text = text;
     this.#values = values;
     this.#left = this.#count;
+    this.#hasEscapes = undefined;
     this.#take(0, this.#root);
     this.#text = noBytes;
     this.#values = [];
@@ -106,13 +132,19 @@ export class RawFields {
     let at = open + 1;
     while (text.charCodeAt(at) === quote) {
       const keyEnd = stringEnd(text, at);
-      const key = text.slice(at, keyEnd);
-      const branch = members.get(key) ?? (key.includes('\\') ? members.get(plain(key)) : undefined);
+      const branch = members.find(text, at, keyEnd) ?? this.#escaped(at, keyEnd, members);
       at = branch === undefined ? valueEnd(text, keyEnd + 1) : this.#take(keyEnd + 1, branch);
       if (at < 0) return -1;
       if (text.charCodeAt(at) === comma) at++;
     }
     return at + 1;
+  }
+
+  /** A key with escapes may stand for a name that does without. */
+  #escaped(start: number, end: number, members: Members): Branch | undefined {
+    if (!(this.#hasEscapes ??= this.#text.includes('\\'))) return undefined;
+    const key = this.#text.slice(start, end);
+    return key.includes('\\') ? members.findEscaped(key) : undefined;
   }
 
   #takeElements(open: number, { elements }: Branch): number {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { asBytes } from '../../src/base/bytes.js';
-import { SystemRuntime } from '../../src/base/runtime.js';
+import { SystemRuntime, type Runtime } from '../../src/base/runtime.js';
 import { ShardsChanged, type DocSource } from '../../src/indexes/doc-source.js';
 import { IndexPass } from '../../src/indexes/index-pass.js';
 import { newIndexState } from '../../src/indexes/index-state.js';
@@ -38,6 +38,13 @@ class HurriedRuntime extends SystemRuntime {
   }
 }
 
+/** Of a process that has run for long. */
+class LateRuntime extends SystemRuntime {
+  override monotonicMs(): number {
+    return 1e9 + super.monotonicMs();
+  }
+}
+
 /** The shards change when this many loads have been read. */
 function sourceOf(loads: number): DocSource {
   let read = 0;
@@ -60,11 +67,11 @@ function passOver(
   mapping = mapper,
   loads = 3,
   depth = 0,
+  { runtime = new HurriedRuntime() as Runtime, seq = 10 * docsMax } = {},
 ): { run: () => Promise<boolean> } {
-  const runtime = new HurriedRuntime();
   const shards = new ShardMap(1);
   const index = new OpenIndex(store, 1, view, newIndexState(shards), [], runtime, new NodeCache(1_000_000));
-  const states = [{ ...goneState(), epoch: 1, seq: 10 * docsMax }];
+  const states = [{ ...goneState(), epoch: 1, seq }];
   return new IndexPass([index], sourceOf(loads), mapping, states, {
     runtime,
     depth,
@@ -88,6 +95,19 @@ test('a commit that fails is heard, although shards change at the same time', as
   store.write = (given) => (++writes < 3 ? write(given) : { ...write([]), committed: Promise.reject(full) });
   await assert.rejects(passOver(store).run(), full);
 });
+
+for (const [what, runtime] of [
+  ['a pass', new LateRuntime()],
+  ['a pass whose time to gather is over', new HurriedRuntime()],
+] as const)
+  test(`${what} writes what has changed in one commit`, async () => {
+    const store = new MemoryStore();
+    let writes = 0;
+    const write = store.write.bind(store);
+    store.write = (given) => (writes++, write(given));
+    await passOver(store, mapper, 3, 0, { runtime, seq: docsMax }).run();
+    assert.equal(writes, 1);
+  });
 
 test('functions that fail while earlier ones are waited for are heard when it is their turn', async (t) => {
   const unheard: unknown[] = [];
