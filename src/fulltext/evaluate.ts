@@ -1,6 +1,8 @@
+import { badRequest } from '../base/errors.js';
 import { phraseFrequency } from './phrase.js';
 import type { Plan } from './plan.js';
 import type { DocRange, SearchReader } from './search-reader.js';
+import { TooMuchWork, Work } from './work.js';
 
 /** Documents in the order of their numbers, and how relevant each is. */
 export interface Found {
@@ -14,10 +16,31 @@ const nothing: Found = { docs: [], scores: [] };
 const seekFactor = 16;
 
 /**
- * The documents of a range that match, read at one moment. `only` names those that others leave: it saves work, and what is
- * found may hold more.
+ * The documents of a range that match each of several plans, read at one moment. Undefined where that would take too long: then the range has become smaller,
+ * and others are to be let run before it is tried again.
  */
-export function evaluate(reader: SearchReader, plan: Plan, range: DocRange, only?: readonly number[]): Found {
+export function evaluate(reader: SearchReader, plans: readonly Plan[], range: DocRange): Found[] | undefined {
+  const work = new Work();
+  try {
+    return plans.map((plan) => matching(reader, plan, range, undefined, work));
+  } catch (error) {
+    if (!(error instanceof TooMuchWork)) throw error;
+    const size = range.to - range.from;
+    if (size === 1)
+      throw badRequest('The phrases of the query have too many words for a document of the index.');
+    range.to = Math.max(range.from + 1, Math.min(error.doc, range.from + Math.ceil(size / 2)));
+    return undefined;
+  }
+}
+
+/** `only` names the documents that others leave: it saves work, and what is found may hold more. */
+function matching(
+  reader: SearchReader,
+  plan: Plan,
+  range: DocRange,
+  only: readonly number[] | undefined,
+  work: Work,
+): Found {
   switch (plan.kind) {
     case 'none':
       return nothing;
@@ -32,9 +55,9 @@ export function evaluate(reader: SearchReader, plan: Plan, range: DocRange, only
     case 'term':
       return termDocs(reader, plan, range, only);
     case 'phrase':
-      return phraseDocs(reader, plan, range, only);
+      return phraseDocs(reader, plan, range, only, work);
     case 'bool':
-      return boolDocs(reader, plan, range, only);
+      return boolDocs(reader, plan, range, only, work);
   }
 }
 
@@ -58,21 +81,30 @@ function phraseDocs(
   { terms, slop, score, boost }: Extract<Plan, { kind: 'phrase' }>,
   range: DocRange,
   only: readonly number[] | undefined,
+  work: Work,
 ): Found {
-  const postings = terms.map(({ key }) => reader.postings(key, range, true));
+  // A word that stands in the phrase several times is read once.
+  const keys = [...new Set(terms.map(({ key }) => key))];
+  const places = new Map(keys.map((key, i) => [key, i]));
+  const postings = keys.map((key) => reader.postings(key, range, true));
   let docs: readonly number[] = postings[0]!.docs;
   for (const { docs: others } of postings.slice(1)) docs = common(docs, others);
   if (only !== undefined) docs = common(docs, only);
   const found: Found = { docs: [], scores: [] };
-  const places = postings.map(() => 0);
+  const next = postings.map(() => 0);
   for (const doc of docs) {
-    for (const [i, { docs: own }] of postings.entries()) while (own[places[i]!]! < doc) places[i]!++;
-    const positions = postings.map((each, i) => each.positions(places[i]!).map((at) => at - terms[i]!.at));
-    const frequency = phraseFrequency(positions, slop);
+    work.doc = doc;
+    for (const [i, { docs: own }] of postings.entries()) while (own[next[i]!]! < doc) next[i]!++;
+    const positions = postings.map((each, i) => {
+      work.spend(each.frequencies[next[i]!]!);
+      return each.positions(next[i]!);
+    });
+    const words = terms.map(({ key, at }) => ({ at, positions: positions[places.get(key)!]! }));
+    const frequency = phraseFrequency(words, slop, work);
     if (frequency === 0) continue;
     const { lengths, boosts } = postings[0]!;
     found.docs.push(doc);
-    found.scores.push(score(frequency, lengths[places[0]!]!) * boost * boosts[places[0]!]!);
+    found.scores.push(score(frequency, lengths[next[0]!]!) * boost * boosts[next[0]!]!);
   }
   return found;
 }
@@ -82,21 +114,22 @@ function boolDocs(
   { must, should, not, boost }: Extract<Plan, { kind: 'bool' }>,
   range: DocRange,
   only: readonly number[] | undefined,
+  work: Work,
 ): Found {
   let found: Found | undefined;
   for (const plan of must.toSorted((a, b) => cost(a) - cost(b))) {
-    const next = evaluate(reader, plan, range, found?.docs ?? only);
+    const next = matching(reader, plan, range, found?.docs ?? only, work);
     found = found === undefined ? next : intersection(found, next);
     if (found.docs.length === 0) return nothing;
   }
   if (found === undefined) {
     for (const plan of should) {
-      const next = evaluate(reader, plan, range, only);
+      const next = matching(reader, plan, range, only, work);
       found = found === undefined ? next : union(found, next);
     }
-  } else for (const plan of should) found = added(found, evaluate(reader, plan, range, found.docs));
+  } else for (const plan of should) found = added(found, matching(reader, plan, range, found.docs, work));
   if (found === undefined) return nothing;
-  for (const plan of not) found = difference(found, evaluate(reader, plan, range, found.docs).docs);
+  for (const plan of not) found = difference(found, matching(reader, plan, range, found.docs, work).docs);
   return boost === 1 ? found : { docs: found.docs, scores: found.scores.map((score) => score * boost) };
 }
 

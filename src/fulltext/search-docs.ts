@@ -20,7 +20,7 @@ import { TopHits, type Hit } from './top-hits.js';
 /** Documents that are looked at without letting others run: so many for each part of the query at first, then as many as take about this long. */
 const docsAtFirst = 20_000;
 const docsAtOnceMax = 64_000;
-const docsAtOnceMin = 10;
+const docsAtOnceMin = 1;
 const stepMs = 6;
 /** Documents that are read from the index as it is at one moment, unless that takes too long. */
 const docsReadAtOnce = 32;
@@ -120,7 +120,13 @@ export class TextSearch {
       if (reader === undefined || from >= reader.end) return;
       const begun = runtime.monotonicMs();
       const range = { from, to: from + size };
-      const found = evaluate(reader, plan, range);
+      const [found] = evaluate(reader, [plan], range) ?? [];
+      if (found === undefined) {
+        size = range.to - from;
+        await runtime.nextTurn();
+        this.#check();
+        continue;
+      }
       from = range.to;
       const tookMs = runtime.monotonicMs() - begun;
       size = clamp(tookMs < stepMs / 2 ? size * 2 : (size * stepMs) / tookMs);

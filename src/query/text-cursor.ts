@@ -16,7 +16,7 @@ const turnMs = 6;
 /** Documents of the index whose postings are looked at at once: so many at first, then as many as take a turn. */
 const docsAtFirst = 4_000;
 const docsAtOnceMax = 64_000;
-const docsAtOnceMin = 10;
+const docsAtOnceMin = 1;
 /** Hits that are put in order at once: where more are asked for, the index is gone through again. */
 const orderedMax = 10_000;
 const orderedMin = 100;
@@ -131,13 +131,18 @@ export class TextCursor {
       if (reader === undefined || from >= reader.end) return;
       const begun = this.runtime.monotonicMs();
       const range = { from, to: from + size };
-      const { docs, scores } = evaluate(reader, plan, range);
-      const having = texts.map((text) => new Set(evaluate(reader, text.plan, range).docs));
+      const [found, ...ofTexts] = evaluate(reader, [plan, ...texts.map((text) => text.plan)], range) ?? [];
+      if (found === undefined) {
+        size = range.to - from;
+        yield undefined;
+        continue;
+      }
       const tookMs = this.runtime.monotonicMs() - begun;
       const next = tookMs < turnMs / 2 ? size * 2 : (size * turnMs) / tookMs;
       size = Math.min(docsAtOnceMax, Math.max(docsAtOnceMin, Math.floor(next)));
-      for (const [i, doc] of docs.entries())
-        yield { doc, score: scores[i]!, holds: having.map((set) => set.has(doc)) };
+      const having = ofTexts.map(({ docs }) => new Set(docs));
+      for (const [i, doc] of found.docs.entries())
+        yield { doc, score: found.scores[i]!, holds: having.map((set) => set.has(doc)) };
       yield undefined;
       from = range.to;
     }

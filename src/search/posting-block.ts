@@ -197,7 +197,9 @@ export class Postings {
         this.boosts.push(boost);
         if (this.hasPositions) this.#places.push({ value, at });
       }
-      at = positionsEnd(value, at, frequency);
+      // A document with very many positions has a block of its own: they need not be passed over.
+      if (left > 1) at = positionsEnd(value, at, frequency);
+      else if (at + frequency > value.length) throw endsTooSoon();
     }
   }
 
@@ -217,8 +219,10 @@ export function sumOfLengths(value: Bytes): number {
   return postings.lengths.reduce((sum, length) => sum + length, 0);
 }
 
+const endsTooSoon = (): Error => new CorruptRecord('a block of postings ends too soon');
+
 function positionsEnd(value: Bytes, at: number, frequency: number): number {
-  if (at + frequency > value.length) throw new CorruptRecord('a block of postings ends too soon');
+  if (at + frequency > value.length) throw endsTooSoon();
   for (let left = frequency; left > 0; left--) while (value.charCodeAt(at++) >= 0x80);
   return at;
 }

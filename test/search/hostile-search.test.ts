@@ -131,3 +131,41 @@ describe('Hostile queries', () => {
     });
   }
 });
+
+describe('Phrases in long texts', () => {
+  let long: string;
+
+  before(async () => {
+    const db = await newDb(client);
+    await client.put(`${db}/_design/s`, {
+      indexes: { i: { index: "function (d) { index('default', d.text) }" } },
+    });
+    const docs = [
+      ...Array.from({ length: 3 }, (_, i) => ({ _id: `x${i}`, text: 'x '.repeat(200_000) })),
+      { _id: 'xy', text: `${'x '.repeat(3_000)}y` },
+    ];
+    assertOk(await client.post(`${db}/_bulk_docs`, { docs }), 201);
+    long = `${db}/_design/s/_search/i`;
+    assertOk(await client.get(`${long}?q=y`), 200);
+  });
+
+  const idsOf = async (q: string): Promise<string[]> => {
+    const answer = await client.post(long, { q, sort: '_id' });
+    assertOk(answer, 200);
+    return answer.body.rows.map(({ id }: { id: string }) => id);
+  };
+
+  test('few words are found however often they stand there', async () => {
+    const begun = performance.now();
+    assert.deepEqual(await idsOf('"x x x x x"'), ['x0', 'x1', 'x2', 'xy']);
+    assert.deepEqual(await idsOf('"x x x"~2'), ['x0', 'x1', 'x2', 'xy']);
+    assert.deepEqual(await idsOf(`"${'x '.repeat(1_000)}y"`), ['xy']);
+    assert.deepEqual(await idsOf('"y x x x"~1000000'), ['xy']);
+    assert.ok(performance.now() - begun < 10_000);
+  });
+
+  for (const slop of ['', '~1000000'])
+    test(`a thousand words that each stand there 200,000 times${slop && ', with a slop'}: refused with 400`, async () => {
+      assertRefused(await client.post(long, { q: `"${'x '.repeat(1_000)}"${slop}` }), 400, 'bad_request');
+    });
+});
