@@ -156,6 +156,6 @@ function readRevisions(value: unknown): RevPath | undefined {
   });
   // Generation 0 is that of local documents: CouchDB's replicator sends the history of its checkpoints too.
   if (hashes.length === 0) return undefined;
-  if (hashes.length > Math.max(1, start)) throw new RequestError('doc_validation', 'Invalid rev format');
-  return { start, hashes };
+  // There is nothing below the first generation.
+  return { start, hashes: hashes.slice(0, Math.max(1, start)) };
 }

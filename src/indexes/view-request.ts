@@ -21,6 +21,8 @@ export interface ViewRequest {
   attachments: boolean;
   encodingInfo: boolean;
   updateSeq: boolean;
+  /** Rows are always in order; what was asked for decides whether they are counted. */
+  sorted: boolean;
   /** The partition that is asked for, where the view has them. */
   partition?: Bytes | undefined;
   /** Whether the index is brought up to date before the answer, after it, or not at all. */

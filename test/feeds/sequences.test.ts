@@ -76,17 +76,13 @@ describe('a sequence', () => {
     assert.equal(descending.pending, 90);
   });
 
-  test('bounds a descending feed from below', async () => {
+  test('does not bound a descending feed', async () => {
     const db = await newDb(client);
     await fill(db, 50);
     const { results } = await changes(db, '?limit=20');
-    const rest = await changes(db, `?descending=true&${since(results.at(-1)!.seq)}`);
-    assert.equal(rest.results.length, 30);
-    assert.equal(rest.pending, 0);
-    assert.deepEqual(
-      idsOf(rest).filter((id) => results.some((row) => row.id === id)),
-      [],
-    );
+    const all = await changes(db, `?descending=true&${since(results.at(-1)!.seq)}`);
+    assert.equal(all.results.length, 50);
+    assert.equal(all.pending, 0);
   });
 
   test('stands at every so many rows where that is asked for', async () => {

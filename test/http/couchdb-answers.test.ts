@@ -26,6 +26,18 @@ area(
       status: 200,
       has: { 'results.0.rows.0.id': 'b', 'results.1.rows.0.id': 'a' },
     },
+    { do: 'GET ~/_all_docs?update=x&keys=1', status: 400, has: { error: 'bad_request' } },
+    { do: 'GET ~/_all_docs?update=x&keys=["a"]', status: 400, has: { error: 'query_parse_error' } },
+    { do: 'POST ~/_all_docs', json: { update: 'x', keys: 1 }, status: 400, has: { error: 'bad_request' } },
+    { do: 'POST ~/_all_docs?keys=["a","b"]', json: { keys: ['c'] }, status: 400 },
+    { do: 'POST ~/_all_docs?keys=["a"]', json: { keys: ['a'] }, status: 200, has: { 'rows.length': 1 } },
+    {
+      do: 'POST ~/_all_docs?keys=["a","b"]',
+      json: { keys: ['c', 'd'] },
+      status: 200,
+      has: { 'rows.0.id': 'a' },
+    },
+    { do: 'POST ~/_all_docs?limit=1', json: { limit: 'x' }, status: 400 },
     { do: 'GET /_all_dbs?keys=["_users"]', status: 200, has: { '0': '_users', length: 1 } },
     { do: 'GET /_all_dbs?keys=["nosuch","_users"]&skip=1', status: 200, has: { '0': '_users', length: 1 } },
     { do: 'GET /_all_dbs?keys=["nosuch","_users"]&limit=1', status: 200, has: { length: 0 } },
@@ -55,6 +67,25 @@ area(
       headers: { 'content-type': 'multipart/mixed; boundary=b' },
       status: 201,
     },
+    { do: 'PUT ~/related', json: {}, headers: { 'content-type': 'multipart/related' }, status: 201 },
+    { do: 'PUT ~/none?atts_since=x', json: {}, status: 400, has: { reason: 'invalid UTF-8 JSON' } },
+    { do: 'PUT ~/none?open_revs=["x"]', json: {}, status: 400, has: { reason: 'Invalid rev format' } },
+    { do: 'PUT ~/bare', json: { _attachments: { f: null, g: [], _h: 'x', i: { data: '' } } }, status: 201 },
+    { do: 'GET ~/bare', status: 200, has: { '_attachments.i.length': 0, '_attachments.f': undefined } },
+    { do: 'PUT ~/a', json: { _revisions: { start: 1, ids: ['e', 'd'] } }, status: 409 },
+    {
+      do: 'PUT ~/old?new_edits=false',
+      json: { _revisions: { start: 1, ids: ['e', 'd'] } },
+      status: 201,
+      has: { rev: '1-e' },
+    },
+    { do: 'POST ~/_bulk_get?rev=1-a', json: {}, status: 400, has: { reason: "Missing JSON list of 'docs'." } },
+    {
+      do: 'POST ~/_bulk_get?rev=1-a',
+      json: { docs: [] },
+      headers: { 'content-type': 'text/plain' },
+      status: 415,
+    },
   ],
 );
 
@@ -63,6 +94,9 @@ area(
   [{ _id: 'a' }],
   [
     { do: 'GET ~/_changes?limit=-1', status: 200, has: { 'results.length': 1 } },
+    { do: 'GET ~/_changes?since=abc', status: 400 },
+    { do: 'GET ~/_changes?since=abc&descending=true', status: 200, has: { 'results.length': 1 } },
+    { do: 'GET ~/_changes?since=now&descending=true', status: 200, has: { 'results.length': 1 } },
     { do: 'GET ~/_changes?seq_interval=0', status: 400, has: { reason: 'invalid_seq_interval' } },
     { do: 'GET ~/_changes?seq_interval=x', status: 400, has: { reason: 'invalid_seq_interval' } },
   ],
@@ -88,9 +122,19 @@ area(
   'Views',
   [{ _id: 'a' }, { _id: '_design/d', views: { v: { map } } }],
   [
-    { do: 'GET ~/_design/d/_view/v?sorted=false', status: 200, has: { total_rows: 1, offset: 0 } },
+    {
+      do: 'GET ~/_design/d/_view/v?sorted=false&update_seq=true',
+      status: 200,
+      has: { total_rows: undefined, offset: undefined, update_seq: undefined, 'rows.length': 1 },
+    },
     { do: 'GET ~/_design/d/_view/v?sorted=x', status: 400 },
   ],
+);
+
+answerAreas(client, '?q=1')(
+  'Views of one shard',
+  [{ _id: 'a' }, { _id: '_design/d', views: { v: { map } } }],
+  [{ do: 'GET ~/_design/d/_view/v?sorted=false', status: 200, has: { total_rows: 1, offset: 0 } }],
 );
 
 const notUsed = 'was not used because it';

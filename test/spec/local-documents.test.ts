@@ -58,8 +58,9 @@ describe('Local documents', () => {
     assert.equal(alone.body.rev, '0-5');
     const begun = await client.put(`${db}/_local/begun`, { _revisions: { start: 0, ids: [] } });
     assert.equal(begun.body.rev, '0-1');
+    const longer = await client.put(`${db}/_local/longer`, { _revisions: { start: 0, ids: ['2', '1'] } });
+    assert.equal(longer.body.rev, '0-3');
     for (const _revisions of [
-      { start: 0, ids: ['2', '1'] },
       { start: 1, ids: ['1'] },
       { start: 0, ids: ['abc'] },
       'nonsense',

@@ -9,9 +9,12 @@ export function readAttachments(bytes: Buffer): AttachmentInput[] {
   const scanned = scanBulk(bytes, '');
   if (scanned === undefined)
     throw new RequestError('doc_validation', 'Bad special document member: _attachments');
-  return scanned.members.map(({ name, valueStart, valueEnd }) =>
-    readAttachment(name.toWellFormed(), parseValue(bytes, valueStart, valueEnd)),
-  );
+  return scanned.members.flatMap(({ name, valueStart, valueEnd }) => {
+    const entry = parseValue(bytes, valueStart, valueEnd);
+    // As in CouchDB, what is no object is left out.
+    const isEntry = typeof entry === 'object' && entry !== null && !Array.isArray(entry);
+    return isEntry ? [readAttachment(name.toWellFormed(), entry as Record<string, unknown>)] : [];
+  });
 }
 
 /** What fits into the address of a request with every byte escaped. */
@@ -25,10 +28,8 @@ export function checkAttachmentName(name: string): void {
     throw badRequest(`Attachment name is longer than ${attachmentNameBytesMax} bytes`);
 }
 
-function readAttachment(name: string, entry: unknown): AttachmentInput {
+function readAttachment(name: string, entry: Record<string, unknown>): AttachmentInput {
   checkAttachmentName(name);
-  if (typeof entry !== 'object' || entry === null || Array.isArray(entry))
-    throw badRequest(`Attachment ${name} must be a JSON object`);
   const {
     stub,
     follows,

@@ -72,11 +72,13 @@ export function feedRequest(given: Query, defaults: FeedDefaults): FeedRequest {
   const timeout = wholeNumber(query, 'timeout');
   const isSilent = defaults.isOfDatabases === true && query.get('heartbeat') === 'false';
   const heartbeats = isSilent ? [] : query.every('heartbeat').map((text) => heartbeatOf(text, timeoutMax));
+  const descending = query.isTrue('descending');
   return {
     kind,
-    since: kind === 'eventsource' ? (lastEventId ?? named) : named,
+    // A descending feed goes down to the first change, whatever `since` says.
+    since: descending ? '0' : kind === 'eventsource' ? (lastEventId ?? named) : named,
     limit: limitOf(query),
-    descending: query.isTrue('descending'),
+    descending,
     timeout: timeout === undefined ? defaults.timeout : Math.min(timeoutMax, timeout),
     heartbeat: heartbeats.at(-1),
   };

@@ -76,7 +76,7 @@ const setters: Readonly<Record<string, Setter>> = {
   attachments: ({ request }, parameter) => (request.attachments = boolean(parameter)),
   att_encoding_info: ({ request }, parameter) => (request.encodingInfo = boolean(parameter)),
   update_seq: ({ request }, parameter) => (request.updateSeq = boolean(parameter)),
-  sorted: (_, parameter) => void boolean(parameter),
+  sorted: ({ request }, parameter) => (request.sorted = boolean(parameter)),
   // There is one copy of each shard: every answer is from the same.
   stable: (_, parameter) => choice(parameter, 'stable', ['true', 'false']),
   stale: ({ request }, parameter) => {
@@ -136,6 +136,7 @@ const emptyRequest = (): ViewRequest => ({
   attachments: false,
   encodingInfo: false,
   updateSeq: false,
+  sorted: true,
   update: 'true',
 });
 

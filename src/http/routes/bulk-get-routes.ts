@@ -29,9 +29,10 @@ export const bulkGetRoutes: readonly DatabaseRoute[] = [
 const unacceptable = ['rev', 'open_revs', 'atts_since', 'w', 'new_edits'];
 
 async function bulkGet(exchange: Exchange, database: Database): Promise<void> {
-  const refused = unacceptable.find((name) => exchange.query.get(name) !== undefined);
-  if (refused !== undefined) throw badRequest(`"${refused}" query parameter is not acceptable`);
   const { docs } = await exchange.jsonObject();
+  const refused = unacceptable.find((name) => exchange.query.get(name) !== undefined);
+  if (docs !== undefined && refused !== undefined)
+    throw badRequest(`"${refused}" query parameter is not acceptable`);
   if (!Array.isArray(docs)) throw badRequest("Missing JSON list of 'docs'.");
   if (docs.some(hasOddId)) throw badRequest('Document id must be a string');
   const { query } = exchange;

@@ -149,8 +149,11 @@ export const postDocument: DatabaseHandler = async (exchange, database) => {
 
 async function putDocument(exchange: Exchange, database: Database, given: Bytes): Promise<void> {
   if (exchange.query.first('batch') !== 'ok') checkQueryRevs(exchange);
+  // What a read would be asked for may not be wrong in a write either.
+  exchange.query.every('open_revs').forEach(parseOpenRevs);
+  attachmentOptions(exchange.query);
   const id = writableId(exchange, database, given);
-  if (exchange.header('content-type')?.startsWith('multipart/related')) {
+  if (exchange.header('content-type')?.startsWith('multipart/related;')) {
     await withMultipart(exchange, async (bytes, follower) =>
       putInput(exchange, database, id, await readBytes(exchange, bytes), follower),
     );

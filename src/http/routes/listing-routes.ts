@@ -48,8 +48,12 @@ export const listingRoutes: readonly DatabaseRoute[] = [
 ];
 
 export function list(kind: ListingKind): DatabaseHandler {
-  return (exchange, database) =>
-    answer(exchange, database, kind, listingRequest(queryParameters(exchange, database)));
+  return (exchange, database) => {
+    // Keys are read before everything else.
+    const keys = exchange.query.first('keys');
+    if (keys !== undefined) listOf({ text: keys });
+    return answer(exchange, database, kind, listingRequest(queryParameters(exchange, database)));
+  };
 }
 
 /** Every parameter may stand in the body; where the query speaks too, the query counts. */
@@ -57,9 +61,9 @@ export function listByBody(kind: ListingKind): DatabaseHandler {
   return async (exchange, database) => {
     const body = await exchange.jsonObject();
     if ('partition' in body) partitionName({ value: body['partition'] });
-    const parameters = new Map<string, Parameter>(bodyParameters(body));
-    for (const asked of queryParameters(exchange, database)) parameters.set(...singleKey(asked));
-    await answer(exchange, database, kind, listingRequest(parameters));
+    if ('keys' in body) listOf({ value: body['keys'] });
+    const asked = [...queryParameters(exchange, database)].map(singleKey);
+    await answer(exchange, database, kind, listingRequest([...bodyParameters(body), ...asked]));
   };
 }
 
