@@ -8,7 +8,7 @@ import type { FindRequest } from './find-request.js';
 import { keyRanges, type KeyRange } from './key-ranges.js';
 import type { QueryIndex } from './query-index.js';
 import { allFields, isConstant } from './selector-fields.js';
-import { isImpossible } from './single-range.js';
+import { isImpossible, isImpossibleId } from './single-range.js';
 import { RangeReader } from './value-ranges.js';
 
 /** How a query is going to be answered. */
@@ -92,7 +92,7 @@ export function planWith(request: FindRequest, index: QueryIndex): Plan {
   const { sort } = request;
   if (index.type === 'text') return textPlan(request, index);
   const { normal } = request.selector;
-  const ranges = columnRanges(normal, index);
+  const ranges = isImpossibleId(normal, index) ? [] : columnRanges(normal, index);
   return {
     index,
     ranges: ranges.length > 0 && isContradiction(normal, index) ? [] : ranges,

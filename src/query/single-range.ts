@@ -32,6 +32,21 @@ export function singleRange(selector: SelectorNode, index: QueryIndex): SingleRa
 export const isImpossible = (selector: SelectorNode, { columns }: QueryIndex): boolean =>
   columnRanges(selector, columns) === undefined;
 
+/**
+ * Whether ids are compared with lists or objects, which stand before them, and with texts that CouchDB's range has before
+ * these: it reads nothing then.
+ */
+export const isImpossibleId = (selector: SelectorNode, index: QueryIndex): boolean =>
+  index.type === 'special' &&
+  comparisons(selector, '_id').some(isWithCompound) &&
+  isImpossible(selector, index);
+
+const isWithCompound = (node: SelectorNode): boolean =>
+  node.kind === 'field' &&
+  node.condition.kind === 'condition' &&
+  typeof node.condition.value === 'object' &&
+  node.condition.value !== null;
+
 /** The ranges of the first columns, as far as the selector restricts them; undefined if the first one can't match. */
 function columnRanges(selector: SelectorNode, columns: readonly string[]): ValueRange[] | undefined {
   if ((selector.kind === 'and' || selector.kind === 'or') && selector.args.length === 0) return undefined;
