@@ -216,7 +216,8 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     member: 'status',
     couchdb: 404,
     tuffet: 200,
-    reason: 'A rule for the database itself also holds with a query; CouchDB takes the query for a part of the path.',
+    reason:
+      'A rule for the database itself also holds with a query; CouchDB takes the query for a part of the path.',
   },
   {
     endpoint: 'POST /{db}/_temp_view',

@@ -79,7 +79,12 @@ area(
       status: 201,
       has: { rev: '1-e' },
     },
-    { do: 'POST ~/_bulk_get?rev=1-a', json: {}, status: 400, has: { reason: "Missing JSON list of 'docs'." } },
+    {
+      do: 'POST ~/_bulk_get?rev=1-a',
+      json: {},
+      status: 400,
+      has: { reason: "Missing JSON list of 'docs'." },
+    },
     {
       do: 'POST ~/_bulk_get?rev=1-a',
       json: { docs: [] },

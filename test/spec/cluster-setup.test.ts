@@ -129,11 +129,9 @@ describe('POST /_cluster_setup', () => {
       [{ ...enable, bind_address: '::1' }, /requires a remote bind_address/],
       [{ ...enable, bind_address: undefined }, /requires a remote bind_address/],
       [{ ...enable, bind_address: 'non sense' }, /bind_address/],
-      ...['host', 'username', 'password'].map((name): [object, RegExp] => [
-        { ...add, [name]: undefined },
-        new RegExp(`\`${name}\` is required`),
-      ]),
-      [{ ...add, port: 0 }, /port/],
+      [{ action: 'enable_cluster' }, /requires a remote bind_address/],
+      [{ action: 'add_node' }, /^Cluster is not enabled\.$/],
+      [[], /^Missing JSON body'$/],
     ];
     for (const [setup, reason] of wrong) {
       const answer = await admin.post('/_cluster_setup', setup);

@@ -60,11 +60,7 @@ describe('Local documents', () => {
     assert.equal(begun.body.rev, '0-1');
     const longer = await client.put(`${db}/_local/longer`, { _revisions: { start: 0, ids: ['2', '1'] } });
     assert.equal(longer.body.rev, '0-3');
-    for (const _revisions of [
-      { start: 1, ids: ['1'] },
-      { start: 0, ids: ['abc'] },
-      'nonsense',
-    ])
+    for (const _revisions of [{ start: 1, ids: ['1'] }, { start: 0, ids: ['abc'] }, 'nonsense'])
       assertRefused(await client.put(`${db}/_local/refused`, { _revisions }), 400);
   });
 

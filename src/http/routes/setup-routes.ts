@@ -1,6 +1,6 @@
 import { setAdmin } from '../../auth/admins.js';
 import { ensureDatabases } from '../../auth/system-databases.js';
-import { badRequest } from '../../base/errors.js';
+import { badRequest, RequestError } from '../../base/errors.js';
 import { addNode, joinOptions, type Joining } from '../../cluster/join.js';
 import { checkValue } from '../../config/checks.js';
 import type { Config } from '../../config/config.js';
@@ -70,15 +70,41 @@ const actions: Readonly<Record<string, { required: readonly string[]; run: Actio
 };
 
 async function postAction(exchange: Exchange): Promise<void> {
-  const setup = await exchange.jsonObject();
+  const setup = await setupOf(exchange);
   const { action } = setup;
   if (typeof action !== 'string' || !Object.hasOwn(actions, action)) throw badRequest("Invalid Action'");
   const { required, run } = actions[action]!;
+  checkCluster(exchange, setup);
   for (const name of required) if (setup[name] === undefined) throw badRequest(`\`${name}\` is required.`);
   for (const [name, type] of Object.entries(fields)) checkType(name, type, setup[name]);
   checkPort(setup['port']);
   await run(exchange, setup);
 }
+
+async function setupOf(exchange: Exchange): Promise<Setup> {
+  try {
+    return await exchange.jsonObject();
+  } catch (error) {
+    // CouchDB has one reason for whatever is no JSON object.
+    throw error instanceof RequestError && error.error === 'bad_request'
+      ? badRequest("Missing JSON body'")
+      : error;
+  }
+}
+
+/** What an action takes for granted is checked before its fields. */
+function checkCluster(
+  { services }: Exchange,
+  { action, bind_address: given, remote_node: remote }: Setup,
+): void {
+  if (action === 'add_node' && services.cluster === undefined) throw notEnabled();
+  const address = typeof given === 'string' ? given.trim() : services.config.text('chttpd/bind_address');
+  if (action === 'enable_cluster' && remote === undefined && isLoopback(address)) throw notRemote();
+}
+
+const notEnabled = (): RequestError => badRequest('Cluster is not enabled.');
+const notRemote = (): RequestError =>
+  badRequest('Cluster setup requires a remote bind_address (not 127.0.0.1 nor ::1)');
 
 function checkType(name: string, type: Field, value: unknown): void {
   const found = Array.isArray(value) ? 'array' : typeof value;
@@ -141,8 +167,7 @@ function enableCluster(exchange: Exchange, setup: Setup): Promise<void> {
   if (!Number.isInteger(nodes) || nodes < 1 || nodes > nodesMax)
     throw badRequest(`\`node_count\` must be a whole number from 1 to ${nodesMax}.`);
   const address = given?.trim() ?? config.text('chttpd/bind_address');
-  if (isLoopback(address))
-    throw badRequest('Cluster setup requires a remote bind_address (not 127.0.0.1 nor ::1)');
+  if (isLoopback(address)) throw notRemote();
   checkValue('chttpd', 'bind_address', address);
   if (setup['remote_node'] !== undefined)
     for (const name of ['remote_current_user', 'remote_current_password'])
@@ -165,7 +190,7 @@ async function addNodeOf(exchange: Exchange, setup: Setup): Promise<void> {
 
 /** A server is one node. */
 function refuseCluster(): Promise<void> {
-  throw badRequest('Cluster is not enabled.');
+  throw notEnabled();
 }
 
 function databasesOf(exchange: Exchange, { ensure_dbs_exist: value }: Setup): readonly string[] {
