@@ -17,8 +17,8 @@ import type { ViewRequest } from '../indexes/view-request.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
 import type { Show } from '../node/read-gate.js';
-import { encodeSequence } from '../node/sequence.js';
 import { docPiecesOfRow, docTextOfRow, type ViewDocOptions } from './view-docs.js';
+import { viewOpening } from './view-opening.js';
 
 /** Rows are handed on in pieces of about this size, or of what is found in one slice of time. */
 const pieceBytes = 64 * 1024;
@@ -52,20 +52,8 @@ export class ViewAnswer {
 
   /** All before the rows. */
   opening(): Bytes {
-    const { reader, database } = this.source;
-    const { shape, updateSeq, sorted, partition } = this.request;
-    const seq = updateSeq ? `"update_seq":${this.#updateSeq()},` : '';
-    if (shape !== 'rows') return asBytes(`{${seq}"rows":[`);
-    // CouchDB does not wait for the counts of all shards then.
-    const ofOneShard = partition !== undefined || database.collection.shards.size === 1;
-    if (!sorted && !ofOneShard) return asBytes('{"rows":[');
-    return asBytes(`{"total_rows":${reader?.total ?? 0},"offset":${this.#offset()},${seq}"rows":[`);
-  }
-
-  #updateSeq(): Bytes {
-    const { reader, database } = this.source;
-    const positions = reader?.positions ?? database.collection.states.map(() => ({ seq: 0 }));
-    return asBytes(`"${encodeSequence(database, positions)}"`);
+    const { database, reader } = this.source;
+    return viewOpening(database, reader, this.request, () => this.#offset());
   }
 
   #offset(): number {
