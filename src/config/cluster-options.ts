@@ -48,6 +48,12 @@ export const clusterOptions = {
     600_000,
     'Milliseconds that a write waits for the log; then the answer is 503.',
   ),
+  'cluster/forward_timeout_ms': integer(
+    30_000,
+    100,
+    600_000,
+    'Milliseconds that another node may take to begin its answer to a request that is forwarded to it; then the answer is 503.',
+  ),
   'cluster/absent_ms': integer(
     86_400_000,
     1_000,
