@@ -60,7 +60,7 @@ interface Bulk {
 }
 
 /** Bodies up to this size are read in one turn; larger ones in pieces, so that other requests are not delayed. */
-const atOnceBytesMax = 256 * 1024;
+const atOnceBytesMax = 512 * 1024;
 const pieceBytes = 64 * 1024;
 
 function readAtOnce(bytes: Buffer, saver: BulkSaver): Bulk {
