@@ -8,6 +8,7 @@ import type { Runtime } from '../base/runtime.js';
 import { asBytes, toBytes, type Bytes } from '../base/bytes.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import { invalidJson } from '../base/errors.js';
+import { forwardedAddress } from './request/from-node.js';
 import { readBody, requireJson } from './request/body.js';
 import { headerOf, headersOf } from './request/header.js';
 import { parseObject, type JsonObject } from './request/json-object.js';
@@ -74,7 +75,10 @@ export class Exchange implements RequestInfo, Outlet {
     return headersOf(this.request, name);
   }
 
+  /** The address of the client. */
   get sender(): string {
+    const forwarded = forwardedAddress(this, this.services.cluster);
+    if (forwarded !== undefined) return forwarded;
     const { socket } = this.request as { socket: { remoteAddress?: string | undefined } | null };
     return socket?.remoteAddress ?? '';
   }

@@ -113,6 +113,26 @@ describe('a request that is forwarded to another node', skipWithoutNats, () => {
     assert.match(await refusal('GET', '/_node/tuffet@no-handshake/_system'), /accepts no connections/);
   });
 
+  test('is counted for its client where the login fails', async () => {
+    const as = (address: string, secret: string) => ({
+      'x-tuffet-client-address': address,
+      'x-tuffet-cluster-secret': secret,
+    });
+    const guess = (headers: Record<string, string>) =>
+      a.client.as('admin:wrong').get('/_node/_local/_system', headers);
+    // Clients cannot choose an address, and so cannot guess without end.
+    for (let n = 0; n < 5; n++) assert.equal((await guess(as(`10.0.0.${n}`, 'guessed'))).status, 401);
+    assert.equal((await guess(as('10.0.0.9', 'guessed'))).status, 403);
+    // Those that other nodes forward are counted for their clients.
+    assert.equal((await guess(as('10.0.0.9', 'shared'))).status, 401);
+    // Through a, b counts them for this client, whatever the client says.
+    const through = (headers: Record<string, string> = {}) =>
+      a.client.as('admin:wrong').get(`/_node/${b.name}/_system`, headers);
+    for (let n = 0; n < 5; n++) assert.equal((await through(as(`10.0.1.${n}`, 'guessed'))).status, 401);
+    assert.equal((await through()).status, 403);
+    assert.equal((await b.client.as('admin:wrong').get('/_session', as('10.0.2.1', 'shared'))).status, 401);
+  });
+
   test('may be answered slowly, once the answer has begun', async () => {
     await serve('tuffet@slow', (_, response) => {
       response.writeHead(200, { 'Content-Type': 'application/json' });
@@ -125,13 +145,8 @@ describe('a request that is forwarded to another node', skipWithoutNats, () => {
   });
 
   test('whose body is answered before it has come is answered so', async () => {
-    await serve('tuffet@hasty', (request, response) => {
-      response.writeHead(401, { 'Content-Type': 'application/json' });
-      response.end('{"error":"unauthorized"}\n');
-      request.resume();
-    });
     const raw = `"${'x'.repeat(3_000_000)}"`;
-    const { status, body } = await a.client.send('PUT', '/_node/tuffet@hasty/_config/a/b', { raw });
+    const { status, body } = await a.client.anonymous.send('PUT', `/_node/${b.name}/_config/a/b`, { raw });
     assert.deepEqual([status, body.error], [401, 'unauthorized']);
   });
 

@@ -4,9 +4,11 @@ import { isIP } from 'node:net';
 import { Unavailable } from '../../base/errors.js';
 import { fromBytes, noBytes } from '../../base/bytes.js';
 import type { Timer } from '../../base/runtime.js';
+import { nodeHeader, secretHeader } from '../../cluster/blob-exchange.js';
 import type { Cluster } from '../../cluster/cluster.js';
 import { fail } from '../answer/error-answer.js';
 import type { Exchange } from '../exchange.js';
+import { addressHeader } from '../request/from-node.js';
 import { hasBody } from '../request/request-facts.js';
 import { endAfterBody } from './linger.js';
 
@@ -24,6 +26,9 @@ const ofAnswersConnection: ReadonlySet<string> = new Set([...ofConnection, 'tran
 
 /** Marks a request that comes from another node: it is not forwarded again. */
 const forwardedHeader = 'x-tuffet-forwarded';
+
+/** What one node says to another: not what a client says. */
+const ofNodes: ReadonlySet<string> = new Set([addressHeader, secretHeader, nodeHeader]);
 
 /** How long another node may take to accept a connection, with TLS where it uses that. */
 const connectMs = 5_000;
@@ -65,7 +70,7 @@ export function forward(exchange: Exchange): boolean {
   return true;
 }
 
-function open({ request, method, rawPath }: Exchange, url: string, cluster: Cluster): ClientRequest {
+function open({ request, method, rawPath, sender }: Exchange, url: string, cluster: Cluster): ClientRequest {
   const { protocol, hostname, port } = new URL(url);
   const name = hostname.replace(/^\[|\]$/g, '');
   return (protocol === 'https:' ? https : http).request({
@@ -76,7 +81,13 @@ function open({ request, method, rawPath }: Exchange, url: string, cluster: Clus
     port,
     path: rawPath,
     method,
-    headers: { ...forwardedHeaders(request.headers), [forwardedHeader]: cluster.nodeName },
+    headers: {
+      ...forwardedHeaders(request.headers),
+      [forwardedHeader]: cluster.nodeName,
+      // Failed logins are counted for the client, and not for this node.
+      [addressHeader]: sender,
+      [secretHeader]: cluster.secret,
+    },
     // One that was kept could be closed by the other node at the same moment, and the request would be lost.
     agent: false,
   });
@@ -150,7 +161,7 @@ function relay(exchange: Exchange, answer: IncomingMessage): void {
 /** Those of a request that are not about its connection, nor in the form that HTTP/2 gives them. */
 function forwardedHeaders(headers: http.IncomingHttpHeaders): http.OutgoingHttpHeaders {
   const entries = Object.entries(headers).filter(
-    ([name]) => !name.startsWith(':') && !ofConnection.has(name),
+    ([name]) => !name.startsWith(':') && !ofConnection.has(name) && !ofNodes.has(name),
   );
   return { host: String(headers[':authority'] ?? ''), ...Object.fromEntries(entries) };
 }

@@ -1,14 +1,14 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fromBytes } from '../../base/bytes.js';
 import { badRequest, notFound, RequestError } from '../../base/errors.js';
-import { nodeHeader, secretHeader } from '../../cluster/blob-exchange.js';
+import { nodeHeader } from '../../cluster/blob-exchange.js';
 import type { Cluster } from '../../cluster/cluster.js';
 import type { RecoveryOrder } from '../../cluster/recovery.js';
 import { memberPrefix, removedMember } from '../../node/shared-values.js';
 import type { Exchange } from '../exchange.js';
 import { openBody } from '../request/body.js';
+import { isFromNode } from '../request/from-node.js';
 import type { ServerRoute } from './route.js';
 
 /** What operators ask of the cluster. */
@@ -130,14 +130,10 @@ function digestOf(exchange: Exchange): string {
   return digest;
 }
 
-/** Compared in the same time whatever is given. */
 function clusterOf(exchange: Exchange): Cluster {
   const { cluster } = exchange.services;
   if (cluster === undefined) throw notFound('missing');
-  const [given, own] = [exchange.header(secretHeader) ?? '', cluster.secret].map((text) =>
-    createHash('sha256').update(text).digest(),
-  );
-  if (!timingSafeEqual(given!, own!))
+  if (!isFromNode(exchange, cluster))
     throw new RequestError('unauthorized', 'Only nodes of the cluster may ask this.');
   if (exchange.header(nodeHeader) !== cluster.nodeName) throw badRequest('Another node is meant.');
   return cluster;
