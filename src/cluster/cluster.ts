@@ -9,7 +9,6 @@ import type { StreamTarget } from '../log/stream-target.js';
 import { CopyNeeded } from '../log/stream.js';
 import { encodeCatalogueCommand } from '../node/catalogue-codec.js';
 import type { Lease, LeaseCommand } from '../node/lease.js';
-import { memberPrefix } from '../node/shared-values.js';
 import type { ClusterLink, ClusterTargets } from '../node/cluster-link.js';
 import { BlobExchange } from './blob-exchange.js';
 import type { ClusterOptions } from './cluster-options.js';
@@ -19,6 +18,8 @@ import { Members } from './members.js';
 import type { NatsServers } from './nats-connection.js';
 import { Ownership } from './ownership.js';
 import { bringCopy } from './peer-copy.js';
+import { problemOf } from './problem.js';
+import { Removal } from './removal.js';
 import { Recovery } from './recovery.js';
 import { StreamSources, type StreamName } from './stream-sources.js';
 import { StatusReport, type ClusterStatus, type Followed } from './status.js';
@@ -39,6 +40,7 @@ export class Cluster implements ClusterLink {
   #isStarted = false;
   readonly #trimming: Trimming;
   #wasOwner = false;
+  readonly #removal: Removal;
   /** Called when this node becomes the owner, or may be it no longer. */
   onOwnerChange: () => void = () => {};
   readonly sources: StreamSources;
@@ -64,17 +66,19 @@ export class Cluster implements ClusterLink {
       nats,
       options,
       runtime,
-      () => this.positions(),
+      () => ({ positions: this.positions(), problem: this.problem }),
       () => this.#followed.get('catalogue')?.replica.origins ?? [],
     );
+    this.#removal = new Removal(node, this.#members, logger);
     this.blobs = new BlobExchange(this.#members, options, logger, runtime);
     const isOwner = (): boolean => this.isOwner;
     this.#trimming = new Trimming(this.#followed, this.#members, options, runtime, logger, isOwner);
     const applied = (): number => this.#followed.get('catalogue')?.replica.seq ?? 0;
     this.#currency = new Currency(nats, () => this.#followed.get('catalogue')?.stream, runtime, applied);
     this.sources = new StreamSources(nats, options, runtime);
-    const rejoin = (): void => this.#rejoin();
-    this.recovery = new Recovery(this.#followed, this.#members, options, runtime, logger, rejoin);
+    this.recovery = new Recovery(this.#followed, this.#members, options, runtime, logger, () =>
+      this.#rejoin(),
+    );
     this.report = new StatusReport(this.#followed, this.#members, nats, runtime);
   }
 
@@ -94,6 +98,11 @@ export class Cluster implements ClusterLink {
   /** Where this node is reached. */
   get advertised(): string {
     return this.options.advertise;
+  }
+
+  /** What keeps other nodes that are there from being asked, by their names. */
+  othersProblems(): Record<string, string> {
+    return this.#members.problems();
   }
 
   /** Whether another node is there and follows the list of databases. */
@@ -127,12 +136,12 @@ export class Cluster implements ClusterLink {
     this.#ownership.applied(asked, now);
   }
 
-  async spreadBlobs(digests: readonly string[]): Promise<void> {
-    await this.blobs.spread(digests);
+  spreadBlobs(digests: readonly string[]): Promise<void> {
+    return this.blobs.spread(digests);
   }
 
-  async bringBlobs(digests: readonly string[]): Promise<void> {
-    await this.blobs.bring(digests);
+  bringBlobs(digests: readonly string[]): Promise<void> {
+    return this.blobs.bring(digests);
   }
 
   /** Where others reach this node, if that was not given. */
@@ -156,7 +165,7 @@ export class Cluster implements ClusterLink {
     const first = this.#follow('catalogue', catalogue);
     await first.whenCurrent();
     if (first.lost instanceof CopyNeeded) throw first.lost;
-    if (first.lost === undefined) await this.#beCounted(first, removed);
+    if (first.lost === undefined) await this.#removal.undo(first);
     const replicas = Array.from({ length: this.options.streams }, (_, stream) =>
       this.#follow(
         stream,
@@ -184,7 +193,6 @@ export class Cluster implements ClusterLink {
     this.#followed.clear();
   }
 
-  /** Ends for good. */
   async close(): Promise<void> {
     await this.stop();
     this.#members.stop();
@@ -205,12 +213,8 @@ export class Cluster implements ClusterLink {
   }
 
   get problem(): string | undefined {
-    if (!this.#isStarted) return 'this node is opening its stores, and follows the streams when it has';
-    for (const { replica } of this.#followed.values()) {
-      const { lost, stuck } = replica;
-      if (lost !== undefined || stuck !== undefined) return lost?.message ?? stuck;
-    }
-    return this.isStale ? 'this node is cut off from the cluster' : undefined;
+    const state = { isStarted: this.#isStarted, isRemoved: this.#removal.isRemoved, isStale: this.isStale };
+    return problemOf(state, this.#followed.values());
   }
 
   /** Whether others may have changed databases, accounts or rights without this node knowing. */
@@ -220,8 +224,8 @@ export class Cluster implements ClusterLink {
 
   async status(): Promise<ClusterStatus> {
     const { name, node } = this.options;
-    const { owner } = this.#ownership;
-    return { name, node, owner: owner || null, problem: this.problem ?? null, ...(await this.report.all()) };
+    const own = { name, node, owner: this.#ownership.owner || null, problem: this.problem ?? null };
+    return { ...own, ...(await this.report.all()) };
   }
 
   /** Where another node is reached; undefined where it is not there now. */
@@ -237,14 +241,6 @@ export class Cluster implements ClusterLink {
   positions(): Record<string, number> {
     const stored = [...this.#followed].map(([name, { replica }]) => [String(name), replica.storedSeq]);
     return Object.fromEntries(stored.filter(([, seq]) => seq !== undefined)) as Record<string, number>;
-  }
-
-  /** From now on the others count this node, also if it was removed. */
-  async #beCounted(catalogue: StreamReplica, removed: () => ReadonlySet<string>): Promise<void> {
-    const { node } = this.options;
-    await catalogue.fresh();
-    if (removed().has(node))
-      await catalogue.send(encodeCatalogueCommand({ type: 'share', name: memberPrefix + node, value: null }));
   }
 
   #replica(stream: StreamName): StreamReplica {
@@ -282,6 +278,7 @@ export class Cluster implements ClusterLink {
       this.#wasOwner = this.isOwner;
       this.onOwnerChange();
     }
+    this.#removal.look();
     await this.#currency.look();
     if (!this.#isRejoining && (await this.recovery.isRecovered())) this.#rejoin();
   }

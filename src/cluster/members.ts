@@ -18,7 +18,13 @@ export interface Member {
   url: string;
   /** The last message of each stream, by its name, that it has on disk; absent for streams that it does not follow now. */
   positions: Readonly<Record<string, number>>;
+  /** Why it should not be asked; null where there is no reason. */
+  problem: string | null;
 }
+
+/** Of what a node says of itself. */
+const problemCharsMax = 300;
+const problemsMax = 10;
 
 /**
  * The nodes of the cluster. Which there are is known from the stream of the catalogue, to which each has sent something; which
@@ -35,7 +41,7 @@ export class Members {
     private readonly options: { name: string; node: string; advertise: string; secret: string },
     private readonly runtime: Runtime,
     /** Of this node. */
-    private readonly positions: () => Member['positions'],
+    private readonly own: () => Pick<Member, 'positions'> & { problem: string | undefined },
     /** The names of the nodes that have ever sent something to the stream of the catalogue. */
     private readonly senders: () => readonly string[],
   ) {
@@ -67,6 +73,12 @@ export class Members {
   others(): Member[] {
     const now = this.runtime.monotonicMs();
     return [...this.#seen.values()].filter(({ atMs, url }) => now - atMs < goneMs && url !== '');
+  }
+
+  /** What keeps others that are there from being asked, by their names. */
+  problems(): Record<string, string> {
+    const found = this.others().flatMap(({ name, problem }) => (problem === null ? [] : [[name, problem]]));
+    return Object.fromEntries(found.slice(0, problemsMax)) as Record<string, string>;
   }
 
   /** The other nodes that are there: as soon as all that count are heard of, or those that are there must have been. */
@@ -126,7 +138,7 @@ export class Members {
         return {
           name,
           url: this.options.advertise,
-          positions: this.positions(),
+          ...this.#state(),
           is_there: true,
           silent_ms: 0,
         };
@@ -150,9 +162,13 @@ export class Members {
   /** Tells the others that this node is there. */
   beat(): void {
     const { name, node, advertise } = this.options;
-    const positions = this.positions();
-    const text = JSON.stringify({ name: node, url: advertise, positions });
+    const text = JSON.stringify({ name: node, url: advertise, ...this.#state() });
     this.nats.tell(`${name}.nodes`, `${this.#signature(text)} ${text}`);
+  }
+
+  #state(): Pick<Member, 'positions' | 'problem'> {
+    const { positions, problem } = this.own();
+    return { positions, problem: problem?.slice(0, problemCharsMax) ?? null };
   }
 
   /** Only nodes that have the secret are sent it, so only they may say where they are. */
@@ -164,9 +180,9 @@ export class Members {
     try {
       const text = signed.slice(signed.indexOf(' ') + 1);
       if (signed !== `${this.#signature(text)} ${text}`) return;
-      const { name, url, positions = {} } = JSON.parse(text) as Partial<Member>;
+      const { name, url, positions = {}, problem = null } = JSON.parse(text) as Partial<Member>;
       if (typeof name !== 'string' || typeof url !== 'string' || name === this.options.node) return;
-      this.#seen.set(name, { name, url, positions, atMs: this.runtime.monotonicMs() });
+      this.#seen.set(name, { name, url, positions, problem, atMs: this.runtime.monotonicMs() });
     } catch {
       // Not one of ours.
     }

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { command } from './cluster-command.js';
+import { tellOfMember } from './fake-member.js';
 import { skipWithoutNats, TestNats } from './nats-servers.js';
 import { TestNode } from './test-node.js';
 
@@ -16,7 +17,7 @@ describe('the operators of a cluster', skipWithoutNats, async () => {
   const [a, b, c] = nodes as [TestNode, TestNode, TestNode];
   const names = nodes.map(({ name }) => name);
   const status = async () => (await a.client.get('/_cluster')).body;
-  await until(async () => (await status()).nodes.length === 3);
+  await until(async () => (await a.client.get('/_membership')).body.all_nodes.length === 3);
 
   test('see nodes, streams, positions and lag', async () => {
     await b.client.put('/seen');
@@ -100,6 +101,33 @@ describe('the operators of a cluster', skipWithoutNats, async () => {
     assert.notEqual((await asked.client.get('/_cluster')).body.owner, owner);
     assert.equal((await command(asked, 'drain', owner, '--undo')).code, 0);
     assert.equal((await drained.client.get('/_up')).status, 200);
+  });
+
+  test('are told by each node of the problems of the others, and by a removed one that it is', async () => {
+    const end = await tellOfMember(nats.url, 'tuffet@ill', 'http://127.0.0.1:9', { problem: 'no disk' });
+    await until(async () => (await a.client.get('/_up')).body.problems?.['tuffet@ill'] === 'no disk');
+    const ill = (await status()).nodes.find(({ name }: { name: string }) => name === 'tuffet@ill');
+    assert.equal(ill.problem, 'no disk');
+    const shown = await command(a, 'status');
+    assert.equal(shown.code, 1);
+    assert.match(shown.output, /tuffet@ill +there .*no disk/);
+    await end();
+    await until(async () => (await command(a, 'remove', 'ill')).code === 0);
+    await until(async () => (await a.client.get('/_up')).text === '{"status":"ok"}\n');
+    c.process.kill('SIGSTOP');
+    try {
+      await until(async () => (await command(a, 'remove', 'c')).code === 0);
+    } finally {
+      c.process.kill('SIGCONT');
+    }
+    await until(async () => (await c.client.get('/_up')).text.includes('was removed'));
+    assert.equal((await c.client.get('/_up')).status, 404);
+    await until(async () => c.log.includes('this node was removed'));
+    assert.ok(!(await a.client.get('/_membership')).body.cluster_nodes.includes(c.name));
+    await c.end('SIGTERM');
+    await c.run();
+    await until(async () => (await c.client.get('/_up')).status === 200);
+    await until(async () => (await a.client.get('/_membership')).body.cluster_nodes.includes(c.name));
   });
 
   test('remove a node that is gone, so that attachments need a majority of the others', async () => {

@@ -50,9 +50,13 @@ function up(exchange: Exchange): void {
   const mode = config.choice('couchdb/maintenance_mode');
   const problem = cluster?.problem;
   if (mode === 'false' && problem !== undefined) exchange.json(404, { status: 'cluster', reason: problem });
-  else if (mode === 'false') exchange.json(200, { status: 'ok' });
+  else if (mode === 'false') exchange.json(200, { status: 'ok', ...others(cluster?.othersProblems() ?? {}) });
   else exchange.json(404, { status: mode === 'true' ? 'maintenance_mode' : mode });
 }
+
+/** A load balancer that asks this node may go on using it while others have problems. */
+const others = (problems: Record<string, string>): object =>
+  Object.keys(problems).length === 0 ? {} : { problems };
 
 function uuids(exchange: Exchange): void {
   const { config, uuids: maker } = exchange.services;

@@ -16,7 +16,7 @@ Looks at a cluster, and prepares it for the loss of a node. Any of its nodes can
                 http://127.0.0.1:5984)
 
   status        nodes, streams, how far the node that is asked is in each, and its lag. --json prints it as JSON.
-                Exit code: 0 when all nodes are there and the one that is asked has no problem, 1 otherwise
+                Exit code: 0 when all nodes are there and none has a problem, 1 otherwise
   drain         load balancers turn away from a node (/_up answers 404), and it hands over what is done once per cluster.
                 Returns when that is done; then the node can be stopped. --undo takes it back
   remove        a node that is stopped, and will not come back, does not count any more: attachments need a majority of
@@ -68,7 +68,8 @@ const print = (text: string): void => void process.stdout.write(text);
 async function status(server: RemoteServer, _node: string, { json }: Flags): Promise<number> {
   const found = await server.get<ClusterStatus>('/_cluster');
   print(json ? `${JSON.stringify(found, null, 2)}\n` : report(found));
-  const isWhole = found.nodes.every(({ is_there }) => is_there) && found.problem === null;
+  const isWhole =
+    found.nodes.every(({ is_there, problem }) => is_there && !problem) && found.problem === null;
   return isWhole ? 0 : 1;
 }
 
@@ -78,8 +79,14 @@ function report({ name, node, owner, problem, nats, nodes, streams }: ClusterSta
     return silent_ms === null ? 'not heard of' : `silent for ${Math.round(silent_ms / 1000)} s`;
   };
   const table = [
-    ['node', 'state', 'address', ''],
-    ...nodes.map((each) => [each.name, state(each), each.url ?? '', each.name === owner ? 'owner' : '']),
+    ['node', 'state', 'address', '', ''],
+    ...nodes.map((each) => [
+      each.name,
+      state(each),
+      each.url ?? '',
+      each.name === owner ? 'owner' : '',
+      each.name === node ? '' : (each.problem ?? ''),
+    ]),
   ];
   const places = [
     ['stream', 'epoch', 'first', 'last', 'position', 'on disk', 'lag', ''],

@@ -1,0 +1,35 @@
+import type { Logger } from '../base/logger.js';
+import type { StreamReplica } from '../log/stream-replica.js';
+import { encodeCatalogueCommand } from '../node/catalogue-codec.js';
+import { memberPrefix } from '../node/shared-values.js';
+import type { Members } from './members.js';
+
+/** Whether operators have removed this node from the cluster, as they may while it is paused or cut off. */
+export class Removal {
+  #wasRemoved = false;
+
+  constructor(
+    private readonly node: string,
+    private readonly members: Pick<Members, 'removed'>,
+    private readonly logger: Logger,
+  ) {}
+
+  get isRemoved(): boolean {
+    return this.members.removed().has(this.node);
+  }
+
+  /** Logs it, once. */
+  look(): void {
+    if (!this.#wasRemoved && this.isRemoved)
+      this.logger.error({}, 'this node was removed from the cluster; it counts again when it is restarted');
+    this.#wasRemoved = this.isRemoved;
+  }
+
+  /** From now on the others count this node, also if it was removed. */
+  async undo(catalogue: StreamReplica): Promise<void> {
+    await catalogue.fresh();
+    if (!this.isRemoved) return;
+    const name = memberPrefix + this.node;
+    await catalogue.send(encodeCatalogueCommand({ type: 'share', name, value: null }));
+  }
+}
