@@ -16,6 +16,8 @@ const textLengthMax = 50 * 1024;
 /** For one document: about how many letters are compared. Then nothing more is marked. A letter that is read counts several times. */
 const workMax = 2_000_000;
 const readCost = 8;
+/** So does a letter of a tag that is added. */
+const tagCost = 4;
 
 /** Marks the terms of a query in the texts of documents, in bounded time for each of them. */
 export class Highlighter {
@@ -79,7 +81,9 @@ export class Highlighter {
         if (piece !== undefined) piece.end = token.start;
         pieces.push((piece = { start: pieces.length === 0 ? 0 : token.start, end: text.length, marked: [] }));
       }
-      if (token.term !== '' && this.#isMarked(token.term, tests)) piece.marked.push(token);
+      if (token.term === '' || !this.#isMarked(token.term, tests)) continue;
+      piece.marked.push(token);
+      this.#work -= (this.options.preTag.length + this.options.postTag.length) * tagCost;
     }
     return pieces
       .filter(({ marked }) => marked.length > 0)

@@ -169,3 +169,26 @@ describe('Phrases in long texts', () => {
       assertRefused(await client.post(long, { q: `"${'x '.repeat(1_000)}"${slop}` }), 400, 'bad_request');
     });
 });
+
+test('highlights with long tags mark no more than an answer has room for', async () => {
+  const db = await newDb(client);
+  await client.put(`${db}/_design/s`, {
+    indexes: { i: { index: "function (d) { index('default', d.text, { store: true }) }" } },
+  });
+  const docs = Array.from({ length: 5 }, () => ({ text: 'x '.repeat(25_000) }));
+  assertOk(await client.post(`${db}/_bulk_docs`, { docs }), 201);
+  const tag = 'a'.repeat(1_000);
+  const answer = await client.post(`${db}/_design/s/_search/i`, {
+    q: 'x',
+    highlight_fields: ['default'],
+    highlight_size: 1_000_000,
+    highlight_pre_tag: tag,
+    highlight_post_tag: tag,
+  });
+  assertOk(answer, 200);
+  for (const { highlights } of answer.body.rows as { highlights: { default: string[] } }[]) {
+    const [text] = highlights.default;
+    assert.ok(text!.startsWith(`${tag}x${tag} ${tag}x`));
+    assert.ok(text!.length < 2_000_000, `${text!.length} characters`);
+  }
+});
