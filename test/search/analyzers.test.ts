@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertOk, assertRefused } from '../support/expect.js';
+import { makeAnalyzer } from '../../src/search/analysis/analyzer.js';
 import { startServer } from '../support/server.js';
 
 const client = await startServer();
@@ -84,7 +85,7 @@ describe('POST /_search_analyze', () => {
   });
 
   test('a long text of stop words does not hold up others', async () => {
-    const analyzing = client.post('/_search_analyze', { analyzer: 'standard', text: 'a@'.repeat(1_000_000) });
+    const analyzing = client.post('/_search_analyze', { analyzer: 'standard', text: 'a@'.repeat(500_000) });
     let done = false;
     void analyzing.finally(() => (done = true));
     let answered = 0;
@@ -95,4 +96,33 @@ describe('POST /_search_analyze', () => {
     assertOk(await analyzing, 200);
     assert.ok(answered >= 5, `${answered} other requests were answered meanwhile`);
   });
+});
+
+for (const path of ['/_search_analyze', '/_nouveau_analyze'])
+  test(`${path} refuses a body of more than 1 MB with 413`, async () => {
+    const text = 'word '.repeat(250_000);
+    const { status, body } = await client.post(path, { analyzer: 'standard', text });
+    assert.equal(status, 413);
+    assert.equal(body.error, 'too_large');
+    const answer = await client.post(path, { analyzer: 'standard', text: text.slice(0, 1_000_000) });
+    assert.deepEqual(answer.body.tokens, Array(200_000).fill('word'));
+  });
+
+test('a long text without words lets others run', async () => {
+  for (const name of ['standard', 'classic', 'simple', 'whitespace', 'cjk', 'thai']) {
+    const analyzer = await makeAnalyzer({ name });
+    const text = `é one${' '.repeat(300_000)}two`;
+    const tokens = [...analyzer.tokens('default', text)];
+    assert.ok(tokens.length > 30, name);
+    const found = tokens.filter(({ term }) => term !== '');
+    assert.deepEqual(
+      found.map(({ term, position }) => [term, position]),
+      [
+        ['é', 0],
+        ['one', 1],
+        ['two', 2],
+      ],
+      name,
+    );
+  }
 });

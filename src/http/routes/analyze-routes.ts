@@ -1,7 +1,11 @@
+import { asBytes, toBytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
 import { makeAnalyzer, readAnalyzer } from '../../search/analysis/analyzer.js';
 import type { Exchange } from '../exchange.js';
 import type { ServerRoute } from './route.js';
+
+/** As for searches. */
+const bodyBytesMax = 1024 * 1024;
 
 /** Shows what analyzers make of texts. */
 export const analyzeRoutes: readonly ServerRoute[] = [
@@ -12,7 +16,7 @@ export const analyzeRoutes: readonly ServerRoute[] = [
     methods: {
       GET: (exchange) => analyze(exchange, exchange.query.get('analyzer'), exchange.query.get('text')),
       POST: async (exchange) => {
-        const { analyzer, text } = await exchange.jsonObject();
+        const { analyzer, text } = await exchange.jsonObject({ bytesMax: bodyBytesMax });
         await analyze(exchange, analyzer, text);
       },
     },
@@ -23,7 +27,7 @@ export const analyzeRoutes: readonly ServerRoute[] = [
     access: 'server_admin',
     methods: {
       POST: async (exchange) => {
-        const { analyzer, text } = await exchange.jsonObject();
+        const { analyzer, text } = await exchange.jsonObject({ bytesMax: bodyBytesMax });
         if (typeof analyzer !== 'string' || typeof text !== 'string' || analyzer === '')
           throw badRequest("'text' and 'analyzer' fields must be non-empty strings");
         await analyze(exchange, analyzer === 'portugese' ? 'portuguese' : analyzer, text);
@@ -42,8 +46,10 @@ async function analyze(exchange: Exchange, given: unknown, text: unknown): Promi
   const tokens: string[] = [];
   const slice = exchange.runtime.slice();
   for (const { term } of analyzer.tokens('default', text)) {
-    if (term !== '') tokens.push(term);
-    if (slice.isOver) await slice.next();
+    if (term !== '') tokens.push(JSON.stringify(term));
+    if (!slice.isOver) continue;
+    await slice.next();
+    if (exchange.response.destroyed) return;
   }
-  exchange.json(200, { tokens });
+  exchange.text(200, asBytes(`{"tokens":[${toBytes(tokens.join(','))}]}`));
 }

@@ -29,14 +29,17 @@ const patterns = Object.entries(kinds).map(
   ([kind, source]) => [kind as Kind, new RegExp(source, 'vy')] as const,
 );
 const starts = new RegExp(`${cj}|${alnum}{1,256}`, 'gv');
+const notStarts = new RegExp(`[^${cj}${alnum}]{0,8192}`, 'vy');
 const ideograph = new RegExp(cj, 'v');
 
 /** Tokens as Lucene's ClassicAnalyzer makes them: e-mail addresses, hosts and acronyms stay whole, `'s` and dots go. */
 export const classicTokens: Tokenizer = function* (text) {
   let position = 0;
   let from = 0;
-  for (const { start, end, term } of matches(text, starts)) {
-    // What the former token has taken, or what is too long to be one.
+  for (const { start, end, term } of matches(text, starts, notStarts)) {
+    // What is too long to be a token, or a part of the text without any.
+    if (term === '') yield { term, start, end, position };
+    // What the former token has taken.
     if (start < from || term === '') continue;
     if (ideograph.test(term)) {
       yield { term, start, end, position: position++ };

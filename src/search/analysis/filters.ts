@@ -67,6 +67,10 @@ export function bigrams(tokens: Tokenizer): Tokenizer {
     let before: Token | undefined;
     let isPaired = false;
     for (const token of characters(tokens(text))) {
+      if (token.start === token.end) {
+        yield { ...token, position };
+        continue;
+      }
       const isCjk = cjk.test(token.term);
       const joins = before !== undefined && isCjk && before.end === token.start;
       if (before !== undefined && !joins && !isPaired) yield { ...before, position: position++ };

@@ -2,7 +2,7 @@
 export interface Token {
   /** Empty for what is left out: such tokens are passed on, so that who takes long over a text can let others run. */
   term: string;
-  /** Where it stands in the text, in UTF-16 units. */
+  /** Where it stands in the text, in UTF-16 units. Both places are the same within a long part of the text without tokens. */
   start: number;
   end: number;
   /** Its number among the tokens; stop words that were left out count, so that phrases don't close over them. */

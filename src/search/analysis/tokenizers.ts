@@ -6,10 +6,11 @@ export const tokenLengthMax = 255;
 /** The whole text as one token. */
 export const keywordTokens: Tokenizer = (text) => [{ term: text, start: 0, end: text.length, position: 0 }];
 
-export const whitespaceTokens: Tokenizer = (text) => matches(text, /[^\s\u{1C}-\u{1F}]{1,256}/gu);
+export const whitespaceTokens: Tokenizer = (text) =>
+  matches(text, /[^\s\u{1C}-\u{1F}]{1,256}/gu, /[\s\u{1C}-\u{1F}]{0,8192}/uy);
 
 /** Runs of letters. */
-export const letterTokens: Tokenizer = (text) => matches(text, /\p{L}{1,256}/gu);
+export const letterTokens: Tokenizer = (text) => matches(text, /\p{L}{1,256}/gu, /\P{L}{0,8192}/uy);
 
 const complexScripts = String.raw`\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}`;
 const apart = String.raw`[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u30FC${complexScripts}]`;
@@ -22,15 +23,22 @@ export const midNumberPattern = String.raw`[,;.'’‘․﹒＇．，；]`;
 
 /** Words as UAX #29 divides them; ideographs and hiragana stand alone, and scripts without spaces in runs. */
 const words = new RegExp(
-  String.raw`[\p{sc=Han}\p{sc=Hiragana}]${markPattern}*|[[\p{sc=Katakana}\u30FC]&&\p{L}]{1,256}|[${complexScripts}]{1,256}|` +
+  String.raw`[\p{sc=Han}\p{sc=Hiragana}]${markPattern}{0,255}|[[\p{sc=Katakana}\u30FC]&&\p{L}]{1,256}|[${complexScripts}]{1,256}|` +
     String.raw`(?:${letterPattern}|${digitPattern}|_)(?:${letterPattern}|${digitPattern}|_|${markPattern}|` +
     String.raw`(?<=${letterPattern}${markPattern}{0,4})${midLetterPattern}(?=${letterPattern})|(?<=${digitPattern})${midNumberPattern}(?=${digitPattern})){0,255}`,
   'gv',
 );
 
+/** What no word begins with. */
+const notWords = new RegExp(
+  String.raw`[^\p{sc=Han}\p{sc=Hiragana}[[\p{sc=Katakana}\u30FC]&&\p{L}]${complexScripts}${letterPattern}${digitPattern}_]{0,8192}`,
+  'vy',
+);
+
 /** The same, several times faster, for texts that have nothing but ASCII. */
 const asciiWords =
   /[A-Za-z0-9_](?:[A-Za-z0-9_]|(?<=[A-Za-z])[:.'](?=[A-Za-z])|(?<=[0-9])[,;.'](?=[0-9])){0,255}/g;
+const notAsciiWords = /[^A-Za-z0-9_]{0,8192}/y;
 const notAscii = /[^\x00-\x7f]/;
 
 const underscore = 0x5f;
@@ -41,7 +49,12 @@ export const isWord = (term: string): boolean => term.charCodeAt(0) !== undersco
 
 export const standardTokens: Tokenizer = function* (text: string) {
   let position = 0;
-  for (const token of matches(text, notAscii.test(text) ? words : asciiWords)) {
+  const isAscii = !notAscii.test(text);
+  for (const token of matches(text, isAscii ? asciiWords : words, isAscii ? notAsciiWords : notWords)) {
+    if (token.start === token.end) {
+      yield token;
+      continue;
+    }
     if (!isWord(token.term)) token.term = '';
     token.position = token.term === '' ? position : position++;
     yield token;
@@ -49,12 +62,28 @@ export const standardTokens: Tokenizer = function* (text: string) {
 };
 standardTokens.ofWord = (word) => word;
 
-/** What a pattern finds. Where it finds more than a token may have, all that follows without a gap is left out too. */
-export function* matches(text: string, pattern: RegExp): Generator<Token> {
+/** In longer texts, what lies between tokens is passed over in parts, so that who takes long over it can let others run. */
+const longText = 1 << 16;
+const gapLength = 8_192;
+
+/**
+ * What a pattern finds. Where it finds more than a token may have, all that follows without a gap is left out too. `gap` finds up to 8,192
+ * characters that no token begins with.
+ */
+export function* matches(text: string, pattern: RegExp, gap: RegExp): Generator<Token> {
   const find = new RegExp(pattern);
+  const pass = text.length > longText ? new RegExp(gap) : undefined;
   let position = 0;
   let tooLongUntil = -1;
-  for (let found = find.exec(text); found !== null; found = find.exec(text)) {
+  for (;;) {
+    for (let at = find.lastIndex; pass !== undefined; at = find.lastIndex) {
+      pass.lastIndex = at;
+      find.lastIndex = at + (pass.exec(text)?.[0].length ?? 0);
+      if (find.lastIndex - at < gapLength) break;
+      yield { term: '', start: find.lastIndex, end: find.lastIndex, position };
+    }
+    const found = find.exec(text);
+    if (found === null) return;
     const [term] = found;
     const start = found.index;
     const end = start + term.length;
