@@ -1,6 +1,6 @@
 import type { Bytes } from '../base/bytes.js';
 import type { ViewReader } from '../indexes/view-reader.js';
-import type { Block } from '../search/posting-block.js';
+import type { Block, PostingPlace } from '../search/posting-block.js';
 
 /** What a key has between two documents: at most one block. */
 export interface BlockCursor {
@@ -8,6 +8,8 @@ export interface BlockCursor {
   /** Where the next block begins. */
   end: number;
   block: Block | undefined;
+  /** Where the range that was read last begins in the block: most ranges are small, and come in their order. */
+  place?: { from: number; posting: PostingPlace };
 }
 
 /**

@@ -33,16 +33,19 @@ const seekFactor = 16;
 
 /** Those of the starts behind which the word stands. */
 function startsWith(starts: readonly number[], { at, positions }: PhraseWord, work: Work): readonly number[] {
-  if (starts.length * seekFactor < positions.length) {
-    work.spend(starts.length * Math.ceil(Math.log2(positions.length)));
-    return starts.filter((start) => positions[firstFrom(positions, start + at)] === start + at);
-  }
-  work.spend(starts.length + positions.length);
+  const isSought = starts.length * seekFactor < positions.length;
+  work.spend(
+    isSought ? starts.length * Math.ceil(Math.log2(positions.length)) : starts.length + positions.length,
+  );
+  const found: number[] = [];
   let i = 0;
-  return starts.filter((start) => {
-    while (i < positions.length && positions[i]! < start + at) i++;
-    return positions[i] === start + at;
-  });
+  for (let j = 0; j < starts.length; j++) {
+    const start = starts[j]!;
+    if (isSought) i = firstFrom(positions, start + at);
+    else while (i < positions.length && positions[i]! < start + at) i++;
+    if (positions[i] === start + at) found.push(start);
+  }
+  return found;
 }
 
 function firstFrom(list: readonly number[], least: number): number {

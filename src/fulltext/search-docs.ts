@@ -20,7 +20,7 @@ import { TopHits, type Hit } from './top-hits.js';
 /** Documents that are looked at without letting others run: so many for each part of the query at first, then as many as take about this long. */
 const docsAtFirst = 20_000;
 const docsAtOnceMax = 64_000;
-const docsAtOnceMin = 1;
+const docsAtOnceMin = 4;
 const stepMs = 6;
 /** Documents that are read from the index as it is at one moment, unless that takes too long. */
 const docsReadAtOnce = 32;

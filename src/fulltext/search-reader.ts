@@ -98,7 +98,10 @@ export class SearchReader {
     const cursor = cursors?.get(key);
     const postings = new Postings(hasPositions);
     if (cursor !== undefined && from >= cursor.from && to <= cursor.end) {
-      if (cursor.block !== undefined) decoding(() => postings.add(cursor.block!, from, to));
+      const { block, place } = cursor;
+      const start = place !== undefined && from >= place.from ? place.posting : undefined;
+      if (block !== undefined)
+        cursor.place = { from, posting: decoding(() => postings.add(block, from, to, start)) };
       return postings;
     }
     const whole = asBytes(this.#prefix + key);

@@ -16,7 +16,7 @@ const turnMs = 6;
 /** Documents of the index whose postings are looked at at once: so many at first, then as many as take a turn. */
 const docsAtFirst = 4_000;
 const docsAtOnceMax = 64_000;
-const docsAtOnceMin = 1;
+const docsAtOnceMin = 4;
 /** Hits that are put in order at once: where more are asked for, the index is gone through again. */
 const orderedMax = 10_000;
 const orderedMin = 100;

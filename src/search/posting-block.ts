@@ -152,6 +152,13 @@ export function bodyEnd(value: Bytes, bodyAt: number, flags: number): number {
   return positionsEnd(value, at, frequency);
 }
 
+/** Where a posting of a block begins: the document before it, and how many are left. */
+export interface PostingPlace {
+  doc: number;
+  at: number;
+  left: number;
+}
+
 /** Postings of one term, member by member. */
 export class Postings {
   readonly docs: number[] = [];
@@ -163,18 +170,25 @@ export class Postings {
 
   constructor(private readonly hasPositions = false) {}
 
-  /** Adds the postings of a block whose documents are in a range. */
-  add({ first, value }: Block, from: number, to: number): void {
-    let doc = first;
-    let at = postingsAt(value);
-    for (let left = checkedCount(value); left > 0; left--) {
+  /**
+   * Adds the postings of a block whose documents are in a range. Gives the place of the first that does not stand before it, where a
+   * later range of the same block may begin.
+   */
+  add({ first, value }: Block, from: number, to: number, start?: PostingPlace): PostingPlace {
+    let doc = start?.doc ?? first;
+    let at = start?.at ?? postingsAt(value);
+    let place: PostingPlace | undefined;
+    for (let left = start?.left ?? checkedCount(value); left > 0; left--) {
+      const before = doc;
+      const headAt = at;
       let head = value.charCodeAt(at++);
       if (head >= 0x80) {
         head = readVarintAt(value, at - 1);
         at = varintEnd(value, at);
       }
       doc += head < 0x8000_0000 ? head >>> 2 : Math.floor(head / headFactor);
-      if (doc >= to) return;
+      if (doc >= from) place ??= { doc: before, at: headAt, left };
+      if (doc >= to) return place!;
       let frequency = 1;
       if ((head & onceBit) === 0) {
         frequency = readVarintAt(value, at);
@@ -201,6 +215,7 @@ export class Postings {
       if (left > 1) at = positionsEnd(value, at, frequency);
       else if (at + frequency > value.length) throw endsTooSoon();
     }
+    return place ?? { doc, at, left: 0 };
   }
 
   positions(i: number): number[] {

@@ -140,3 +140,21 @@ test(`words are found as the standard tokenizer finds them (seed ${seed})`, asyn
   for (const text of ['漢字', 'ไทย', 'a\u0301', 'soft\u00adhyphen', '\u{1F600}', 'кот'])
     assert.ok(!readCharacters(text, new Uint16Array(text.length)), text);
 });
+
+test(`a later range of a block begins where the one before did (seed ${seed})`, () => {
+  const random = new Random(seed);
+  const postings = randomPostings(random, 100);
+  for (const block of loggedBlocks(postings)) {
+    const docs = rawPostings(block).map(({ doc }) => doc);
+    const all = new Postings();
+    let place;
+    for (let from = 0; from < docs.at(-1)! + 1;) {
+      const to = random.pick(docs.filter((doc) => doc >= from)) + 1;
+      place = all.add(block, from, to, place);
+      const left = docs.filter((doc) => doc >= from).length;
+      assert.equal(place.left, left, 'what stands before the range is not read again');
+      from = to;
+    }
+    assert.deepEqual(all.docs, docs);
+  }
+});
