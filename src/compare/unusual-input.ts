@@ -11,6 +11,9 @@ const unknownRevision =
 const noAlternatives = ['"$or":[]', '"$nor":[]', '"$and":[]'];
 
 const explainedIndex = [
+  'body.covering',
+  'body.index',
+  'body.mrargs',
   'body.index_candidates',
   'body.index_candidates[].analysis.covering',
   'body.index_candidates[].analysis.ranking',
@@ -174,14 +177,14 @@ export const unusualInput: readonly IntendedDifference[] = [
     tuffet: 'a change once',
     reason: 'Naming a document twice does not change it twice.',
   })),
-  {
+  ...[200, 404].map((couchdb) => ({
     endpoint: 'GET /{db}/_changes',
     member: 'status',
     with: 'style',
-    couchdb: 200,
+    couchdb,
     tuffet: 400,
     reason: 'An empty text is no style.',
-  },
+  })),
   {
     endpoint: 'GET /{db}/_design/{ddoc}/_view/{view}',
     member: 'body.rows[].value.caused_by',

@@ -44,24 +44,25 @@ export interface FindRequest {
 
 type Reader = (request: FindRequest, value: unknown) => void;
 
+/** In the order in which CouchDB checks them: of several that are wrong, the first is told. */
 const readers: Readonly<Record<string, Reader>> = {
   selector: (request, value) => (request.selector = compileSelector(value, true)),
-  limit: (request, value) => (request.limit = readNatural(value)),
-  skip: (request, value) => (request.skip = readNatural(value)),
-  sort: (request, value) => (request.sort = readSort(value)),
-  fields: (request, value) => (request.fields = readFields(value)),
   use_index: (request, value) => (request.useIndex = readUseIndex(value)),
-  r: (request, value) => (request.r = readPositive(value)),
   bookmark: (request, value) => {
     request.bookmark = readBookmark(value);
     request.bookmarkText = request.bookmark && (value as string);
   },
+  limit: (request, value) => (request.limit = readNatural(value)),
+  skip: (request, value) => (request.skip = readNatural(value)),
+  sort: (request, value) => (request.sort = readSort(value)),
+  fields: (request, value) => (request.fields = readFields(value)),
+  partition: (request, value) => (request.partition = readPartition(value)),
+  r: (request, value) => (request.r = readPositive(value)),
+  conflicts: (request, value) => (request.conflicts = readBoolean(value)),
+  stale: (request, value) => (request.stale = readStale(value)),
   update: (request, value) => (request.update = readBoolean(value)),
   stable: (request, value) => (request.stable = readBoolean(value)),
-  stale: (request, value) => (request.stale = readStale(value)),
   execution_stats: (request, value) => (request.executionStats = readBoolean(value)),
-  conflicts: (request, value) => (request.conflicts = readBoolean(value)),
-  partition: (request, value) => (request.partition = readPartition(value)),
   allow_fallback: (request, value) => (request.allowFallback = readBoolean(value)),
   count: (request, value) => (request.count = readBoolean(value)),
   aggregate: (request, value) => (request.aggregate = readAggregate(value)),
@@ -89,10 +90,9 @@ export function readFindRequest(body: Readonly<Record<string, unknown>>, default
     count: false,
     aggregate: undefined,
   };
-  for (const [name, value] of Object.entries(body)) {
-    if (!Object.hasOwn(readers, name)) throw invalidKey(name);
-    readers[name]!(request, value);
-  }
+  for (const [name, read] of Object.entries(readers))
+    if (Object.hasOwn(body, name)) read(request, body[name]);
+  for (const name of Object.keys(body)) if (!Object.hasOwn(readers, name)) throw invalidKey(name);
   if (request.aggregate !== undefined) checkAggregate(body);
   return request;
 }

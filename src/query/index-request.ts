@@ -27,12 +27,14 @@ const members = new Set(['index', 'type', 'name', 'ddoc', 'w', 'partitioned']);
 
 export function readIndexRequest(body: JsonObject): IndexRequest {
   if (!Object.hasOwn(body, 'index')) throw missingKey('index');
-  for (const name of Object.keys(body)) if (!members.has(name)) throw invalidKey(name);
+  const givenType = Object.hasOwn(body, 'type') ? body['type'] : 'json';
+  if (typeof givenType !== 'string') throw invalidString(givenType);
   const given = readName(body, 'name');
   const givenDdoc = readName(body, 'ddoc');
-  const type = readType(Object.hasOwn(body, 'type') ? body['type'] : 'json');
   if (Object.hasOwn(body, 'w')) readPositive(body['w']);
   const partitioned = Object.hasOwn(body, 'partitioned') ? readBoolean(body['partitioned']) : undefined;
+  for (const name of Object.keys(body)) if (!members.has(name)) throw invalidKey(name);
+  const type = readType(givenType);
   const definition = type === 'json' ? viewOf(body['index']) : textIndexOf(body['index']);
   const generated = (of: unknown): string => createHash('sha1').update(JSON.stringify(of)).digest('hex');
   const name = given ?? generated(definition);
@@ -51,11 +53,10 @@ export function readIndexRequest(body: JsonObject): IndexRequest {
 export const hasAllFields = ({ type, definition }: IndexRequest): boolean =>
   type === 'text' && (definition['index'] as JsonObject)['fields'] === 'all_fields';
 
-function readType(type: unknown): IndexType {
+function readType(type: string): IndexType {
   if (type === 'json' || type === 'text') return type;
   if (type === 'nouveau')
     throw new RequestError('service_unavailable', 'There are no indexes of type nouveau: use text.');
-  if (typeof type !== 'string') throw invalidString(type);
   throw new RequestError('invalid_index', `Invalid type for index: ${type}`);
 }
 
@@ -97,14 +98,14 @@ function viewOf(index: unknown): JsonObject {
 /** The body of `POST /{db}/_index/_bulk_delete`: the ids of design documents. */
 export function readBulkDelete(body: JsonObject): string[] {
   if (!Object.hasOwn(body, 'docids')) throw missingKey('docids');
-  for (const name of Object.keys(body)) if (name !== 'docids' && name !== 'w') throw invalidKey(name);
-  if (Object.hasOwn(body, 'w')) readPositive(body['w']);
   const { docids } = body;
   if (!Array.isArray(docids))
     throw new RequestError(
       'invalid_bulk_docs',
       `Bulk Delete requires an array of non-null docids. Docids: ${shown(docids)}`,
     );
+  if (Object.hasOwn(body, 'w')) readPositive(body['w']);
+  for (const name of Object.keys(body)) if (name !== 'docids' && name !== 'w') throw invalidKey(name);
   return docids.map((id: unknown) => {
     if (typeof id !== 'string' || id === '') throw invalidIndexName(id);
     return id.startsWith('_design/') ? id : `_design/${id}`;

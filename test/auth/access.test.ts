@@ -52,6 +52,7 @@ const allowed: Record<Access, readonly Caller[]> = {
   local_writer: ['member', 'db_admin', 'server_admin'],
   local_listing: ['viewer', 'member', 'db_admin', 'server_admin'],
   db_admin: ['db_admin', 'server_admin'],
+  design_writer: ['db_admin', 'server_admin'],
   maintenance: ['db_admin', 'server_admin'],
 };
 

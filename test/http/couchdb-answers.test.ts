@@ -38,6 +38,8 @@ area(
       has: { 'rows.0.id': 'a' },
     },
     { do: 'POST ~/_all_docs?limit=1', json: { limit: 'x' }, status: 400 },
+    { do: 'GET ~/_all_docs?limit=', status: 400, has: { reason: 'Invalid value for integer: []' } },
+    { do: 'GET ~/_all_docs?descending=', status: 400, has: { reason: 'Invalid boolean parameter: []' } },
     { do: 'GET /_all_dbs?keys=["_users"]', status: 200, has: { '0': '_users', length: 1 } },
     { do: 'GET /_all_dbs?keys=["nosuch","_users"]&skip=1', status: 200, has: { '0': '_users', length: 1 } },
     { do: 'GET /_all_dbs?keys=["nosuch","_users"]&limit=1', status: 200, has: { length: 0 } },
@@ -78,6 +80,18 @@ area(
       json: { _revisions: { start: 1, ids: ['e', 'd'] } },
       status: 201,
       has: { rev: '1-e' },
+    },
+    { do: 'POST ~/_bulk_docs', json: { docs: [{}], all_or_nothing: true }, status: 417 },
+    {
+      do: 'POST ~/_bulk_docs',
+      json: { docs: [{ _id: 'x', _rev: '1-a' }], all_or_nothing: true, new_edits: false },
+      status: 201,
+    },
+    {
+      do: 'POST ~/_bulk_get',
+      json: { docs: [{ id: '', rev: '2-z' }] },
+      status: 200,
+      has: { 'results.0.docs.0.error.rev': null, 'results.0.docs.0.error.error': 'illegal_docid' },
     },
     {
       do: 'POST ~/_bulk_get?rev=1-a',
@@ -168,6 +182,24 @@ area(
     { do: 'POST ~/_find', json: { selector: {}, bookmark: 'x' }, status: 400 },
     {
       do: 'POST ~/_find',
+      json: { nope: 1, skip: true, selector: {} },
+      status: 400,
+      has: { error: 'invalid_non_neg_integer' },
+    },
+    {
+      do: 'POST ~/_find',
+      json: { skip: -1, selector: 5 },
+      status: 400,
+      has: { error: 'invalid_selector_json' },
+    },
+    {
+      do: 'POST ~/_index',
+      json: { nope: 1, index: { fields: ['a'] }, type: 5 },
+      status: 400,
+      has: { error: 'invalid_string' },
+    },
+    {
+      do: 'POST ~/_find',
       json: { selector: {}, ...counted },
       status: 200,
       has: { 'execution_stats.total_docs_examined': 2, 'execution_stats.total_keys_examined': 2 },
@@ -231,6 +263,21 @@ area(
     { do: 'GET /_scheduler/jobs?skip=-1', status: 400, has: { reason: 'skip not in range of [0,infinity]' } },
     { do: 'GET /_scheduler/jobs?limit=x', status: 400, has: { reason: 'limit must be an integer' } },
     { do: 'GET /_scheduler/docs/nope/_replicator', status: 404, has: { error: 'not_found' } },
+  ],
+);
+
+area(
+  'Design documents, without a login',
+  [{ _id: '_design/d' }],
+  [
+    { do: 'PUT ~/_design/d', json: {}, anonymous: true, status: 409 },
+    { do: 'POST ~', json: { _id: '_design/d' }, anonymous: true, status: 409 },
+    { do: 'PUT ~/_design/d', json: { _rev: '1-abc' }, anonymous: true, status: 409 },
+    { do: 'DELETE ~/_design/d', anonymous: true, status: 409 },
+    { do: 'DELETE ~/_design/none', anonymous: true, status: 404 },
+    { do: 'PUT ~/_design/new', json: {}, anonymous: true, status: 401 },
+    { do: 'PUT ~/_design/new?batch=ok', json: {}, anonymous: true, status: 401 },
+    { do: 'PUT ~/_design/new?new_edits=false', json: { _rev: '1-a' }, anonymous: true, status: 401 },
   ],
 );
 

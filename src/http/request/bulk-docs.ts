@@ -28,7 +28,7 @@ export function bulkSettings(bytes: Buffer, members: readonly Member[]): BulkSet
   };
   const newEdits = members.some(({ name }) => name === 'new_edits') ? value('new_edits') : true;
   if (typeof newEdits !== 'boolean') throw badRequest('`new_edits` parameter must be a boolean.');
-  return { newEdits, allOrNothing: value('all_or_nothing') === true, w: value('w') };
+  return { newEdits, allOrNothing: newEdits && value('all_or_nothing') === true, w: value('w') };
 }
 
 export function checkDocs(members: readonly Member[], isArray: boolean): void {

@@ -30,7 +30,7 @@ export function boolean(parameter: Parameter): boolean {
   if (typeof value === 'boolean') return value;
   const word = typeof value === 'string' ? value.toLowerCase() : undefined;
   if (word === 'true' || word === 'false') return word === 'true';
-  throw parseError(`Invalid boolean parameter: ${JSON.stringify(value)}`);
+  throw parseError(`Invalid boolean parameter: ${shown(parameter)}`);
 }
 
 export function positive(parameter: Parameter): number {
@@ -38,10 +38,17 @@ export function positive(parameter: Parameter): number {
   const value = isText ? (wholeNumber.test(parameter.text) ? Number(parameter.text) : NaN) : parameter.value;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0)
     return Math.min(value, Number.MAX_SAFE_INTEGER);
-  const shown = JSON.stringify(isText ? parameter.text : parameter.value);
   const kind = typeof value === 'number' && Number.isInteger(value) ? 'positive integer' : 'integer';
-  throw parseError(`Invalid value for ${kind}: ${shown}`);
+  throw parseError(`Invalid value for ${kind}: ${shown(parameter)}`);
 }
+
+/** An empty text of the query string is an empty list in CouchDB, and shown so. */
+const shown = (parameter: Parameter): string =>
+  'text' in parameter
+    ? parameter.text === ''
+      ? '[]'
+      : JSON.stringify(parameter.text)
+    : JSON.stringify(parameter.value);
 
 const wholeNumber = /^[+-]?\d+$/;
 

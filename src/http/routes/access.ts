@@ -41,6 +41,7 @@ const serverChecks: Readonly<Record<Access, Check<[]>>> = {
   local_writer: serverAdmins,
   local_listing: serverAdmins,
   db_admin: serverAdmins,
+  design_writer: serverAdmins,
   maintenance: serverAdmins,
 };
 
@@ -58,6 +59,8 @@ const databaseChecks: Readonly<Record<Access, Check<[Database]>>> = {
     checkListing(services.config, user, database);
     checkLocal(services.config, user, database);
   },
+  // The gates of documents refuse those who are no admins, behind the check for conflicts.
+  design_writer: ({ user }, { security }) => checkWriter(user, security),
   db_admin: ({ user }, { security }) => {
     checkMember(user, security);
     checkDbAdmin(user, security);

@@ -95,13 +95,14 @@ function openEntry(database: Database, entry: unknown, options: DocOptions): Res
     opened: { id, rev: failedRev, error, reason },
   });
   if (typeof id !== 'string') return nameless(entry);
-  let read: unknown = Array.isArray(since) ? since[0] : since;
+  let read: unknown;
   try {
+    const docid = database.docId(legalId(toBytes(id.toWellFormed()), Infinity));
+    read = Array.isArray(since) ? since[0] : since;
     const known = since === undefined ? undefined : readSince(since);
     read = rev ?? read;
     if (Array.isArray(rev)) throw invalidRev();
     const wanted = rev === undefined ? 'all' : [parseRev(String(rev))];
-    const docid = database.docId(legalId(toBytes(id.toWellFormed()), Infinity));
     const opened = openRevs(database, docid, wanted, options);
     return opened === undefined ? fail('undefined', 'not_found', 'missing') : { id, since: known, opened };
   } catch (error) {

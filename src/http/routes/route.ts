@@ -16,6 +16,7 @@ export const accesses = {
   local_listing:
     'members and viewers of the database; of databases with users or replications, server admins',
   db_admin: 'admins of the database',
+  design_writer: 'admins of the database; members are told of a conflict first',
   maintenance: 'admins of the database; all others get 401, logged in or not',
 } as const;
 
