@@ -94,6 +94,7 @@ function phraseDocs(
   const next = postings.map(() => 0);
   for (const doc of docs) {
     work.doc = doc;
+    work.spend(terms.length);
     for (const [i, { docs: own }] of postings.entries()) while (own[next[i]!]! < doc) next[i]!++;
     const positions = postings.map((each, i) => {
       work.spend(each.frequencies[next[i]!]!);

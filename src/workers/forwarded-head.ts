@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { hasBody } from '../http/request/request-facts.js';
+import { forwardedMethod, hasBody } from '../http/request/request-facts.js';
 
 /** Carries what the connection says of a client: its version of HTTP, its address and, where Node treats it apart, the method. */
 const clientHeader = 'x-tuffet-client';
@@ -17,10 +17,6 @@ const hopHeaders = new Set([
 ]);
 /** Of a request for a WebSocket, these concern both connections. */
 const upgradeHeaders = new Set(['connection', 'upgrade']);
-
-/** The method by which a request is passed on: one that asks for a tunnel must not make one here. */
-export const forwardedMethod = (request: IncomingMessage): string =>
-  request.method === 'CONNECT' ? 'GET' : (request.method ?? 'GET');
 
 /** The headers of a request on its way to the owner of the data folder, as a flat list. */
 export function forwardedHeaders(request: IncomingMessage, isUpgrade: boolean): string[] {

@@ -4,8 +4,8 @@ import type { Duplex } from 'node:stream';
 import type { Runtime } from '../base/runtime.js';
 import { endAfterBody } from '../http/connection/linger.js';
 import type { UpgradeRequest } from '../http/feeds/socket-server.js';
-import { hasBody } from '../http/request/request-facts.js';
-import { forwardedHeaders, forwardedMethod } from './forwarded-head.js';
+import { forwardedMethod, hasBody } from '../http/request/request-facts.js';
+import { forwardedHeaders } from './forwarded-head.js';
 
 /** Connections to the owner of the data folder that are kept while no request needs them. */
 const freeConnectionsMax = 256;

@@ -28,7 +28,7 @@ describe('a request that is forwarded to another node', skipWithoutNats, () => {
   });
   after(async () => {
     for (const end of ends) await end();
-    await Promise.all([a, b].map((node) => node.close()));
+    for (const node of [a, b] as (TestNode | undefined)[]) await node?.close();
     await nats.close();
   });
 
@@ -78,12 +78,35 @@ describe('a request that is forwarded to another node', skipWithoutNats, () => {
     return String(body.reason);
   }
 
+  /** Asks a node by other means than its client has. */
+  function statusOf(path: string, options: http.RequestOptions, body?: string): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const target = { host: '127.0.0.1', port: a.client.port, path, agent: false, ...options };
+      const sent = http.request(target, (answer) => resolve(answer.resume().statusCode!));
+      sent.on('error', reject);
+      sent.end(body);
+    });
+  }
+
   test('reaches it over TLS', async () => {
     const { status, body, text } = await a.client.get(`/_node/${b.name}`);
     assert.deepEqual([status, body.name], [200, b.name], text);
     const set = await a.client.put(`/_node/${b.name}/_config/vendor/name`, 'set over TLS');
     assert.equal(set.status, 200, set.text);
     assert.equal((await b.client.get('/')).body.vendor.name, 'set over TLS');
+  });
+
+  test('may name trailers, and other things of its connection', async () => {
+    const headers = { TE: 'trailers', Trailer: 'x', 'Transfer-Encoding': 'chunked' };
+    const auth = 'admin:secret';
+    const path = `/_node/${b.name}/_config/vendor/name`;
+    assert.equal(await statusOf(path, { auth, headers, method: 'PUT' }, '"with trailers"'), 200);
+    const socket = net.connect(a.client.port, '127.0.0.1');
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nTrailer: x\r\nConnection: close\r\n\r\n`);
+    let answer = '';
+    for await (const chunk of socket) answer += String(chunk);
+    assert.match(answer, /^HTTP\/1.1 401 /);
+    assert.equal((await a.client.get('/_up')).status, 200);
   });
 
   test('that is paused is answered 503', async () => {
@@ -127,9 +150,10 @@ describe('a request that is forwarded to another node', skipWithoutNats, () => {
     assert.equal((await guess(as('10.0.0.9', 'shared'))).status, 401);
     // Through a, b counts them for this client, whatever the client says.
     const through = (headers: Record<string, string> = {}) =>
-      a.client.as('admin:wrong').get(`/_node/${b.name}/_system`, headers);
-    for (let n = 0; n < 5; n++) assert.equal((await through(as(`10.0.1.${n}`, 'guessed'))).status, 401);
-    assert.equal((await through()).status, 403);
+      statusOf(`/_node/${b.name}/_system`, { auth: 'admin:wrong', localAddress: '127.0.0.2', headers });
+    for (let n = 0; n < 5; n++) assert.equal(await through(as(`10.0.1.${n}`, 'guessed')), 401);
+    assert.equal(await through(), 403);
+    assert.equal((await b.client.as('admin:wrong').get('/_session')).status, 401, 'a itself is not counted');
     assert.equal((await b.client.as('admin:wrong').get('/_session', as('10.0.2.1', 'shared'))).status, 401);
   });
 
@@ -144,7 +168,7 @@ describe('a request that is forwarded to another node', skipWithoutNats, () => {
     assert.equal(headers['connection'], 'keep-alive');
   });
 
-  test('whose body is answered before it has come is answered so', async () => {
+  test('is answered before its body has come, where the login fails', async () => {
     const raw = `"${'x'.repeat(3_000_000)}"`;
     const { status, body } = await a.client.anonymous.send('PUT', `/_node/${b.name}/_config/a/b`, { raw });
     assert.deepEqual([status, body.error], [401, 'unauthorized']);

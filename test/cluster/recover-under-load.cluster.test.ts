@@ -87,11 +87,14 @@ describe(
       fs.cpSync(nats.folder, keptStreams, { recursive: true });
       fs.cpSync(catalogue, keptCatalogue, { recursive: true });
       const other = await TestNats.start({ folder: keptStreams, port: nats.port });
-      await node.run();
-      for (let n = 0; n < 5; n++)
-        assert.equal((await node.client.put(`/db/diverged-${round}-${n}`, {})).status, 201);
-      await node.end('SIGTERM');
-      await other.close();
+      try {
+        await node.run();
+        for (let n = 0; n < 5; n++)
+          assert.equal((await node.client.put(`/db/diverged-${round}-${n}`, {})).status, 201);
+        await node.end('SIGTERM');
+      } finally {
+        await other.close();
+      }
       fs.rmSync(catalogue, { recursive: true });
       fs.renameSync(keptCatalogue, catalogue);
       await nats.run();
@@ -125,15 +128,18 @@ describe(
         await write(a, `a${asked}-before-`, 10);
         await write(b, `b${asked}-before-`, 10);
         const writers = [new Writer(a, `a${asked}-`), new Writer(b, `b${asked}-`)];
-        await c.run();
-        await untilDamaged(c);
-        const begun = Date.now();
-        const { code, output } = await command(nodes[asked]!, 'recover', '--yes');
-        t.diagnostic(`recovered within ${Date.now() - begun} ms`);
-        assert.equal(code, 0, output);
-        await new Promise((resolve) => setTimeout(resolve, 500));
+        try {
+          await c.run();
+          await untilDamaged(c);
+          const begun = Date.now();
+          const { code, output } = await command(nodes[asked]!, 'recover', '--yes');
+          t.diagnostic(`recovered within ${Date.now() - begun} ms`);
+          assert.equal(code, 0, output);
+          await new Promise((resolve) => setTimeout(resolve, 500));
+        } finally {
+          await Promise.all(writers.map((writer) => writer.end()));
+        }
         for (const writer of writers) {
-          await writer.end();
           t.diagnostic(`${writer.saved.size} documents were acknowledged, ${writer.notSaved.size} refused`);
           for (const id of writer.saved) saved.add(id);
           for (const id of writer.notSaved) notSaved.add(id);

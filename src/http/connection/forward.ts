@@ -9,7 +9,7 @@ import type { Cluster } from '../../cluster/cluster.js';
 import { fail } from '../answer/error-answer.js';
 import type { Exchange } from '../exchange.js';
 import { addressHeader } from '../request/from-node.js';
-import { hasBody } from '../request/request-facts.js';
+import { forwardedMethod, hasBody } from '../request/request-facts.js';
 import { endAfterBody } from './linger.js';
 
 /** What only the node knows that runs the replications of a cluster. */
@@ -20,9 +20,13 @@ const ofConnection: ReadonlySet<string> = new Set([
   'keep-alive',
   'upgrade',
   'proxy-connection',
+  'expect',
+  'te',
+  // Node refuses to send it before a body of known length.
+  'trailer',
 ]);
 /** Of an answer. */
-const ofAnswersConnection: ReadonlySet<string> = new Set([...ofConnection, 'transfer-encoding', 'trailer']);
+const ofAnswersConnection: ReadonlySet<string> = new Set([...ofConnection, 'transfer-encoding']);
 
 /** Marks a request that comes from another node: it is not forwarded again. */
 const forwardedHeader = 'x-tuffet-forwarded';
@@ -70,7 +74,7 @@ export function forward(exchange: Exchange): boolean {
   return true;
 }
 
-function open({ request, method, rawPath, sender }: Exchange, url: string, cluster: Cluster): ClientRequest {
+function open({ request, rawPath, sender }: Exchange, url: string, cluster: Cluster): ClientRequest {
   const { protocol, hostname, port } = new URL(url);
   const name = hostname.replace(/^\[|\]$/g, '');
   return (protocol === 'https:' ? https : http).request({
@@ -80,9 +84,9 @@ function open({ request, method, rawPath, sender }: Exchange, url: string, clust
     servername: isIP(name) === 0 ? name : '',
     port,
     path: rawPath,
-    method,
+    method: forwardedMethod(request),
     headers: {
-      ...forwardedHeaders(request.headers),
+      ...forwardedHeaders(request),
       [forwardedHeader]: cluster.nodeName,
       // Failed logins are counted for the client, and not for this node.
       [addressHeader]: sender,
@@ -143,6 +147,9 @@ function relay(exchange: Exchange, answer: IncomingMessage): void {
   for (let i = 0; i < rawHeaders.length; i += 2)
     if (!ofAnswersConnection.has(rawHeaders[i]!.toLowerCase()))
       headers.push(rawHeaders[i]!, rawHeaders[i + 1]!);
+  // A client that goes on sending what nobody reads is cut off some time after the answer.
+  const isUnread = !request.complete && hasBody(request);
+  if (isUnread && request.httpVersionMajor === 1) response.shouldKeepAlive = false;
   response.writeHead(statusCode!, headers);
   // A feed may have nothing to say for a while.
   if (answer.headers['content-length'] === undefined) response.flushHeaders();
@@ -159,11 +166,18 @@ function relay(exchange: Exchange, answer: IncomingMessage): void {
 }
 
 /** Those of a request that are not about its connection, nor in the form that HTTP/2 gives them. */
-function forwardedHeaders(headers: http.IncomingHttpHeaders): http.OutgoingHttpHeaders {
+function forwardedHeaders(request: IncomingMessage): http.OutgoingHttpHeaders {
+  const { headers } = request;
   const entries = Object.entries(headers).filter(
     ([name]) => !name.startsWith(':') && !ofConnection.has(name) && !ofNodes.has(name),
   );
-  return { host: String(headers[':authority'] ?? ''), ...Object.fromEntries(entries) };
+  // HTTP/2 needs no length; without one, Node would send the body of a GET as if it were the next request.
+  const isChunked = hasBody(request) && headers['content-length'] === undefined;
+  return {
+    host: String(headers[':authority'] ?? ''),
+    ...Object.fromEntries(entries),
+    ...(isChunked ? { 'transfer-encoding': 'chunked' } : {}),
+  };
 }
 
 /** Where the node is that has to answer; undefined where that is this one, or none is there. */

@@ -32,3 +32,7 @@ export function methodOf(request: IncomingMessage): string {
   const wanted = request.headers['x-http-method-override'];
   return typeof wanted === 'string' && overridable.has(wanted) ? wanted : method;
 }
+
+/** The method by which a request is passed on: one that asks for a tunnel must not make one here. */
+export const forwardedMethod = (request: IncomingMessage): string =>
+  request.method === 'CONNECT' ? 'GET' : (request.method ?? 'GET');

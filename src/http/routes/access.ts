@@ -59,7 +59,7 @@ const databaseChecks: Readonly<Record<Access, Check<[Database]>>> = {
     checkListing(services.config, user, database);
     checkLocal(services.config, user, database);
   },
-  // The gates of documents refuse those who are no admins, behind the check for conflicts.
+  // Users who are not admins are refused when the document is saved, after the check for conflicts.
   design_writer: ({ user }, { security }) => checkWriter(user, security),
   db_admin: ({ user }, { security }) => {
     checkMember(user, security);

@@ -54,9 +54,14 @@ function up(exchange: Exchange): void {
   else exchange.json(404, { status: mode === 'true' ? 'maintenance_mode' : mode });
 }
 
-/** A load balancer that asks this node may go on using it while others have problems. */
-const others = (problems: Record<string, string>): object =>
-  Object.keys(problems).length === 0 ? {} : { problems };
+/**
+ * A load balancer that asks this node may go on using it while others have problems. Everybody may read this: what the problems
+ * are is for server admins.
+ */
+const others = (problems: Record<string, string>): object => {
+  const names = Object.keys(problems);
+  return names.length === 0 ? {} : { problems: names };
+};
 
 function uuids(exchange: Exchange): void {
   const { config, uuids: maker } = exchange.services;

@@ -136,7 +136,7 @@ export function segmenterTokens(locale: string): Tokenizer {
       const known = isTooLong ? knownUntil - overlapLength : following - knownLength;
       next = starts.findLast((start) => start <= known && start > at) ?? placeAt(text, known);
       if (next <= at) next = following;
-      // So that who takes long over a text without words can let others run.
+      // A text without words may take long: the caller can let others run.
       if (position === before && from < text.length) yield { term: '', start: from, end: from, position };
       if (end === text.length) return;
     }
