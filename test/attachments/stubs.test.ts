@@ -135,8 +135,6 @@ test('entries of the wrong shape are refused', async () => {
   for (const attachments of [[], 'x', 1])
     assertRefused(await client.put(`${db}/d`, { _attachments: attachments }), 400, 'doc_validation');
   const wrong: unknown[] = [
-    { f: null },
-    { f: [] },
     { f: {} },
     { f: { stub: false } },
     { f: { data: 1 } },
@@ -152,4 +150,11 @@ test('entries of the wrong shape are refused', async () => {
     assertRefused(answer, 400, 'bad_request');
   }
   assertRefused(await client.get(`${db}/d`), 404);
+});
+
+test('entries that are no objects are left out', async () => {
+  const db = await newDb(client);
+  const _attachments = { none: null, list: [], text: { data: 'YQ==' } };
+  assertOk(await client.put(`${db}/d`, { _attachments }), 201);
+  assert.deepEqual(Object.keys((await client.get(`${db}/d`)).body._attachments), ['text']);
 });
