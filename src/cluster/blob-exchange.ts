@@ -34,7 +34,7 @@ export class BlobExchange {
     private readonly runtime: Runtime,
   ) {}
 
-  /** Ends all exchanges that are under way: they would last for as long as other nodes are silent. */
+  /** Ends the exchanges of attachments that are under way: they would last for as long as other nodes are silent. */
   stop(): void {
     this.#stopping.abort(new Error('this node stops'));
     this.#stopping = new AbortController();
@@ -55,18 +55,14 @@ export class BlobExchange {
 
   /** Resolves when this node has the blobs, or no node has. */
   async bring(digests: readonly string[]): Promise<void> {
-    const { signal } = this.#stopping;
-    for (const digest of digests)
-      if (!(await this.store!.has(digest))) {
-        signal.throwIfAborted();
-        await this.#bringOne(digest, signal);
-      }
+    for (const digest of digests) if (!(await this.store!.has(digest))) await this.#bringOne(digest);
   }
 
   /** What no node has is of a document that is gone further on in the stream. */
-  async #bringOne(digest: string, signal: AbortSignal): Promise<void> {
+  async #bringOne(digest: string): Promise<void> {
     let missing = 0;
     const others = this.members.others();
+    const { signal } = this.#stopping;
     for (const member of others) {
       try {
         if (await this.#fetch(member, digest, signal)) return;
@@ -86,31 +82,17 @@ export class BlobExchange {
   }
 
   async #send(member: Member, digest: string): Promise<void> {
-    const silence = new Silence(this.runtime, this.#stopping.signal);
-    try {
-      await this.#sendTo(member, digest, silence);
-    } finally {
-      silence.end();
-    }
-  }
-
-  async #sendTo(member: Member, digest: string, silence: Silence): Promise<void> {
-    const { signal } = silence;
     const target = new URL(blobsPath + digest, member.url);
     const headers = headersTo(member, this.options.secret);
-    const known = await fetch(target, { method: 'HEAD', headers, signal });
+    const known = await fetch(target, { method: 'HEAD', headers, signal: AbortSignal.timeout(answerMs) });
     if (known.status === 200) return;
     if (known.status !== 404) throw new Error(`another node answered ${known.status}`);
     const reader = await this.store!.read(digest);
     if (reader === undefined) throw new Error('the attachment is gone');
+    const silence = new Silence(this.runtime, this.#stopping.signal);
     const body = ReadableStream.from(silence.heard(reader));
-    const answer = await fetch(target, {
-      method: 'PUT',
-      headers,
-      signal,
-      body,
-      duplex: 'half',
-    } as RequestInit);
+    const sent = { method: 'PUT', headers, signal: silence.signal, body, duplex: 'half' } as RequestInit;
+    const answer = await fetch(target, sent).finally(() => silence.end());
     if (answer.status !== 201) throw new Error(`another node answered ${answer.status}`);
   }
 
@@ -176,16 +158,14 @@ async function receiveBlob(
 /** Ends an exchange with another node in which nothing has moved for a while, however long it takes as a whole. */
 class Silence {
   readonly #controller = new AbortController();
-  readonly #stop = (): void => this.#controller.abort(this.stopping.reason);
+  readonly signal: AbortSignal;
   #timer: Timer;
 
   constructor(
     private readonly runtime: Runtime,
-    private readonly stopping: AbortSignal,
+    stopping: AbortSignal,
   ) {
-    if (stopping.aborted) this.#stop();
-    // Not by `AbortSignal.any`: what follows a signal that lives for long is kept for as long by Node 20.
-    else stopping.addEventListener('abort', this.#stop);
+    this.signal = AbortSignal.any([this.#controller.signal, stopping]);
     this.#timer = this.#wait();
   }
 
@@ -198,13 +178,8 @@ class Silence {
     }
   }
 
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
   end(): void {
     this.#timer.cancel();
-    this.stopping.removeEventListener('abort', this.#stop);
   }
 
   #wait(): Timer {
