@@ -3,6 +3,7 @@ import type { StreamReplica } from '../log/stream-replica.js';
 import { encodeCatalogueCommand } from '../node/catalogue-codec.js';
 import { memberPrefix } from '../node/shared-values.js';
 import type { Members } from './members.js';
+import { removedProblem } from './problem.js';
 
 /** Whether operators have removed this node from the cluster, as they may while it is paused or cut off. */
 export class Removal {
@@ -20,8 +21,7 @@ export class Removal {
 
   /** Logs it, once. */
   look(): void {
-    if (!this.#wasRemoved && this.isRemoved)
-      this.logger.error({}, 'this node was removed from the cluster; it counts again when it is restarted');
+    if (!this.#wasRemoved && this.isRemoved) this.logger.error({}, removedProblem);
     this.#wasRemoved = this.isRemoved;
   }
 

@@ -1,20 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { forwardedMethod, hasBody } from '../http/request/request-facts.js';
+import { forwardedMethod, hasBody, hopHeaders } from '../http/request/request-facts.js';
 
 /** Carries what the connection says of a client: its version of HTTP, its address and, where Node treats it apart, the method. */
 const clientHeader = 'x-tuffet-client';
 /** Before the names of headers that concern the client's connection, and not that between two processes. */
 const hopPrefix = 'x-tuffet-hop-';
-const hopHeaders = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'upgrade',
-  'expect',
-  'te',
-  // Node refuses to send it before a body of known length.
-  'trailer',
-]);
 /** Of a request for a WebSocket, these concern both connections. */
 const upgradeHeaders = new Set(['connection', 'upgrade']);
 

@@ -9,24 +9,14 @@ import type { Cluster } from '../../cluster/cluster.js';
 import { fail } from '../answer/error-answer.js';
 import type { Exchange } from '../exchange.js';
 import { addressHeader } from '../request/from-node.js';
-import { forwardedMethod, hasBody } from '../request/request-facts.js';
+import { forwardedMethod, hasBody, hopHeaders } from '../request/request-facts.js';
 import { endAfterBody } from './linger.js';
 
 /** What only the node knows that runs the replications of a cluster. */
 const ofOwner: ReadonlySet<string> = new Set(['_scheduler']);
 
-const ofConnection: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'upgrade',
-  'proxy-connection',
-  'expect',
-  'te',
-  // Node refuses to send it before a body of known length.
-  'trailer',
-]);
-/** Of an answer. */
-const ofAnswersConnection: ReadonlySet<string> = new Set([...ofConnection, 'transfer-encoding']);
+/** Of an answer, those that concern one connection only. */
+const ofAnswersConnection: ReadonlySet<string> = new Set([...hopHeaders, 'transfer-encoding']);
 
 /** Marks a request that comes from another node: it is not forwarded again. */
 const forwardedHeader = 'x-tuffet-forwarded';
@@ -169,7 +159,7 @@ function relay(exchange: Exchange, answer: IncomingMessage): void {
 function forwardedHeaders(request: IncomingMessage): http.OutgoingHttpHeaders {
   const { headers } = request;
   const entries = Object.entries(headers).filter(
-    ([name]) => !name.startsWith(':') && !ofConnection.has(name) && !ofNodes.has(name),
+    ([name]) => !name.startsWith(':') && !hopHeaders.has(name) && !ofNodes.has(name),
   );
   // HTTP/2 needs no length; without one, Node would send the body of a GET as if it were the next request.
   const isChunked = hasBody(request) && headers['content-length'] === undefined;

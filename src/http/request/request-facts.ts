@@ -33,6 +33,18 @@ export function methodOf(request: IncomingMessage): string {
   return typeof wanted === 'string' && overridable.has(wanted) ? wanted : method;
 }
 
+/** Headers of a request that concern its connection, and not that by which it is passed on. */
+export const hopHeaders: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'upgrade',
+  'expect',
+  'te',
+  // Node refuses to send it before a body of known length.
+  'trailer',
+]);
+
 /** The method by which a request is passed on: one that asks for a tunnel must not make one here. */
 export const forwardedMethod = (request: IncomingMessage): string =>
   request.method === 'CONNECT' ? 'GET' : (request.method ?? 'GET');
