@@ -103,7 +103,8 @@ test('threads that cannot be started before they are needed are left to the firs
   t.after(() => backend.close());
   runtime.ring();
   await nextTurn();
-  await assert.rejects(backend.discard(1, 1), { code: 'ENOTDIR' });
+  // Which of the two it is depends on the version of Node.
+  await assert.rejects(backend.discard(1, 1), { code: /^(ENOTDIR|EEXIST)$/ });
 });
 
 test('a folder for indexes without an index needs no thread', async (t) => {
