@@ -33,6 +33,11 @@ const warmAfterMs = 1_000;
  * 2 GB on to three times of what is in use, at 1 GB to about one and a half.
  */
 const heapMegabytesMax = Math.min(1_000, Math.floor(memoryBytes() / 2 ** 21));
+/**
+ * Room for new objects: while an index is built most of them are rows that are gone with the next flush. In less room (V8's own
+ * choice is 48 MB) many are copied and kept first. An idle thread gives it back.
+ */
+const youngMegabytesMax = Math.max(48, Math.min(192, Math.floor(memoryBytes() / 2 ** 25)));
 
 /** Of the machine, or of the container. */
 function memoryBytes(): number {
@@ -251,7 +256,10 @@ export class ThreadBackend implements IndexBackend {
     const thread: IndexThread = new RpcThread(new URL('./index-thread.js', import.meta.url), {
       name: 'tuffet-index',
       workerData: settings,
-      resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax },
+      resourceLimits: {
+        maxOldGenerationSizeMb: heapMegabytesMax,
+        maxYoungGenerationSizeMb: youngMegabytesMax,
+      },
       handle: (asked) => this.#answer(thread, asked),
       onEnd: () => this.#lost(thread),
     });
