@@ -85,9 +85,11 @@ export function createLogger({
       if (log.isLevelEnabled(pinoLevel(name))) counts.set(name, counts.get(name)! + 1);
       write(facts, message);
     };
+  // Asked for each request: pino finds its level by a search.
+  let logsRequests = log.isLevelEnabled('info');
   return {
     get logsRequests() {
-      return log.levelVal <= pino.levels.values['info']!;
+      return logsRequests;
     },
     request: (facts) => {
       if (!log.isLevelEnabled('info')) return;
@@ -106,6 +108,7 @@ export function createLogger({
     isLevelEnabled: (name) => log.isLevelEnabled(pinoLevel(name)),
     setLevel: (name) => {
       log.level = pinoLevel(name);
+      logsRequests = log.isLevelEnabled('info');
     },
   };
 }

@@ -85,7 +85,7 @@ const timedRoutes = {
 export class Metrics {
   readonly #byMethod = new Map<string, number>([...methods, otherMethods].map((method) => [method, 0]));
   /** By the status itself; those that have not been answered yet are 0 or absent. */
-  readonly #byStatus: number[] = [];
+  readonly #byStatus = new Float64Array(1_000);
   readonly #times = new RecentTimes();
   /** By the paths of `timedRoutes`. */
   readonly #timed = new Map(Object.keys(timedRoutes).map((path) => [path, new RecentTimes()]));
@@ -134,7 +134,7 @@ export class Metrics {
     const count = this.#byMethod.get(method);
     const known = count === undefined ? otherMethods : method;
     this.#byMethod.set(known, (count ?? this.#byMethod.get(otherMethods)!) + 1);
-    this.#byStatus[status] = (this.#byStatus[status] ?? 0) + 1;
+    this.#byStatus[status]!++;
     if (!isComplete) this.#aborted++;
     this.#times.observe(milliseconds);
     this.#routeTimes.observe(route, known, milliseconds);
@@ -222,7 +222,7 @@ export class Metrics {
   }
 
   #statuses(): [code: number, count: number][] {
-    const answered = Object.keys(this.#byStatus).map(Number);
-    return [...new Set([...codes, ...answered])].map((code) => [code, this.#byStatus[code] ?? 0]);
+    const answered = [...this.#byStatus.keys()].filter((code) => this.#byStatus[code]! > 0);
+    return [...new Set([...codes, ...answered])].map((code) => [code, this.#byStatus[code]!]);
   }
 }
