@@ -1,5 +1,4 @@
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { RequestError, Unavailable } from '../base/errors.js';
 import { RpcThread } from '../base/rpc-thread.js';
@@ -13,6 +12,7 @@ import { indexStoreOptions } from './index-damage.js';
 import type { Documents, IndexBackend } from './index-backend.js';
 import type { FailedView, IndexJob, OnProgress } from './index-job.js';
 import { hasIndexes, isErasing } from './index-register.js';
+import { threadMemory } from './thread-memory.js';
 import type { Asked, Progress, Request, ThreadSettings } from './thread-messages.js';
 
 /** The store is copied when it could give back this much, and this share of its size. */
@@ -27,23 +27,6 @@ const idleMomentMs = 2_000;
 const drainMs = 1_000;
 /** When a server that has indexes starts their threads, unless they are needed before: its own start comes first. */
 const warmAfterMs = 1_000;
-
-/**
- * The thread's heap stays far below this. But V8 lets garbage grow by a factor before it looks for it that depends on this: from
- * 2 GB on to three times of what is in use, at 1 GB to about one and a half.
- */
-const heapMegabytesMax = Math.min(1_000, Math.floor(memoryBytes() / 2 ** 21));
-/**
- * Room for new objects: while an index is built most of them are rows that are gone with the next flush. In less room (V8's own
- * choice is 48 MB) many are copied and kept first. An idle thread gives it back.
- */
-const youngMegabytesMax = Math.max(48, Math.min(192, Math.floor(memoryBytes() / 2 ** 25)));
-
-/** Of the machine, or of the container. */
-function memoryBytes(): number {
-  const allowed = process.constrainedMemory() || Infinity;
-  return Math.min(os.totalmem(), allowed);
-}
 
 type IndexThread = RpcThread<Request, readonly FailedView[], Progress, Asked>;
 
@@ -256,10 +239,7 @@ export class ThreadBackend implements IndexBackend {
     const thread: IndexThread = new RpcThread(new URL('./index-thread.js', import.meta.url), {
       name: 'tuffet-index',
       workerData: settings,
-      resourceLimits: {
-        maxOldGenerationSizeMb: heapMegabytesMax,
-        maxYoungGenerationSizeMb: youngMegabytesMax,
-      },
+      resourceLimits: threadMemory,
       handle: (asked) => this.#answer(thread, asked),
       onEnd: () => this.#lost(thread),
     });

@@ -1,4 +1,5 @@
 import os from 'node:os';
+import { machineMemory } from '../base/machine-memory.js';
 import type { Config } from '../config/config.js';
 import type { DataFolder } from '../node/data-folder.js';
 
@@ -15,6 +16,5 @@ export function workersOf(config: Config, folder: DataFolder | undefined): numbe
   if (folder === undefined || process.platform === 'win32' || config.text('cluster/nats') !== '') return 1;
   const wanted = config.text('tuffet/workers');
   if (wanted !== 'auto') return Number(wanted) || 1;
-  const memory = Math.min(os.totalmem(), process.constrainedMemory() || Infinity);
-  return memory < memoryBytesMin ? 1 : Math.min(automaticMax, os.availableParallelism());
+  return machineMemory() < memoryBytesMin ? 1 : Math.min(automaticMax, os.availableParallelism());
 }

@@ -1,6 +1,6 @@
 import type { Runtime } from '../../base/runtime.js';
-import os from 'node:os';
 import { Budget, type Share } from '../../base/budget.js';
+import { machineMemory } from '../../base/machine-memory.js';
 import { Unavailable } from '../../base/errors.js';
 import type { Config } from '../../config/config.js';
 
@@ -20,7 +20,7 @@ export class MemoryBudgets {
   readonly answers: Budget;
 
   constructor(config: Config, runtime: Runtime) {
-    const most = memoryPart * machineBytes();
+    const most = memoryPart * machineMemory();
     this.bodies = new Budget(
       () => Math.min(most, config.number('tuffet/request_memory_bytes')),
       waitMs,
@@ -32,12 +32,6 @@ export class MemoryBudgets {
       runtime,
     );
   }
-}
-
-/** What the process may use: less than the machine has where it runs in a container. */
-function machineBytes(): number {
-  const constrained = process.constrainedMemory() ?? 0;
-  return constrained > 0 ? Math.min(constrained, os.totalmem()) : os.totalmem();
 }
 
 /** What is larger than all that is free now; a later try may succeed. */
