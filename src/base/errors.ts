@@ -162,3 +162,8 @@ export const notFound = (reason: string): RequestError => new RequestError('not_
 export const conflict = (): RequestError => new RequestError('conflict', 'Document update conflict.');
 export const invalidJson = (): RequestError => badRequest('invalid UTF-8 JSON');
 export const notAnObject = (): RequestError => badRequest('Request body must be a JSON object');
+export const keysOutOfOrder = (descending: boolean): RequestError =>
+  new RequestError(
+    'query_parse_error',
+    `No rows can match your key range, reverse your start_key and end_key or set descending=${!descending}`,
+  );

@@ -2,7 +2,9 @@
  * Which index serves a query, by CouchDB's rules, so that queries move over with their indexes:
  *
  * 1. a partial index only when it is named, and an index of the query's scope: one partition, or the whole database;
- * 2. every field of it is in each document that matches, or is sorted by; and it has the order that is asked for;
+ * 2. every field of it is in each document that matches, or is sorted by; and it has the order that is asked for. Beside an
+ *    `$or` without alternatives CouchDB takes any index, though it lacks documents that match: here only where the documents
+ *    themselves must not be read;
  * 3. the one that `use_index` names, if it is among those;
  * 4. a JSON index before a text index, and both before the documents themselves. A text index needs to have all that the
  *    selector says of fields, whatever the order; there must be only one of them;
@@ -13,7 +15,8 @@ import { defaultFieldName } from '../indexes/text-definition.js';
 import { hasText, type SelectorNode } from '../selectors/node.js';
 import type { FindRequest } from './find-request.js';
 import type { QueryIndex } from './query-index.js';
-import { findsNothing, indexableFields, isConstant, requiresField } from './selector-fields.js';
+import { findsNothing, indexableFields, isConstant, mayRequireField, requiresField } from './selector-fields.js';
+import { rangedFields } from './single-range.js';
 import type { Sort } from './sort.js';
 import { textFields } from './lucene-form.js';
 
@@ -47,7 +50,7 @@ export interface Choice {
   readonly isNamed: boolean;
 }
 
-type Wishes = Pick<FindRequest, 'sort' | 'useIndex' | 'partition'>;
+type Wishes = Pick<FindRequest, 'sort' | 'useIndex' | 'partition' | 'allowFallback'>;
 
 export function chooseIndex(selector: SelectorNode, wishes: Wishes, indexes: readonly QueryIndex[]): Choice {
   const left = new Map<QueryIndex, Reason>();
@@ -82,10 +85,10 @@ function unusable(index: QueryIndex, selector: SelectorNode, wishes: Wishes): Re
   if (index.type === 'text') return unusableText(index, selector);
   if (hasText(selector)) return 'needs_text_search';
   if (index.type === 'special') return unusablePrimary(index, selector, sort);
+  const requires = wishes.allowFallback ? requiresField : mayRequireField;
   const isThere = (column: string): boolean =>
-    column === '_id' || column === '_rev' || requiresField(selector, column) || sort.fields.includes(column);
-  const isWhole = findsNothing(selector) || index.columns.every(isThere);
-  if (index.columns.length === 0 || !isWhole) return 'field_mismatch';
+    column === '_id' || column === '_rev' || requires(selector, column) || sort.fields.includes(column);
+  if (!findsNothing(selector) && !index.columns.every(isThere)) return 'field_mismatch';
   return hasOrder(index.columns, sort, selector) ? undefined : 'sort_order_mismatch';
 }
 
@@ -133,7 +136,7 @@ interface Suited {
 }
 
 function bySuitability(selector: SelectorNode, indexes: readonly QueryIndex[]): Suited[] {
-  const fields = indexableFields(selector);
+  const fields = rangedFields(selector);
   const suited = indexes.map((index) => ({
     index,
     distance: fields.size - covered(index.columns, fields),

@@ -2,6 +2,7 @@ import { RequestError } from '../base/errors.js';
 import { compareJson } from '../json/collation.js';
 import { compareIds } from '../selectors/conditions.js';
 import { hasText, type SelectorNode } from '../selectors/node.js';
+import { checkBookmark } from './bookmark-range.js';
 import { invalidBookmark } from './refusals.js';
 import { chooseIndex, designId, type Choice } from './choose-index.js';
 import type { FindRequest } from './find-request.js';
@@ -36,7 +37,9 @@ export function planQuery(request: FindRequest, scope: Scope): { plan: Plan; cho
   const choice = chooseIndex(request.selector.normal, request, scope.indexes);
   if (choice.index === undefined) throw noIndex(request, scope);
   const kept = keptChoice(request, choice);
-  return { plan: planWith(request, kept.index!), choice: kept };
+  const plan = planWith(request, kept.index!);
+  if (request.bookmark !== undefined) checkBookmark(request.bookmark, request.selector.normal, plan);
+  return { plan, choice: kept };
 }
 
 /** Which index would be taken, and why not another. A bookmark keeps to the index that it is from. */

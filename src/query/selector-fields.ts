@@ -34,6 +34,13 @@ const isInNothing = (node: SelectorNode): boolean =>
   node.condition.operator === '$in' &&
   (node.condition.value as unknown[]).length === 0;
 
+/** Whether an index has what matches as CouchDB sees it, for which an `$or` without alternatives has every field. */
+export function mayRequireField(node: SelectorNode, field: string): boolean {
+  if (node.kind === 'and') return node.args.some((arg) => mayRequireField(arg, field));
+  if (node.kind === 'or') return node.args.every((arg) => mayRequireField(arg, field));
+  return requiresField(node, field);
+}
+
 const none: ReadonlySet<string> = new Set<string>();
 
 const isAbsence = (condition: SelectorNode): boolean =>

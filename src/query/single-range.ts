@@ -51,12 +51,23 @@ const isWithCompound = (node: SelectorNode): boolean =>
 function columnRanges(selector: SelectorNode, columns: readonly string[]): ValueRange[] | undefined {
   if ((selector.kind === 'and' || selector.kind === 'or') && selector.args.length === 0) return undefined;
   const fields = indexableFields(selector);
-  const impossible = [...fields].find((field) => fieldRange(selector, field) === undefined);
+  const impossible = impossibleField(selector, fields);
   // CouchDB forgets what is said of other fields when one of them can't match.
   if (impossible !== undefined) return impossible === columns[0] ? undefined : [];
   const end = columns.findIndex((column) => !fields.has(column));
   return columns.slice(0, end < 0 ? columns.length : end).map((column) => fieldRange(selector, column)!);
 }
+
+/** Fields that decide which index suits a query: one that can't match, or all those with a condition that an index is read by. */
+export function rangedFields(selector: SelectorNode): ReadonlySet<string> {
+  const fields = indexableFields(selector);
+  const impossible = impossibleField(selector, fields);
+  return impossible === undefined ? fields : new Set([impossible]);
+}
+
+/** The first by name. */
+const impossibleField = (selector: SelectorNode, fields: ReadonlySet<string>): string | undefined =>
+  [...fields].toSorted().find((field) => fieldRange(selector, field) === undefined);
 
 /** Undefined if no value is in it. */
 function fieldRange(selector: SelectorNode, field: string): ValueRange | undefined {

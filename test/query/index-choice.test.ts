@@ -17,8 +17,8 @@ interface Explained {
   ranges?: unknown[];
 }
 
-async function explain(selector: object, fields?: string[]): Promise<Explained> {
-  return (await client.post(`${db}/_explain`, { selector, fields })).body as Explained;
+async function explain(selector: object, fields?: string[], options = {}): Promise<Explained> {
+  return (await client.post(`${db}/_explain`, { selector, fields, ...options })).body as Explained;
 }
 
 test('an index with more of the fields is taken, also behind a range', async () => {
@@ -32,13 +32,70 @@ test('an index with more of the fields is taken, also behind a range', async () 
   assert.equal(found.body.execution_stats.total_docs_examined, 0);
 });
 
-test('any index serves an $or without alternatives that finds nothing', async () => {
-  for (const selector of [{ $or: [] }, { $or: [], a: { $in: [] } }]) {
-    assert.equal((await explain(selector)).index.type, 'json', JSON.stringify(selector));
-    assert.deepEqual((await client.post(`${db}/_find`, { selector })).body.docs, []);
+test('any index serves an $or without alternatives that finds nothing, or where documents must not be scanned', async () => {
+  const selectors: [object, number][] = [
+    [{ $or: [] }, 0],
+    [{ $or: [], a: { $in: [] } }, 0],
+    [{ $or: [], _id: 'd1' }, 1],
+    [{ $and: [{ $or: [] }] }, 60],
+    [{ $or: [{ company: 'c1', manager: true }, { $or: [] }] }, 60],
+  ];
+  for (const [selector, count] of selectors) {
+    const text = JSON.stringify(selector);
+    assert.equal((await explain(selector, undefined, { allow_fallback: false })).index.type, 'json', text);
+    if (count === 0) assert.equal((await explain(selector)).index.type, 'json', text);
+    const body = { selector, allow_fallback: false, limit: 100 };
+    assert.equal((await client.post(`${db}/_find`, body)).body.docs.length, count, text);
   }
-  const selector = { $or: [], _id: 'd1' };
-  assert.equal((await client.post(`${db}/_find`, { selector })).body.docs.length, 1);
+  for (const selector of [{ $and: [] }, { $nor: [] }, { $nor: [{ $or: [] }] }])
+    assert.equal((await explain(selector)).index.type, 'special', JSON.stringify(selector));
+});
+
+test('an index without fields has every document and serves every query without a sort', async () => {
+  const other = await newDb(client);
+  await client.post(`${other}/_index`, { index: { fields: [] }, name: 'all' });
+  await client.post(`${other}/_index`, { index: { fields: ['n'] }, name: 'n' });
+  await client.post(`${other}/_bulk_docs`, { docs: [{ _id: 'a', n: 1 }, { _id: 'b' }, { _id: 'c', n: 2 }] });
+  const indexOf = async (body: object): Promise<unknown> =>
+    (await client.post(`${other}/_explain`, body)).body.index.name;
+  assert.equal(await indexOf({ selector: {} }), 'all');
+  assert.equal(await indexOf({ selector: { m: 1 } }), 'all');
+  assert.equal(await indexOf({ selector: { n: 1 } }), 'n');
+  assert.equal(await indexOf({ selector: { n: { $gt: 0 } }, sort: ['n'] }), 'n');
+  const first = (await client.post(`${other}/_find`, { selector: {}, limit: 2 })).body;
+  const second = (await client.post(`${other}/_find`, { selector: {}, bookmark: first.bookmark })).body;
+  assert.deepEqual(
+    [...first.docs, ...second.docs].map(({ _id }) => _id as string),
+    ['a', 'b', 'c'],
+  );
+});
+
+test('of fields that can not match, only the first by name decides which index suits', async () => {
+  const impossible = { $gt: 2, $lt: 1 };
+  const named = async (selector: object): Promise<string> => (await explain(selector)).index.name;
+  assert.equal(await named({ company: 1, manager: impossible }), 'manager');
+  assert.equal(await named({ manager: impossible, company: impossible }), 'company');
+});
+
+test('a bookmark behind the range of the query is refused as keys in the wrong order are', async () => {
+  const find = (body: object) => client.post(`${db}/_find`, body);
+  const ascending = { sort: ['company'] };
+  const descending = { sort: [{ company: 'desc' }] };
+  for (const [order, allowed, refused] of [
+    [ascending, { $gte: 'c5' }, { $lte: 'c4' }],
+    [descending, { $lte: 'c5' }, { $gte: 'c6' }],
+  ] as const) {
+    const one = await find({ selector: { company: 'c5' }, ...order });
+    const { bookmark } = one.body;
+    assert.equal((await find({ selector: { company: allowed }, bookmark, ...order })).status, 200);
+    const behind = await find({ selector: { company: refused }, bookmark, ...order });
+    assert.equal(behind.status, 400);
+    assert.equal(behind.body.error, 'query_parse_error');
+    const isDescending = order === descending;
+    assert.match(behind.body.reason, new RegExp(`or set descending=${!isDescending}$`));
+    const scattered = await find({ selector: { company: { $in: ['c1', 'c8'] } }, bookmark, ...order });
+    assert.equal(scattered.status, 200);
+  }
 });
 
 const rangesExplained: [object, unknown, unknown, unknown?][] = [

@@ -1,3 +1,4 @@
+import { keysOutOfOrder } from '../../base/errors.js';
 import { viewOf } from '../../design/design-docs.js';
 import { compareJson, compareRaw } from '../../json/collation.js';
 import type { DesignViews, ViewDefinition } from '../../indexes/definition.js';
@@ -192,12 +193,7 @@ function setBounds(draft: Draft, { raw }: ViewDefinition): void {
   if (to !== undefined) request.end = to;
   if (from === undefined || to === undefined) return;
   const order = (raw ? compareRaw : compareJson)(from.key, to.key);
-  if (request.descending ? order < 0 : order > 0) {
-    throw parseError(
-      'No rows can match your key range, reverse your start_key and end_key or set descending=' +
-        `${!request.descending}`,
-    );
-  }
+  if (request.descending ? order < 0 : order > 0) throw keysOutOfOrder(request.descending);
 }
 
 /** A document id counts only beside a key. */
