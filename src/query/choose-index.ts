@@ -15,7 +15,13 @@ import { defaultFieldName } from '../indexes/text-definition.js';
 import { hasText, type SelectorNode } from '../selectors/node.js';
 import type { FindRequest } from './find-request.js';
 import type { QueryIndex } from './query-index.js';
-import { findsNothing, indexableFields, isConstant, mayRequireField, requiresField } from './selector-fields.js';
+import {
+  findsNothing,
+  indexableFields,
+  isConstant,
+  mayRequireField,
+  requiresField,
+} from './selector-fields.js';
 import { rangedFields } from './single-range.js';
 import type { Sort } from './sort.js';
 import { textFields } from './lucene-form.js';

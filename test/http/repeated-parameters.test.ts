@@ -20,6 +20,35 @@ test('writes take the first of several words for batch', async () => {
   assert.equal((await client.put(`${db}/b?batch=no&batch=ok`, {})).status, 201);
 });
 
+test('changes take the first of several views and lists of ids, and the last filter', async () => {
+  const db = await newDb(client);
+  const views = {
+    a: { map: 'function (doc) { if (doc.a) emit(1) }' },
+    b: { map: 'function (doc) { if (doc.b) emit(1) }' },
+  };
+  await client.put(`${db}/_design/d`, { views });
+  await client.post(`${db}/_bulk_docs`, {
+    docs: [
+      { _id: 'a', a: 1 },
+      { _id: 'b', b: 1 },
+    ],
+  });
+  for (const query of [
+    'filter=_view&view=d/a&view=d/b',
+    'filter=_view&view=d/a&view=d/none',
+    'filter=_doc_ids&doc_ids=["a"]&doc_ids=["b"]',
+    'filter=_design&filter=_view&view=d/a',
+  ]) {
+    const { results } = (await client.get(`${db}/_changes?${query}`)).body as { results: { id: string }[] };
+    assert.deepEqual(
+      results.map(({ id }) => id),
+      ['a'],
+      query,
+    );
+  }
+  assert.equal((await client.get(`${db}/_changes?filter=_view&view=d/none&view=d/a`)).status, 404);
+});
+
 test('of several values none may be malformed, in any order', async () => {
   const db = await newDb(client);
   await client.put(`${db}/a`, {});

@@ -157,7 +157,7 @@ function filterRequest(
       if (body === undefined) throw badRequest('Selector must be specified in POST payload');
       return { kind: 'selector', selector: body['selector'], fields: body['fields'] };
     case '_view':
-      return viewRequest(query.get('view') ?? '');
+      return viewRequest(query.first('view') ?? '');
     default:
       return functionRequest(name);
   }
@@ -165,7 +165,7 @@ function filterRequest(
 
 /** Where there is a body, they stand in the body. */
 function idsOf(query: Query, body: Readonly<Record<string, unknown>> | undefined): Set<Bytes> {
-  const text = query.get('doc_ids');
+  const text = query.first('doc_ids');
   const ids = body ? body['doc_ids'] : text === undefined ? undefined : parseJsonText(text);
   if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string')) {
     throw badRequest('`doc_ids` filter parameter is not a list of doc ids.');
