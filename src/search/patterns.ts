@@ -7,51 +7,64 @@ export interface TermPattern {
   matches: (term: string) => boolean;
 }
 
-const anyRun = Symbol('*');
-const anyOne = Symbol('?');
-type Part = string | typeof anyRun | typeof anyOne;
+/** In place of a letter of a pattern. */
+const anyOne = -1;
 
 export function wildcardPattern(text: string): TermPattern {
-  const parts: Part[] = [];
-  for (let i = 0; i < text.length;) {
-    const character = String.fromCodePoint(text.codePointAt(i)!);
-    i += character.length;
-    if (character === '*') {
-      if (parts.at(-1) !== anyRun) parts.push(anyRun);
-    } else if (character === '?') parts.push(anyOne);
-    else if (character === '\\' && i < text.length) {
-      const next = String.fromCodePoint(text.codePointAt(i)!);
-      i += next.length;
-      parts.push(next);
-    } else parts.push(character);
+  const runs: number[][] = [[]];
+  const letters = lettersOf(text);
+  for (let i = 0; i < letters.length; i++) {
+    const letter = letters[i]!;
+    if (letter === star) runs.push([]);
+    else if (letter === questionMark) runs.at(-1)!.push(anyOne);
+    else runs.at(-1)!.push(letter === backslash && i + 1 < letters.length ? letters[++i]! : letter);
   }
-  const first = parts.findIndex((part) => typeof part !== 'string');
-  const prefix = parts.slice(0, first < 0 ? parts.length : first).join('');
-  const isPrefix = first === parts.length - 1 && parts[first] === anyRun;
-  return { prefix, isPrefix, matches: (term) => fits(parts, [...term]) };
+  const [first, ...rest] = runs.map((run) => Int32Array.from(run));
+  const isPlain = first!.indexOf(anyOne) < 0;
+  let prefix = '';
+  for (const letter of isPlain ? first! : first!.subarray(0, first!.indexOf(anyOne)))
+    prefix += String.fromCodePoint(letter);
+  const isPrefix = isPlain && rest.length > 0 && rest.every((run) => run.length === 0);
+  return { prefix, isPrefix, matches: (term) => fits(first!, rest, lettersOf(term)) };
 }
 
-/** Goes back to the last `*` only, so that the time is bounded by the product of the lengths. */
-function fits(parts: readonly Part[], letters: readonly string[]): boolean {
-  let at = 0;
-  let star = -1;
-  let resumeAt = 0;
-  let i = 0;
-  while (i < letters.length) {
-    const part = parts[at];
-    if (part === anyRun) {
-      star = at++;
-      resumeAt = i;
-    } else if (part !== undefined && (part === anyOne || part === letters[i])) {
-      at++;
-      i++;
-    } else if (star >= 0) {
-      at = star + 1;
-      i = ++resumeAt;
-    } else return false;
+const [star, questionMark, backslash] = Array.from('*?\\', (letter) => letter.codePointAt(0));
+
+/** The code points of a text. */
+function lettersOf(text: string): Int32Array {
+  const letters = new Int32Array(text.length);
+  let count = 0;
+  for (let i = 0; i < text.length; count++) {
+    const letter = text.codePointAt(i)!;
+    letters[count] = letter;
+    i += letter > 0xffff ? 2 : 1;
   }
-  while (parts[at] === anyRun) at++;
-  return at === parts.length;
+  return letters.subarray(0, count);
+}
+
+/**
+ * Whether letters have the first run at their start, the last of the rest at their end, and the others between these in their order. Each is
+ * looked for once, where it can stand first: the time is bounded by the product of the lengths. That may be millions of steps for one
+ * term, during which nothing else runs, so numbers are compared and not strings.
+ */
+function fits(first: Int32Array, rest: readonly Int32Array[], letters: Int32Array): boolean {
+  const last = rest.at(-1);
+  if (last === undefined) return letters.length === first.length && isAt(first, letters, 0);
+  const end = letters.length - last.length;
+  if (end < first.length || !isAt(first, letters, 0) || !isAt(last, letters, end)) return false;
+  let at = first.length;
+  for (const run of rest.slice(0, -1)) {
+    while (at + run.length <= end && !isAt(run, letters, at)) at++;
+    at += run.length;
+    if (at > end) return false;
+  }
+  return true;
+}
+
+function isAt(run: Int32Array, letters: Int32Array, at: number): boolean {
+  let i = 0;
+  while (i < run.length && (run[i] === letters[at + i] || run[i] === anyOne)) i++;
+  return i === run.length;
 }
 
 /** The number of letters to change, add, remove or swap with a neighbour; `max + 1` where there are more than `max`. */
