@@ -20,14 +20,14 @@ const seekFactor = 16;
  * and others are to be let run before it is tried again.
  */
 export function evaluate(reader: SearchReader, plans: readonly Plan[], range: DocRange): Found[] | undefined {
-  const work = new Work();
+  const work = new Work(range.to - range.from);
   try {
     return plans.map((plan) => matching(reader, plan, range, undefined, work));
   } catch (error) {
     if (!(error instanceof TooMuchWork)) throw error;
     const size = range.to - range.from;
     if (size === 1)
-      throw badRequest('The phrases of the query have too many words for a document of the index.');
+      throw badRequest('The query has too many words for a document of the index in which they stand very often.');
     range.to = Math.max(range.from + 1, Math.min(error.doc, range.from + Math.ceil(size / 2)));
     return undefined;
   }
@@ -53,7 +53,7 @@ function matching(
       return { docs, scores: docs.map(() => plan.boost) };
     }
     case 'term':
-      return termDocs(reader, plan, range, only);
+      return termDocs(reader, plan, range, only, work);
     case 'phrase':
       return phraseDocs(reader, plan, range, only, work);
     case 'bool':
@@ -66,11 +66,12 @@ function termDocs(
   { key, score, boost, docs: count }: Extract<Plan, { kind: 'term' }>,
   range: DocRange,
   only: readonly number[] | undefined,
+  work: Work,
 ): Found {
   const { docs, frequencies, lengths, boosts } =
     only !== undefined && only.length * seekFactor < count
-      ? reader.postingsOf(key, only)
-      : reader.postings(key, range);
+      ? reader.postingsOf(key, only, work)
+      : reader.postings(key, range, { work });
   const scores = frequencies;
   for (let i = 0; i < docs.length; i++) scores[i] = score(frequencies[i]!, lengths[i]!) * boost * boosts[i]!;
   return { docs, scores };
@@ -86,7 +87,7 @@ function phraseDocs(
   // A word that stands in the phrase several times is read once.
   const keys = [...new Set(terms.map(({ key }) => key))];
   const places = new Map(keys.map((key, i) => [key, i]));
-  const postings = keys.map((key) => reader.postings(key, range, true));
+  const postings = keys.map((key) => reader.postings(key, range, { hasPositions: true, work }));
   let docs: readonly number[] = postings[0]!.docs;
   for (const { docs: others } of postings.slice(1)) docs = common(docs, others);
   if (only !== undefined) docs = common(docs, only);

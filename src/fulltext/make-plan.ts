@@ -25,6 +25,8 @@ const phraseTermsMax = 1_024;
 export class Planner {
   /** Looks into the index for patterns and ranges. */
   readonly walk: BlockWalk;
+  /** Documents of each term: a query may have a term a thousand times. */
+  readonly #counts = new Map<Bytes, number>();
 
   constructor(
     private readonly reader: () => SearchReader,
@@ -72,13 +74,13 @@ export class Planner {
   }
 
   /** What finds a text as a phrase of its words. */
-  phrase(field: string, text: string): Plan {
-    return this.#words(field, text, 0, 1);
+  async phrase(field: string, text: string): Promise<Plan> {
+    return await this.#words(field, text, 0, 1);
   }
 
   async #text(node: Extract<QueryNode, { kind: 'text' }>, boost: number): Promise<Plan> {
     const { field, text, isQuoted, slop } = node;
-    const words = this.#words(field, text, slop, boost);
+    const words = await this.#words(field, text, slop, boost);
     const value = isQuoted ? undefined : this.readNumber(text);
     if (value === undefined) return words;
     const key = numberKey(field, value);
@@ -88,7 +90,7 @@ export class Planner {
       : { kind: 'bool', must: [], should: [number, words], not: [], boost: 1 };
   }
 
-  #words(field: string, text: string, slop: number, boost: number): Plan {
+  async #words(field: string, text: string, slop: number, boost: number): Promise<Plan> {
     const terms: { key: Bytes; at: number }[] = [];
     for (const { term, position } of this.analyzer.tokens(field, text)) {
       if (term !== '') terms.push({ key: termKey(field, term.toWellFormed()), at: position });
@@ -97,10 +99,10 @@ export class Planner {
     }
     if (terms.length === 0) return { kind: 'none' };
     if (terms.length === 1) return this.#term(field, terms[0]!.key, boost);
-    const reader = this.reader();
     const counts: number[] = [];
     for (const { key } of terms) {
-      const count = reader.count(key);
+      await this.walk.pause();
+      const count = this.#count(key);
       if (count === 0) return { kind: 'none' };
       counts.push(count);
     }
@@ -112,10 +114,16 @@ export class Planner {
   }
 
   #term(field: string, key: Bytes, boost: number): Plan {
-    const docs = this.reader().count(key);
+    const docs = this.#count(key);
     return docs === 0
       ? { kind: 'none' }
       : { kind: 'term', key, score: this.#score(field, key, docs), boost, docs };
+  }
+
+  #count(key: Bytes): number {
+    let count = this.#counts.get(key);
+    if (count === undefined) this.#counts.set(key, (count = this.reader().count(key)));
+    return count;
   }
 
   #score(field: string, key: Bytes, docs: number): ReturnType<typeof bm25> {

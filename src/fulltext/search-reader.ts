@@ -4,10 +4,11 @@ import { decoding } from '../indexes/index-damage.js';
 import { decodeTotals, rowTotals, type BlockTotals } from '../indexes/search-blocks.js';
 import type { Row } from '../indexes/tree/row.js';
 import type { ViewRange, ViewReader } from '../indexes/view-reader.js';
-import { Postings } from '../search/posting-block.js';
+import { bytesMax, Postings } from '../search/posting-block.js';
 import { vectorBytes } from '../search/vectors.js';
 import { prefixEnd } from '../storage/store.js';
 import type { BlockCursor, BlockCursors } from './block-cursors.js';
+import type { Work } from './work.js';
 import {
   counterKey,
   docKey,
@@ -93,7 +94,11 @@ export class SearchReader {
   }
 
   /** The documents of a range that are listed under a key. */
-  postings(key: Bytes, { from, to }: DocRange, hasPositions = false): Postings {
+  postings(
+    key: Bytes,
+    { from, to }: DocRange,
+    { hasPositions = false, work }: { hasPositions?: boolean; work?: Work } = {},
+  ): Postings {
     const cursors = this.cursors?.of(this.reader);
     const cursor = cursors?.get(key);
     const postings = new Postings(hasPositions);
@@ -114,6 +119,7 @@ export class SearchReader {
         next.end = block.first;
         break;
       }
+      if (value.length > bytesMax) work?.read(Math.max(from, block.first), value.length);
       if (next.block !== undefined) next.from = to;
       next.block = block;
       decoding(() => postings.add(block, from, to));
@@ -123,7 +129,7 @@ export class SearchReader {
   }
 
   /** Those of a list of documents, in their order, that are listed under a key: only blocks that may have one are read. */
-  postingsOf(key: Bytes, docs: readonly number[]): Postings {
+  postingsOf(key: Bytes, docs: readonly number[], work?: Work): Postings {
     const whole = asBytes(this.#prefix + key);
     const postings = new Postings();
     let block: { first: number; value: Bytes } | undefined;
@@ -132,6 +138,7 @@ export class SearchReader {
       if (doc >= next) {
         const [row, behind] = this.#blocksFrom(whole, doc);
         block = row && { first: readDocNumber(row.id), value: row.value };
+        if (block !== undefined && block.value.length > bytesMax) work?.read(doc, block.value.length);
         next = behind === undefined ? Infinity : readDocNumber(behind.id);
       }
       if (block !== undefined) decoding(() => postings.add(block!, doc, doc + 1));

@@ -47,7 +47,7 @@ export class TextPlanner {
         return bitsPlan(await this.planner.walk.between(condition.ranges));
       case 'text': {
         await this.planner.walk.pause();
-        const plan = this.planner.phrase(defaultFieldName, condition.node.text);
+        const plan = await this.planner.phrase(defaultFieldName, condition.node.text);
         this.#texts.set(condition.node, plan);
         return plan;
       }
