@@ -12,6 +12,10 @@ export interface Sorting {
   isAbsentLeast?: boolean;
   /** Whether the values of documents are looked at, and not only how relevant they are. */
   needsDoc: boolean;
+  /** What its values are where a document has one; undefined where they may be either. */
+  type?: 'number' | 'string' | undefined;
+  /** Whether every hit has a value. */
+  isAlwaysThere?: boolean;
   valueOf(hit: { doc: number; score: number; indexed: IndexedDoc | undefined }): OrderValue;
 }
 
@@ -23,10 +27,18 @@ const sortingsMax = 100;
 export const byRelevance: Sorting = {
   descending: true,
   needsDoc: false,
+  type: 'number',
+  isAlwaysThere: true,
   valueOf: ({ score }) => (Number.isNaN(score) ? 0 : Math.min(score, Number.MAX_VALUE)),
 };
 
-const byNumber: Sorting = { descending: false, needsDoc: false, valueOf: ({ doc }) => doc };
+const byNumber: Sorting = {
+  descending: false,
+  needsDoc: false,
+  type: 'number',
+  isAlwaysThere: true,
+  valueOf: ({ doc }) => doc,
+};
 
 /** Reads what stands as `sort`: a text or a list of texts, such as `-price<number>`. */
 export function readSort(given: unknown): Sorting[] {
@@ -51,7 +63,12 @@ function readSorting(text: string): Sorting {
   const found = /^(.+?)(?:<(string|number)>)?$/s.exec(name);
   if (found === null || /[<>]/.test(found[1]!)) throw invalidSort(text);
   const [, field, type] = found;
-  return { descending: isReversed, needsDoc: true, valueOf: ({ indexed }) => valueOf(indexed, field!, type) };
+  return {
+    descending: isReversed,
+    needsDoc: true,
+    type: field === '_id' ? 'string' : (type as Sorting['type']),
+    valueOf: ({ indexed }) => valueOf(indexed, field!, type),
+  };
 }
 
 function valueOf(indexed: IndexedDoc | undefined, field: string, type: string | undefined): OrderValue {
@@ -77,6 +94,7 @@ function readDistance(name: string, text: string): Sorting {
   return {
     descending: false,
     needsDoc: true,
+    type: 'number',
     valueOf: ({ indexed }) => {
       const [toLon, toLat] = [valueOf(indexed, x!, 'number'), valueOf(indexed, y!, 'number')];
       return typeof toLon === 'number' && typeof toLat === 'number'

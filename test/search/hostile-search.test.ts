@@ -81,9 +81,28 @@ describe('Hostile queries', () => {
     bookmarkOf([{ a: 1 }, 2]),
     bookmarkOf([1]),
     bookmarkOf(7),
+    bookmarkOf([null, 1]),
+    bookmarkOf(['a', 1]),
+    bookmarkOf([1, -1]),
+    bookmarkOf([1, 1.5]),
   ])
     test(`the bookmark ${bookmark.slice(0, 20)}: refused with 400`, async () => {
       assertRefused(await client.post(path, { q: '*:*', bookmark }), 400, 'bad_request');
+    });
+
+  for (const [sort, value] of [
+    ['n<number>', 'a'],
+    ['kind<string>', 7],
+    ['_id', 7],
+    ['<doc>', null],
+    ['n', true],
+    ['<distance,n,n,0,0>', 'a'],
+  ] as const)
+    test(`a bookmark of ${JSON.stringify(value)} for the sort ${sort}: refused with 400`, async () => {
+      const of = (first: unknown): object => ({ q: '*:*', sort: [sort], bookmark: bookmarkOf([first, 1]) });
+      assertRefused(await client.post(path, of(value)), 400, 'bad_request');
+      const { body } = await client.post(path, { q: '*:*', sort: [sort], limit: 1 });
+      assertOk(await client.post(path, of(body.rows[0].order[0])), 200);
     });
 
   for (const [fields, each] of [

@@ -30,7 +30,7 @@ export function nouveauRequest(
   const request: SearchRequest = {
     query,
     limit: integer(given, 'limit', limitDefault, limitMax),
-    after: readBookmark(text(given, 'bookmark'), sort.length),
+    after: readBookmark(text(given, 'bookmark'), sort),
     sort,
     includeDocs: given.has('include_docs') && boolean(given.get('include_docs')!),
     includeFields: undefined,

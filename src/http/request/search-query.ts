@@ -34,7 +34,7 @@ export function searchRequest(
   return {
     query,
     limit: integer(given, 'limit', database.isPartitioned ? partitionLimitMax : limitDefault, 0, most),
-    after: readBookmark(plainText(given.get('bookmark'), 'bookmark'), sort.length),
+    after: readBookmark(plainText(given.get('bookmark'), 'bookmark'), sort),
     sort,
     includeDocs: given.has('include_docs') && boolean(given.get('include_docs')!),
     includeFields: given.has('include_fields') ? new Set(texts(given, 'include_fields')) : undefined,
