@@ -27,7 +27,9 @@ export function evaluate(reader: SearchReader, plans: readonly Plan[], range: Do
     if (!(error instanceof TooMuchWork)) throw error;
     const size = range.to - range.from;
     if (size === 1)
-      throw badRequest('The query has too many words for a document of the index in which they stand very often.');
+      throw badRequest(
+        'The query has too many words for a document of the index in which they stand very often.',
+      );
     range.to = Math.max(range.from + 1, Math.min(error.doc, range.from + Math.ceil(size / 2)));
     return undefined;
   }

@@ -7,12 +7,17 @@ import type { NumberRange, SearchRequest } from './search-request.js';
 
 /** Different texts that are counted for one search. */
 const countedMax = 100_000;
+/** What they take together: all of them are kept, and written in the answer. */
+const countedBytesMax = 16 * 1024 * 1024;
+/** Texts that are sorted at a stretch: they may be long, and begin alike. */
+const sortedAtOnce = 512;
 
 /** Counts what the documents that match have in their fields. */
 export class Facets {
   readonly #counts = new Map<string, Map<string, number>>();
   readonly #ranges = new Map<string, { name: string; range: NumberRange; count: number }[]>();
   #counted = 0;
+  #bytes = 0;
 
   constructor({ counts, ranges }: Pick<SearchRequest, 'counts' | 'ranges'>) {
     for (const field of counts ?? []) this.#counts.set(field, new Map());
@@ -26,9 +31,9 @@ export class Facets {
   add({ values: { f, v } }: IndexedDoc): void {
     for (const [field, counts] of this.#counts)
       for (const text of new Set(own(f, field) ?? [])) {
-        if (!counts.has(text) && ++this.#counted > countedMax)
-          throw badRequest(`The fields to be counted have more than ${countedMax} different values.`);
-        counts.set(text, (counts.get(text) ?? 0) + 1);
+        const count = counts.get(text);
+        if (count === undefined) this.#countText(text);
+        counts.set(text, (count ?? 0) + 1);
       }
     for (const [field, ranges] of this.#ranges) {
       const numbers = own(v, field);
@@ -38,10 +43,21 @@ export class Facets {
     }
   }
 
+  #countText({ length }: string): void {
+    if (++this.#counted > countedMax)
+      throw badRequest(`The fields to be counted have more than ${countedMax} different values.`);
+    this.#bytes += length;
+    if (this.#bytes > countedBytesMax)
+      throw badRequest('The different values of the fields to be counted take more than 16 MB.');
+  }
+
   /** What was counted as JSON: of each field all texts, by name. */
   async counts(runtime: Runtime): Promise<Bytes> {
     return await facetsText(
-      [...this.#counts].map(([field, counts]) => [field, () => sortInSlices([...counts], byName, runtime)]),
+      [...this.#counts].map(([field, counts]) => [
+        field,
+        () => sortInSlices([...counts], byName, runtime, sortedAtOnce),
+      ]),
       runtime,
     );
   }
@@ -85,7 +101,7 @@ const byName = ([a]: Counted, [b]: Counted): number => (a < b ? -1 : a > b ? 1 :
 const byCount = (a: Counted, b: Counted): number => b[1] - a[1] || byName(a, b);
 
 async function topOf(list: Counted[], most: number, runtime: Runtime): Promise<Counted[]> {
-  return (await sortInSlices(list, byCount, runtime)).slice(0, most);
+  return (await sortInSlices(list, byCount, runtime, sortedAtOnce)).slice(0, most);
 }
 
 /** Fields with what was counted in each, as JSON: there may be many texts, so others run meanwhile. */

@@ -5,7 +5,7 @@ import type { Hit } from './top-hits.js';
 
 /** How long hits are written without letting others run. */
 const stepMs = 6;
-/** What the hits of one answer may take: they are made as a whole. */
+/** What the hits, groups and counts of one answer may take: they are made as a whole. */
 const answerBytesMax = 64 * 1024 * 1024;
 
 interface HitTextsOptions {
@@ -33,7 +33,7 @@ export class HitTexts {
     for (const hit of hits) {
       const text = this.textOf(hit);
       if (text !== undefined) {
-        this.#count(text);
+        this.count(text);
         texts.push(text);
       }
       if (runtime.monotonicMs() < until) continue;
@@ -44,11 +44,12 @@ export class HitTexts {
     return asBytes(texts.join(','));
   }
 
-  #count({ length }: Bytes): void {
+  /** Called with every part of the answer that may be long. */
+  count({ length }: Bytes): void {
     this.#bytes += length + 1;
     if (this.#bytes > answerBytesMax)
       throw badRequest(
-        'The hits take more than 64 MB. Ask for fewer by `limit`, and for more by `bookmark`.',
+        'The answer takes more than 64 MB. Ask for fewer hits by `limit`, and for more by `bookmark`.',
       );
     this.options.hold(this.#bytes);
   }

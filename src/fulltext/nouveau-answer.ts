@@ -24,8 +24,10 @@ export async function nouveauAnswer(
   );
   const shown = await texts.write(hits);
   const bookmark = writeBookmark(hits.at(-1)?.order ?? after, '');
-  const counted = counts === undefined ? 'null' : await facets.topCounts(topFacets, runtime);
-  const ranged = ranges === undefined ? 'null' : await facets.topRanges(topFacets, runtime);
+  const counted = counts === undefined ? asBytes('null') : await facets.topCounts(topFacets, runtime);
+  const ranged = ranges === undefined ? asBytes('null') : await facets.topRanges(topFacets, runtime);
+  texts.count(counted);
+  texts.count(ranged);
   return asBytes(
     `{"total_hits_relation":"EQUAL_TO","total_hits":${total},"bookmark":"${bookmark}","hits":[${shown}]` +
       `,"counts":${counted},"ranges":${ranged},"update_latency":${Math.ceil(updateMs)}}`,

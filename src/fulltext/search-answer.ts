@@ -24,7 +24,7 @@ export async function searchAnswer(
   );
   return request.group === undefined
     ? await rows(runtime, request, result, texts)
-    : await groups(request.group, result, texts);
+    : await groups(runtime, request.group, result, texts);
 }
 
 async function rows(
@@ -35,22 +35,27 @@ async function rows(
 ): Promise<Bytes> {
   const bookmark = writeBookmark(hits.at(-1)?.order ?? after);
   const shown = await hitTexts.write(hits);
-  const counted = counts === undefined ? '' : `,"counts":${await facets.counts(runtime)}`;
-  const ranged = ranges === undefined ? '' : `,"ranges":${await facets.ranges(runtime)}`;
+  const counted = asBytes(counts === undefined ? '' : `,"counts":${await facets.counts(runtime)}`);
+  const ranged = asBytes(ranges === undefined ? '' : `,"ranges":${await facets.ranges(runtime)}`);
+  hitTexts.count(counted);
+  hitTexts.count(ranged);
   return asBytes(`{"total_rows":${total},"bookmark":"${bookmark}","rows":[${shown}]${counted}${ranged}}`);
 }
 
 async function groups(
+  runtime: Runtime,
   { isOld }: NonNullable<SearchRequest['group']>,
   result: SearchResult,
   hitTexts: HitTexts,
 ): Promise<Bytes> {
   const [total, member] = isOld ? ['total_hits', 'hits'] : ['total_rows', 'rows'];
   const texts: Bytes[] = [];
-  const first = result.groups!.first();
+  const first = await result.groups!.first(runtime);
   for (const { by, count, hits } of first) {
+    const value = bytesOf(by);
+    hitTexts.count(value);
     const shown = await hitTexts.write(hits);
-    texts.push(asBytes(`{"by":${bytesOf(by)},"${total}":${count},"${member}":[${shown}]}`));
+    texts.push(asBytes(`{"by":${value},"${total}":${count},"${member}":[${shown}]}`));
   }
   const grouped = isOld ? `,"total_grouped_hits":${first.reduce((sum, { count }) => sum + count, 0)}` : '';
   return asBytes(`{"${total}":${result.total}${grouped},"groups":[${texts.join(',')}]}`);

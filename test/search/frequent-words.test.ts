@@ -53,7 +53,8 @@ test('others run before many long lists of positions have been read', () => {
     });
     // Asked for the block of a document.
     if (high.id !== undefined) yield ofBlock(0);
-    else for (let doc = 0; doc < 1_000; doc++) if (docNumber(doc) >= (low.id ?? asBytes(''))) yield ofBlock(doc);
+    else
+      for (let doc = 0; doc < 1_000; doc++) if (docNumber(doc) >= (low.id ?? asBytes(''))) yield ofBlock(doc);
   };
   const reader = new SearchReader({ rows } as unknown as ViewReader, undefined);
   const score = (frequency: number): number => frequency;

@@ -255,3 +255,14 @@ test('_nouveau_analyze shows the terms of a text', async () => {
   assertRefused(await client.post('/_nouveau_analyze', { analyzer: {}, text: 'a' }), 400, 'bad_request');
   assertRefused(await client.post('/_nouveau_analyze', { analyzer: 'none', text: 'a' }), 400, 'bad_request');
 });
+
+test('long strings are sorted by their first 128 characters, and the next page follows', async () => {
+  const made = Array.from({ length: 6 }, (_, i) => ({ _id: `d${i}`, s: `${i}${'x'.repeat(300_000)}` }));
+  const db = await newIndex('', made, "function (doc) { index('string', 's', doc.s) }");
+  const page = async (bookmark?: string): Promise<Answer> =>
+    await client.post(`${db}/_design/n/_nouveau/i`, { q: '*:*', sort: '-s', limit: 4, bookmark });
+  const first = await page();
+  assert.deepEqual(ids(first), ['d5', 'd4', 'd3', 'd2']);
+  assert.equal((hits(first)[0]!.order[0]!.value as string).length, 128);
+  assert.deepEqual(ids(await page(first.body.bookmark as string)), ['d1', 'd0']);
+});
