@@ -7,8 +7,8 @@ const partitionQueries = [...listings, view, 'POST /{db}/_partition/{partition}/
 const unknownRevision =
   'A revision that the document does not have is a conflict; CouchDB takes it for the parent of a new document if the database holds ids behind it.';
 
-/** Selectors that have these in them are taken for true here and for false there. */
-const noAlternatives = ['"$or":[]'];
+/** Selectors that have these in them are taken for true here and for false there. Negated ones become an empty `$or`. */
+const noAlternatives = ['"$or":[]', '"$nor":[]', '"$and":[]'];
 
 const explainedIndex = [
   'body.covering',

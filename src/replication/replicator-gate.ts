@@ -1,4 +1,5 @@
 import { asBytes, fromBytes, toBytes, type Bytes } from '../base/bytes.js';
+import type { RequestError } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Database } from '../node/database.js';
 import { isDesignId } from '../shard/doc-id.js';
@@ -11,7 +12,7 @@ import { encodeContent, splitContent } from '../shard/content.js';
 import { withoutLogin } from './endpoint.js';
 import { isReplicatorName, readBody, replicatorUser } from './replicator-database.js';
 import { without } from './without.js';
-import { checkOwner, checkReplicatorDoc } from './replicator-rules.js';
+import { checkMembers, checkOwner, specRefusal } from './replicator-rules.js';
 
 type IsAdmin = (user: UserContext, security: Database['security']) => boolean;
 
@@ -25,6 +26,11 @@ export class ReplicatorGate implements SaveGate, ReadGate {
 
   concerns({ name }: Database, id: Bytes): boolean {
     return isReplicatorName(name) && !isDesignId(id);
+  }
+
+  /** As in CouchDB, what is asked for is judged before the revision: a malformed document is forbidden, conflict or not. */
+  admit(_database: Database, { body, deleted }: NamedInput, user: UserContext): RequestError | undefined {
+    return deleted || user === replicatorUser ? undefined : specRefusal(readBody(body), user, this.config);
   }
 
   check(database: Database, input: NamedInput, context: GateContext): NamedInput {
@@ -42,7 +48,7 @@ export class ReplicatorGate implements SaveGate, ReadGate {
       newEdits,
     };
     const owner = checkOwner(change);
-    checkReplicatorDoc(change, this.config);
+    checkMembers(change);
     if (input.deleted || change.body['owner'] === owner) return input;
     return { ...input, body: encodeContent(attachments, withOwner(body, owner)) };
   }

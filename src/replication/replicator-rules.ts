@@ -31,15 +31,21 @@ export function checkOwner({ body, previous, deleted, user, isAdmin }: DocChange
   return owner ?? user.name;
 }
 
-/** Refuses a document that asks for what can't be, or may not be asked for. */
-export function checkReplicatorDoc(change: DocChange, config: Config): void {
+/** Refuses a document with members that its user may not write. */
+export function checkMembers(change: DocChange): void {
   if (change.deleted) return;
   checkStateMembers(change);
   checkUserContext(change);
+}
+
+/** The error of a document that asks for a replication that can't be. */
+export function specRefusal(body: LocalDoc, user: UserContext, config: Config): RequestError | undefined {
   try {
-    parseSpec(change.body, { config, user: change.user, localNames: false });
+    parseSpec(body, { config, user, localNames: false });
+    return undefined;
   } catch (error) {
-    throw error instanceof RequestError ? forbidden(reasonFor(error)) : error;
+    if (error instanceof RequestError) return forbidden(reasonFor(error));
+    throw error;
   }
 }
 

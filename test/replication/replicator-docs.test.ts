@@ -232,6 +232,23 @@ describe('the rules of a replicator database', () => {
     assert.equal((await client.get('/_replicator/refused')).status, 404);
   });
 
+  test('a malformed document is forbidden whatever its revision, a well-formed one may be in conflict', async () => {
+    const _rev = '7-a';
+    await refused({ _rev }, /^Missing replicator database$/);
+    await refused({ ...good, _rev, doc_ids: 'x' }, /`doc_ids` must be an array/);
+    assert.equal((await client.put('/_replicator/refused', { ...good, _rev })).status, 409);
+    assert.equal((await client.put('/_replicator/refused', { _rev, _deleted: true })).status, 409);
+    const docs = [
+      { _id: 'refused', _rev },
+      { _id: 'refused', _rev, ...good },
+    ];
+    const { body } = await client.post('/_replicator/_bulk_docs', { docs });
+    assert.deepEqual(
+      body.map(({ error }: { error: string }) => error),
+      ['forbidden', 'conflict'],
+    );
+  });
+
   test('let nobody write states but the replicator', async () => {
     for (const member of [
       '_replication_state',
