@@ -88,13 +88,23 @@ export class Replicator {
     const cancel = body['cancel'] === true;
     const named = body['replication_id'] ?? body['_local_id'] ?? body['id'];
     if (cancel && typeof named === 'string') return await this.#cancel(named);
-    const spec = parseSpec(body, { config: this.host.config, user, localNames: true });
+    const spec = this.#parse(body, user, cancel);
     const id = await this.#identify(spec).catch((error: unknown) => {
       throw refusalOf(error);
     });
     if (cancel) return await this.#cancel(fullId(id));
     if (this.#closed) throw closingRefusal();
     return spec.continuous ? await this.#begin(id, spec) : await this.#complete(id, spec);
+  }
+
+  /** Nothing replicates from or to what can't be an endpoint, so there is nothing to cancel. */
+  #parse(body: LocalDoc, user: UserContext, cancel: boolean): ReplicationSpec {
+    try {
+      return parseSpec(body, { config: this.host.config, user, localNames: true });
+    } catch (error) {
+      const isEndpoint = error instanceof RequestError && error.error === 'bad_rep_doc';
+      throw cancel && isEndpoint ? notFound('missing') : error;
+    }
   }
 
   async #complete(id: ReplicationId, spec: ReplicationSpec): Promise<Replicated> {

@@ -151,6 +151,8 @@ describe('the statuses of POST /_replicate', () => {
     const { request } = await pair();
     assertRefused(await post({ ...request, cancel: true }), 404, 'not_found');
     assertRefused(await post({ cancel: true, replication_id: 'x' }), 404, 'not_found');
+    for (const source of [1, { url: 1 }, 'ftp://x'])
+      assertRefused(await post({ ...request, source, cancel: true }), 404, 'not_found');
   });
 
   test('500 for a specification that is invalid', async () => {
