@@ -16,6 +16,14 @@ export default tseslint.config(
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
       'no-console': 'error',
       'no-control-regex': 'off',
+      // Only bytes and ASCII are bytes already.
+      'no-restricted-syntax': [
+        'error',
+        ...['Literal[raw', 'TemplateElement[value.raw'].map((text) => ({
+          selector: `CallExpression[callee.name="asBytes"] ${text}=/[^\\x00-\\x7f]|\\\\u/]`,
+          message: 'This is a text beyond ASCII: toBytes makes bytes of it.',
+        })),
+      ],
     },
   },
   {
