@@ -83,7 +83,7 @@ export class Config {
   get(section: string, key: string): string | undefined {
     if (section === 'couchdb' && key === 'database_dir') return this.options.dataDir;
     const option = isVariant(section) ? undefined : optionOf(section, key);
-    return this.setValue(section, key) ?? (option && formatValue(option.default));
+    return this.givenValue(section, key) ?? (option && formatValue(option.default));
   }
 
   /** The sections that say something else for a part of the requests, such as `[cors:example.com]` for `[cors]`. */
@@ -103,7 +103,7 @@ export class Config {
     const keys = new Map<string, string>();
     for (const [optionName, option] of Object.entries(schema)) {
       const [section, key] = splitName(optionName);
-      if (section === name) keys.set(key, this.setValue(section, key) ?? formatValue(option.default));
+      if (section === name) keys.set(key, this.givenValue(section, key) ?? formatValue(option.default));
     }
     for (const [key, value] of this.values.get(name) ?? []) keys.set(key, value);
     if (name === 'couchdb' && this.options.dataDir) keys.set('database_dir', this.options.dataDir);
@@ -127,7 +127,7 @@ export class Config {
   /** Refuses what clients may not write or, without a value, take back. A whitelist that can't be read closes everything. */
   checkChange(section: string, key: string, value?: string): void {
     if (value !== undefined) checkName(section, key);
-    checkWritable(section, key, this.setValue('chttpd', 'config_whitelist') ?? '');
+    checkWritable(section, key, this.givenValue('chttpd', 'config_whitelist') ?? '');
     if (value !== undefined) checkValue(section, key, value);
   }
 
@@ -234,7 +234,7 @@ export class Config {
     const known = this.parsed.get(name);
     if (known !== undefined) return known;
     const option: Option = schema[name];
-    const text = this.setValue(...splitName(name));
+    const text = this.givenValue(...splitName(name));
     const value =
       (text === undefined || (text === '' && option.type !== 'text')
         ? undefined
@@ -244,7 +244,7 @@ export class Config {
   }
 
   /** What some source says, without the default. Options that moved are found under their older section too. */
-  private setValue(section: string, key: string): string | undefined {
+  givenValue(section: string, key: string): string | undefined {
     const value = this.values.get(section)?.get(key);
     if (value !== undefined || !optionOf(section, key)) return value;
     for (const [olderSection, olderKey] of olderNames(section, key)) {

@@ -48,6 +48,8 @@ export interface Services {
      * then on.
      */
     check(settings: Record<string, string>): Promise<void>;
+    /** Lets requests in again: it stays as it is. */
+    cancel(): void;
     /** Starts the server anew, soon. */
     restart(): void;
   };

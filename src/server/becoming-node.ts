@@ -43,5 +43,5 @@ export function becomingNode(
   };
   // The answer to the one that has asked for it is sent first.
   const restart = (): void => void services.runtime.setTimer(recreate, 100);
-  return { becomeNode: { check, restart } };
+  return { becomeNode: { check, cancel: () => admission.resume(), restart } };
 }

@@ -121,6 +121,18 @@ describe('add_node', skipWithoutNats, async () => {
       { settings: { ...order.settings, nats: `nats://127.0.0.1:${await freePort()}` } },
     ])
       assert.equal((await lone.client.post('/_cluster_join', { ...order, ...wrong })).status, 400);
+    // The server stays as it is, and answers, also where all but the last look finds nothing wrong.
+    const usable = { ...order.settings, allow_unsafe_log: 'true' };
+    const wrong = { ...order, settings: { ...usable, streams: 'abc' } };
+    assert.equal((await lone.client.post('/_cluster_join', wrong)).status, 400);
+    assert.equal((await lone.client.get('/')).status, 200);
+    const file = path.join(lone.folder, 'config-api.ini');
+    fs.rmSync(file, { force: true });
+    fs.mkdirSync(file);
+    const { status, text } = await lone.client.post('/_cluster_join', { ...order, settings: usable });
+    assert.equal(status, 500, text);
+    fs.rmdirSync(file);
+    assert.deepEqual((await lone.client.get('/_node/_local/_config/cluster/nats')).body, '');
     // Without allow_unsafe_log, this version of NATS is refused.
     assert.equal((await lone.client.post('/_cluster_join', order)).status, 400);
     assert.deepEqual((await lone.client.get('/_membership')).body.cluster_nodes.length, 1);

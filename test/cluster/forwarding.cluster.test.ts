@@ -157,6 +157,17 @@ describe('a request that is forwarded to another node', skipWithoutNats, () => {
     assert.equal((await b.client.as('admin:wrong').get('/_session', as('10.0.2.1', 'shared'))).status, 401);
   });
 
+  test('is answered 503 where the answer of the other node cannot be passed on', async () => {
+    await pretend(
+      'tuffet@odd',
+      net.createServer((socket) => {
+        socket.once('data', () => socket.end('HTTP/1.1 001 Odd\r\nContent-Length: 0\r\n\r\n'));
+      }),
+    );
+    assert.match(await refusal('GET', '/_node/tuffet@odd/_system'), /cannot be passed on/);
+    assert.equal((await a.client.get('/_up')).status, 200);
+  });
+
   test('may be answered slowly, once the answer has begun', async () => {
     await serve('tuffet@slow', (_, response) => {
       response.writeHead(200, { 'Content-Type': 'application/json' });

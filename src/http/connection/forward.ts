@@ -49,7 +49,16 @@ export function forward(exchange: Exchange): boolean {
     if (isAnswered || response.headersSent || response.destroyed) return void answer.destroy();
     isAnswered = true;
     limit.end();
-    relay(exchange, answer);
+    try {
+      relay(exchange, answer);
+    } catch {
+      // A status or a header that Node does not send.
+      answer.destroy();
+      fail(
+        exchange,
+        new Unavailable('The node that has to answer this gives an answer that cannot be passed on.'),
+      );
+    }
   });
   // Once it has answered, the other node may read no more of the body; the answer tells by itself where it is broken off.
   sent.on('error', () => giveUp('The node that has to answer this cannot be reached.'));

@@ -10,6 +10,8 @@ export class Query {
   readonly #values = new Map<string, string>();
   /** In their order, where one is given twice, which is rare. */
   #all: [string, string][] | undefined;
+  /** The first values of those given twice. */
+  #firsts: Map<string, string> | undefined;
   #switchedOn: Set<string> | undefined;
 
   constructor(text: string) {
@@ -24,7 +26,12 @@ export class Query {
   }
 
   #set(name: string, value: string): void {
-    if (this.#values.has(name)) this.#all ??= [...this.#values];
+    const earlier = this.#values.get(name);
+    if (earlier !== undefined) {
+      this.#all ??= [...this.#values];
+      this.#firsts ??= new Map();
+      if (!this.#firsts.has(name)) this.#firsts.set(name, earlier);
+    }
     this.#values.set(name, value);
     this.#all?.push([name, value]);
   }
@@ -32,8 +39,7 @@ export class Query {
   /** The same with names in lower case, for endpoints whose parameter names are case-insensitive. */
   lowerCased(): Query {
     const query = new Query('');
-    for (const [name, value] of this.#values) query.#values.set(name.toLowerCase(), value);
-    query.#all = this.#all?.map(([name, value]) => [name.toLowerCase(), value]);
+    for (const [name, value] of this.all()) query.#set(name.toLowerCase(), value);
     query.#switchedOn = this.#switchedOn && new Set([...this.#switchedOn].map((name) => name.toLowerCase()));
     return query;
   }
@@ -52,7 +58,7 @@ export class Query {
 
   /** The first value of a parameter given twice: how writes take their revision and whether to batch. */
   first(name: string): string | undefined {
-    return this.#all?.find(([each]) => each === name)?.[1] ?? this.#values.get(name);
+    return this.#firsts?.get(name) ?? this.#values.get(name);
   }
 
   /** The values of one parameter: of those given twice none may be wrong. */

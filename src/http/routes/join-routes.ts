@@ -1,5 +1,6 @@
 import { badRequest } from '../../base/errors.js';
 import { joinOptions, type JoinOrder } from '../../cluster/join.js';
+import type { Config } from '../../config/config.js';
 import type { Exchange } from '../exchange.js';
 import type { ServerRoute } from './route.js';
 
@@ -30,15 +31,39 @@ async function join(exchange: Exchange): Promise<void> {
     throw badRequest('It keeps its data in memory, or is part of another program: start it with --cluster.');
   if (members.includes(fullName))
     throw badRequest(`It has the name ${fullName} of another node: set [cluster] node_name.`);
-  await becomeNode.check({ ...settings, node_name: node });
   const { nats, ...others } = settings;
-  config.set('chttpd_auth', 'secret', secret);
   // The last one makes the server a node: it starts with all of them, or alone.
-  for (const [key, value] of Object.entries({ ...others, node_name: node, advertise, nats: nats! }))
-    if (value !== '') config.set('cluster', key, value);
+  const options = Object.entries({ ...others, node_name: node, advertise, nats: nats! });
+  const changes: Change[] = [
+    ['chttpd_auth', 'secret', secret],
+    ...options.flatMap(([key, value]): Change[] => (value === '' ? [] : [['cluster', key, value]])),
+  ];
+  for (const change of changes) config.checkChange(...change);
+  await becomeNode.check({ ...settings, node_name: node });
+  try {
+    setAll(config, changes);
+  } catch (error) {
+    becomeNode.cancel();
+    throw error;
+  }
   logger.notice({ node: fullName, user: exchange.user.name }, 'this server becomes a node of a cluster');
   exchange.json(202, { ok: true, node: fullName });
   becomeNode.restart();
+}
+
+type Change = [section: string, key: string, value: string];
+
+/** All of them, or none. */
+function setAll(config: Config, changes: readonly Change[]): void {
+  const before = changes.map(([section, key]) => config.givenValue(section, key));
+  let done = 0;
+  try {
+    for (; done < changes.length; done++) config.set(...changes[done]!);
+  } catch (error) {
+    // The one that failed may be changed in memory.
+    for (let at = done; at >= 0; at--) config.adopt(changes[at]![0], changes[at]![1], before[at] ?? null);
+    throw error;
+  }
 }
 
 function checkOrder(body: Record<string, unknown>): JoinOrder {
