@@ -23,6 +23,8 @@ import {
 } from '../search/postings.js';
 
 const all = { descending: false, skip: 0, limit: Infinity };
+/** Where most values are not looked at, or none. */
+const withoutValues = { ...all, defersValues: true };
 const last = { descending: true, skip: 0, limit: 1 };
 
 /** Numbers of documents, from the first to before the last. */
@@ -165,7 +167,8 @@ export class SearchReader {
     const key = asBytes(this.#prefix + docKey);
     const low = { key, id: docNumber(from), after: false };
     const high = { key, id: docNumber(to), after: false };
-    for (const row of this.reader.rows({ low, high }, all)) yield { doc: readDocNumber(row.id), row };
+    for (const row of this.reader.rows({ low, high }, withoutValues))
+      yield { doc: readDocNumber(row.id), row };
   }
 
   doc(number: number): IndexedDoc | undefined {
@@ -198,7 +201,7 @@ export class SearchReader {
       place.id === undefined ? { key: from, after: place.isAfter } : { key: from, id: place.id, after: true };
     for (const row of this.reader.rows(
       { low, high: { key: asBytes(this.#prefix + end), after: false } },
-      all,
+      withoutValues,
     )) {
       const key = row.key.slice(this.#prefix.length);
       yield { key, row, place: { key, id: row.id, isAfter: true } };

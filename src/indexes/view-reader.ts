@@ -42,6 +42,8 @@ export interface RowsOptions {
   descending: boolean;
   skip: number;
   limit: number;
+  /** Whether long values are read when they are asked for: rows are then of use only until others run. */
+  defersValues?: boolean;
 }
 
 export type Bounds = Pick<ViewRequest, 'start' | 'end' | 'descending' | 'inclusiveEnd'>;

@@ -8,6 +8,9 @@ import { Leaf } from '../../src/indexes/tree/leaf.js';
 import { NodeCache } from '../../src/indexes/tree/node-cache.js';
 import { recordKey } from '../../src/indexes/tree/node-source.js';
 import type { Row } from '../../src/indexes/tree/row.js';
+import { SearchReader } from '../../src/fulltext/search-reader.js';
+import type { RowsOptions, ViewRange, ViewReader } from '../../src/indexes/view-reader.js';
+import { docKey, docNumber, encodeDoc } from '../../src/search/postings.js';
 import { groupEnd, lengths, TreeScene } from './tree-scene.js';
 
 /** Ten groups of a thousand rows. */
@@ -210,4 +213,25 @@ describe('reads of a tree', () => {
     assert.throws(() => new Leaf(root), /damaged/);
     assert.throws(() => new Inner(leaf), /damaged/);
   });
+});
+
+test('what a search index keeps of documents is read only of those that are looked at', async () => {
+  const store = new CountingStore();
+  const scene = new TreeScene(store, [lengths]);
+  const values = asBytes(JSON.stringify({ s: { a: 'x'.repeat(5_000) } }));
+  await scene.update(
+    [],
+    Array.from({ length: 100 }, (_, i): Row => {
+      const value = encodeDoc(asBytes(`doc-${i}`), values);
+      return { key: asBytes(docKey), id: docNumber(i), n: 0, keyText: asBytes(''), value };
+    }),
+  );
+  const rows = ({ low, high }: ViewRange, options: RowsOptions): Iterable<Row> =>
+    scene.reader.rows(low, high, options);
+  const reader = new SearchReader({ rows } as unknown as ViewReader, undefined);
+  store.reads = 0;
+  const docs = Array.from(reader.allDocs({ from: 10, to: 90 }), ({ doc }) => doc);
+  assert.equal(docs.length, 80);
+  assert.ok(store.reads < 20, `${store.reads} reads`);
+  assert.equal(reader.doc(17)!.id, 'doc-17');
 });

@@ -22,6 +22,8 @@ export interface RowsOptions {
   readonly descending?: boolean | undefined;
   readonly skip?: number | undefined;
   readonly limit?: number | undefined;
+  /** Whether long values are read when they are asked for: rows are then of use only until others run. */
+  readonly defersValues?: boolean | undefined;
 }
 
 export interface GroupsOptions {
@@ -73,7 +75,7 @@ export class TreeReader {
 
   /** To skip costs no more than to begin. The rows may be kept for later. */
   *rows(start: Bound | undefined, end: Bound | undefined, options: RowsOptions = {}): Generator<Row> {
-    const { descending = false, skip = 0, limit = Infinity } = options;
+    const { descending = false, skip = 0, limit = Infinity, defersValues = false } = options;
     let low = this.#rankOfStart(start);
     let high = this.#rankOfEnd(end);
     if (descending) low = Math.max(low, (high -= skip) - limit);
@@ -82,8 +84,8 @@ export class TreeReader {
       const { leaf, first } = this.#leafOf(descending ? high - 1 : low);
       const from = Math.max(low - first, 0);
       const to = Math.min(high - first, leaf.length);
-      if (descending) for (let at = to - 1; at >= from; at--) yield this.#row(leaf, at);
-      else for (let at = from; at < to; at++) yield this.#row(leaf, at);
+      if (descending) for (let at = to - 1; at >= from; at--) yield this.#row(leaf, at, defersValues);
+      else for (let at = from; at < to; at++) yield this.#row(leaf, at, defersValues);
       if (descending) high = first + from;
       else low = first + to;
     }
@@ -138,9 +140,9 @@ export class TreeReader {
     return new GroupWalk(this.#source, this.compare, grouping).groups(this.pieces(start, end));
   }
 
-  #row(leaf: Leaf, at: number): Row {
+  #row(leaf: Leaf, at: number, defersValues: boolean): Row {
     const row = new LeafRow(leaf, at, this.#source);
-    return leaf.hasOwnRecord(at) ? lasting(row) : row;
+    return !defersValues && leaf.hasOwnRecord(at) ? lasting(row) : row;
   }
 
   #path(bound: Bound | undefined): TreePath | undefined {
