@@ -4,7 +4,7 @@ import { decoding } from '../indexes/index-damage.js';
 import { decodeTotals, rowTotals, type BlockTotals } from '../indexes/search-blocks.js';
 import type { Row } from '../indexes/tree/row.js';
 import type { ViewRange, ViewReader } from '../indexes/view-reader.js';
-import { bytesMax, Postings } from '../search/posting-block.js';
+import { bytesMax, Postings, type PostingPlace } from '../search/posting-block.js';
 import { vectorBytes } from '../search/vectors.js';
 import { prefixEnd } from '../storage/store.js';
 import type { BlockCursor, BlockCursors } from './block-cursors.js';
@@ -135,15 +135,18 @@ export class SearchReader {
     const whole = asBytes(this.#prefix + key);
     const postings = new Postings();
     let block: { first: number; value: Bytes } | undefined;
+    /** Where the document before was looked for: this one comes behind it. */
+    let place: PostingPlace | undefined;
     let next = -1;
     for (const doc of docs) {
       if (doc >= next) {
+        place = undefined;
         const [row, behind] = this.#blocksFrom(whole, doc);
         block = row && { first: readDocNumber(row.id), value: row.value };
         if (block !== undefined && block.value.length > bytesMax) work?.read(doc, block.value.length);
         next = behind === undefined ? Infinity : readDocNumber(behind.id);
       }
-      if (block !== undefined) decoding(() => postings.add(block!, doc, doc + 1));
+      if (block !== undefined) place = decoding(() => postings.add(block!, doc, doc + 1, place));
     }
     return postings;
   }
