@@ -1,11 +1,8 @@
 import { fromBytes } from '../base/bytes.js';
 import { badRequest } from '../base/errors.js';
+import { sortCharactersMax } from '../indexes/search-fields.js';
 import type { IndexedDoc } from '../search/postings.js';
-import { byRelevance, type OrderValue, type Sorting } from './sorting.js';
-
-const sortingsMax = 100;
-/** What is looked at of a string, as in `_search`: the orders of thousands of hits are kept, and bookmarks have them. */
-const charactersMax = 128;
+import { byRelevance, sortingsMax, type OrderValue, type Sorting } from './sorting.js';
 
 /** Where all else is equal. */
 const byId: Sorting = {
@@ -36,7 +33,7 @@ function readSorting(text: string): Sorting {
 /** The least of the strings or numbers that a document has in a field. */
 function least({ values: { f, v } }: IndexedDoc, field: string): OrderValue {
   const texts = f !== undefined && Object.hasOwn(f, field) ? f[field]! : [];
-  if (texts.length > 0) return texts.reduce((a, b) => (b < a ? b : a)).slice(0, charactersMax);
+  if (texts.length > 0) return texts.reduce((a, b) => (b < a ? b : a)).slice(0, sortCharactersMax);
   const numbers = v !== undefined && Object.hasOwn(v, field) ? v[field] : undefined;
   return Array.isArray(numbers) ? numbers.reduce((a, b) => Math.min(a, b)) : null;
 }

@@ -21,7 +21,7 @@ export interface Sorting {
 
 export type OrderRule = Pick<Sorting, 'descending' | 'isAbsentLeast'>;
 
-const sortingsMax = 100;
+export const sortingsMax = 100;
 
 /** Most relevant first. */
 export const byRelevance: Sorting = {

@@ -15,7 +15,7 @@ import { wordOverheadBytes } from './word-table.js';
 /** Longer terms are not indexed. */
 const termBytesMax = 4_096;
 /** What is kept of a text to sort by. */
-const sortCharactersMax = 128;
+export const sortCharactersMax = 128;
 /** Texts of the same field stand this far apart, so that no phrase reaches from one into the next. */
 const gap = 100;
 /** What a field takes in memory, with few words, roughly. */
