@@ -10,9 +10,11 @@ import { CopyNeeded } from '../log/stream.js';
 import { encodeCatalogueCommand } from '../node/catalogue-codec.js';
 import type { Lease, LeaseCommand } from '../node/lease.js';
 import type { ClusterLink, ClusterTargets } from '../node/cluster-link.js';
+import type { OfferedStores } from '../node/offered-stores.js';
 import { BlobExchange } from './blob-exchange.js';
 import type { ClusterOptions } from './cluster-options.js';
 import { CataloguePosition } from './catalogue-position.js';
+import { checkCopyNeeded, copyNeeded } from './copy-needed.js';
 import { Currency } from './currency.js';
 import { Members } from './members.js';
 import type { NatsServers } from './nats-connection.js';
@@ -46,6 +48,9 @@ export class Cluster implements ClusterLink {
   readonly sources: StreamSources;
   readonly recovery: Recovery;
   #isRejoining = false;
+  #isReached = false;
+  /** What others may copy while this node opens its stores. */
+  offered: OfferedStores | undefined;
   /**
    * Called when this node runs and has to open its stores again, from where the streams are now: some were trimmed, so that it has
    * to copy the databases of another node, or were made anew.
@@ -144,36 +149,34 @@ export class Cluster implements ClusterLink {
     return this.blobs.bring(digests);
   }
 
-  /** Where others reach this node, if that was not given. */
+  /** From now on others reach this node: at this address, if no other was given. */
   advertise(url: string): void {
     this.options.advertise ||= url;
+    this.#isReached = true;
     this.#members.beat();
+    if (copyNeeded(this.#followed.values()) !== undefined) this.#rejoin();
   }
 
-  async start({
-    catalogue,
-    cataloguePosition,
-    lease,
-    groups,
-    blobs,
-    removed,
-  }: ClusterTargets): Promise<void> {
+  async start(targets: ClusterTargets): Promise<void> {
+    const { catalogue, cataloguePosition, lease, groups, blobs, removed, isNew } = targets;
+    const checkCopy = (): Promise<void> =>
+      checkCopyNeeded(this.#followed.values(), this.sources, this.options.node, !isNew && !this.#isReached);
     this.#members.removed = removed;
     this.#catalogue = new CataloguePosition(cataloguePosition);
     this.blobs.store = blobs;
     this.#members.start();
     const first = this.#follow('catalogue', catalogue);
     await first.whenCurrent();
-    if (first.lost instanceof CopyNeeded) throw first.lost;
+    await checkCopy();
     if (first.lost === undefined) await this.#removal.undo(first);
+    const bring = (digests: readonly string[]): Promise<void> => this.bringBlobs(digests);
     const replicas = Array.from({ length: this.options.streams }, (_, stream) =>
-      this.#follow(
-        stream,
-        groups(stream, (digests) => this.bringBlobs(digests)),
-      ),
+      this.#follow(stream, groups(stream, bring)),
     );
     await Promise.all(replicas.map((replica) => replica.whenCurrent()));
-    for (const { lost } of [first, ...replicas]) if (lost instanceof CopyNeeded) throw lost;
+    await checkCopy();
+    // Opening the stores may have taken longer than a node may go without a look.
+    if (first.lost === undefined) await this.#currency.look();
     this.#isStarted = true;
     this.#isRejoining = false;
     this.#ownership.start(lease);
@@ -264,7 +267,7 @@ export class Cluster implements ClusterLink {
       catalogueAt: (position) => this.#catalogue.when(position),
       onLost: (error) => {
         if (isCatalogue) this.#catalogue.end(error);
-        if (this.#isStarted && error instanceof CopyNeeded) this.#rejoin();
+        if (this.#isReached && error instanceof CopyNeeded) this.#rejoin();
       },
     });
     this.#followed.set(stream, { stream: source, replica });

@@ -51,4 +51,6 @@ export interface ClusterTargets {
   blobs: BlobStore;
   /** The names of nodes that do not count any more. */
   removed(): ReadonlySet<string>;
+  /** Whether the node had nothing when it was started. */
+  isNew: boolean;
 }

@@ -1,7 +1,5 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import type { Catalogue } from './catalogue.js';
-import type { Volumes } from './volumes.js';
 
 /** A file of a copy: `documents/` and the number of the volume's slot, or `catalogue`. */
 export interface CopiedFile {
@@ -9,23 +7,27 @@ export interface CopiedFile {
   bytes: number;
 }
 
+interface Copied {
+  copyTo(folder: string): Promise<void>;
+}
+
 /** The line behind the last file. */
 export const copyEnd = '{}';
 
 /**
- * The stores of this node for another one, while this one serves: for each a line of JSON that describes it, and its bytes.
+ * The stores of this node for another one, also while this one serves: for each a line of JSON that describes it, and its bytes.
  * Each store is as it was at one moment, and says itself up to where it has applied the streams. The catalogue comes last: what
  * it knows more of than a volume, the volume gets from the stream.
  */
 export async function* copyStores(
-  catalogue: Catalogue,
-  volumes: Volumes,
+  catalogue: Copied,
+  volumes: Iterable<{ slot: number; store: Copied }>,
   folder: string,
 ): AsyncIterable<Buffer> {
   const scratch = fs.mkdtempSync(path.join(folder, 'spool-copy-'));
   try {
-    for (const volume of volumes.all())
-      yield* copyOf(volume.store, `documents/${volume.slot}`, path.join(scratch, String(volume.slot)));
+    for (const { slot, store } of volumes)
+      yield* copyOf(store, `documents/${slot}`, path.join(scratch, String(slot)));
     yield* copyOf(catalogue, 'catalogue', path.join(scratch, 'catalogue'));
     yield Buffer.from(`${copyEnd}\n`);
   } finally {
@@ -33,11 +35,7 @@ export async function* copyStores(
   }
 }
 
-async function* copyOf(
-  store: { copyTo(folder: string): Promise<void> },
-  name: string,
-  folder: string,
-): AsyncIterable<Buffer> {
+async function* copyOf(store: Copied, name: string, folder: string): AsyncIterable<Buffer> {
   fs.mkdirSync(folder, { mode: 0o700 });
   await store.copyTo(folder);
   const file = path.join(folder, 'data.mdb');

@@ -56,7 +56,7 @@ export class Membership {
   /** The stores of this node, for another node of its cluster; each is copied into the folder first. */
   copy(folder: string): AsyncIterable<Buffer> {
     if (this.#catalogue === undefined || this.#volumes === undefined) throw notFound('missing');
-    return copyStores(this.#catalogue, this.#volumes, folder);
+    return copyStores(this.#catalogue, this.#volumes.all(), folder);
   }
 
   /** The stream that a new database is placed in. */
@@ -87,7 +87,7 @@ export class Membership {
     this.#catalogue = catalogue;
     this.#volumes = volumes;
     this.#readRemoved();
-    const { log } = catalogue;
+    const { log, isNew } = catalogue;
     log.send = (command) => cluster.send('catalogue', command);
     log.onApplied = (entries) => this.#applied(cluster, entries, parts);
     this.route.send = (group, command) => {
@@ -103,6 +103,7 @@ export class Membership {
       groups: (stream, bringBlobs) => new GroupsTarget(stream, catalogue, volumes, bringBlobs),
       blobs,
       removed: () => this.#removed,
+      isNew,
     });
   }
 

@@ -20,7 +20,7 @@ export class StoresAtRest {
   private constructor(
     readonly catalogue: Catalogue,
     /** By slot. */
-    private readonly volumes: readonly Store[],
+    readonly volumes: readonly Store[],
   ) {}
 
   /** `documents` has a folder for each volume, whose name begins with the number of its slot. */

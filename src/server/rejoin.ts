@@ -6,6 +6,7 @@ import type { StreamName } from '../cluster/stream-sources.js';
 import { continuedHead } from '../log/stream-end.js';
 import { CopyNeeded, StreamReplaced, type StreamInfo } from '../log/stream.js';
 import type { DataFolder } from '../node/data-folder.js';
+import { OfferedStores } from '../node/offered-stores.js';
 import { acceptCopy, incomingFolder, prepareCopy, secondFolder } from '../node/received-copy.js';
 import { StoresAtRest } from '../node/stores-at-rest.js';
 
@@ -16,7 +17,7 @@ type Fit = 'fits' | 'truncated' | 'replaced' | 'lost';
  * Replaces the stores of this node where it cannot continue from the streams with them: by those of another node, or, where
  * single streams were made anew, by the groups of those streams from the nodes whose histories they continue. What this node
  * has of other streams stays: it may have more of them than all others. To be called when nothing of the folder is in use; what is
- * there stays until the new stores are complete.
+ * there stays until the new stores are complete, and is offered to others until then.
  */
 export async function copyFromPeers(
   cluster: Cluster,
@@ -25,16 +26,20 @@ export async function copyFromPeers(
 ): Promise<void> {
   const infos = await cluster.sources.infos();
   const own = StoresAtRest.open(folder.folder);
-  let isOwn: boolean;
+  const blobs = await openBlobs();
+  const offered = new OfferedStores(own, blobs);
+  cluster.offered = offered;
   try {
-    isOwn = await new Rejoin(cluster, folder, infos, own).prepare();
+    const isOwn = await new Rejoin(cluster, folder, infos, own).prepare();
+    const named = await prepareCopy(folder, isOwn);
+    await cluster.bringAll(blobs, named);
   } finally {
+    cluster.offered = undefined;
+    await offered.close();
     await own.close();
+    await blobs.close();
     fs.rmSync(secondFolder(folder), { recursive: true, force: true });
   }
-  const named = await prepareCopy(folder, isOwn);
-  const blobs = await openBlobs();
-  await cluster.bringAll(blobs, named).finally(() => blobs.close());
   await acceptCopy(folder);
 }
 

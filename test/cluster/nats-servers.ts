@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { jetstreamManager, type ClusterInfo } from '@nats-io/jetstream';
+import { jetstreamManager, type ClusterInfo, type JetStreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { endWithParent } from '../support/end-with-parent.js';
 import { until } from './until.js';
@@ -64,6 +64,16 @@ export class TestNats {
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill(signal);
     await ended;
+  }
+
+  /** Changes its streams, as an operator may. */
+  async manage(use: (manager: JetStreamManager) => Promise<unknown>): Promise<void> {
+    const connection = await connect({ servers: this.url });
+    try {
+      await use(await jetstreamManager(connection));
+    } finally {
+      await connection.close();
+    }
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,3 @@
-import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { after, beforeEach, describe, test } from 'node:test';
@@ -77,7 +75,7 @@ describe('a damaged log', skipWithoutNats, async () => {
   });
 
   test('whose stream was deleted takes no writes, and is made anew from a node', async () => {
-    await withManager(nats, (manager) => manager.streams.delete('tuffet-1'));
+    await nats.manage((manager) => manager.streams.delete('tuffet-1'));
     for (const node of nodes) assert.match(await refusal(node), /do not have it/);
     for (const node of nodes) {
       assert.deepEqual(await idsOf(node, {}), saved);
@@ -99,7 +97,7 @@ describe('a damaged log', skipWithoutNats, async () => {
   });
 
   test('whose stream was created anew is made anew from a node, and a new node copies it', async () => {
-    await withManager(nats, async (manager) => {
+    await nats.manage(async (manager) => {
       const { config } = await manager.streams.info('tuffet-1');
       await manager.streams.delete('tuffet-1');
       await manager.streams.add({ ...config, description: 'epoch 0123456789abcdef' });
@@ -114,10 +112,11 @@ describe('a damaged log', skipWithoutNats, async () => {
 
   test('without its last messages goes on from the node that has them', async () => {
     const backup = fs.mkdtempSync(`${nats.folder}-backup-`);
+    // It has nothing of what the backup has not.
+    await c.end('SIGTERM');
     await nats.kill('SIGTERM');
     fs.cpSync(nats.folder, backup, { recursive: true });
     await nats.run();
-    await c.end('SIGTERM');
     for (const { client } of [a, b]) await until(async () => (await client.get('/db', fresh)).status === 200);
     await write(a, 12);
     await write(b, 12);
@@ -139,7 +138,7 @@ describe('a damaged log', skipWithoutNats, async () => {
 
   test('that is killed in the middle of its recovery is recovered by another try', async (t) => {
     for (const delayMs of [0, 100, 400]) {
-      await withManager(nats, async (manager) => {
+      await nats.manage(async (manager) => {
         await manager.streams.delete('tuffet-1');
         await manager.streams.delete('tuffet-catalogue');
       });
@@ -172,7 +171,7 @@ test('a node that reads fresh recovers the streams of databases and accounts', s
   const node = await TestNode.start({ nats: nats.url, name: 'a', settings });
   try {
     assert.equal((await node.client.put('/db')).status, 201);
-    await withManager(nats, async (manager) => {
+    await nats.manage(async (manager) => {
       for (const name of ['tuffet-catalogue', 'tuffet-0']) await manager.streams.delete(name);
     });
     await until(async () => (await node.client.get('/_up')).status === 404);
@@ -185,15 +184,3 @@ test('a node that reads fresh recovers the streams of databases and accounts', s
     await nats.close();
   }
 });
-
-async function withManager(
-  nats: TestNats,
-  use: (manager: JetStreamManager) => Promise<unknown>,
-): Promise<void> {
-  const connection = await connect({ servers: nats.url });
-  try {
-    await use(await jetstreamManager(connection));
-  } finally {
-    await connection.close();
-  }
-}

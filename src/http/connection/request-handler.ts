@@ -57,8 +57,7 @@ export class RequestHandler {
     upgrade?: UpgradeRequest,
   ): void {
     const { opening } = this.admission;
-    const mayWait = this.services.cluster === undefined || needsStores(request);
-    if (opening !== undefined && mayWait) {
+    if (opening !== undefined && this.#mayWait(request)) {
       return void opening.then((isOpen) => {
         if (response.destroyed) return;
         if (isOpen) this.handle(request, response, arrival, upgrade);
@@ -85,6 +84,11 @@ export class RequestHandler {
     } catch (error) {
       fail(exchange, error);
     }
+  }
+
+  #mayWait(request: IncomingMessage): boolean {
+    const { cluster } = this.services;
+    return cluster === undefined || needsStores(request, cluster.offered !== undefined);
   }
 
   /** Watches an answer for its end. A WebSocket stays open as long as its client wants: it is not counted. */

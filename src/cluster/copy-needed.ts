@@ -1,0 +1,26 @@
+import { CopyNeeded, type StreamInfo } from '../log/stream.js';
+import type { Followed } from './status.js';
+import type { StreamName, StreamSources } from './stream-sources.js';
+
+/** Why a node cannot go on without what others have, if so. */
+export function copyNeeded(followed: Iterable<Pick<Followed, 'replica'>>): CopyNeeded | undefined {
+  for (const { replica } of followed) if (replica.lost instanceof CopyNeeded) return replica.lost;
+  return undefined;
+}
+
+/**
+ * Throws where a node has to copy what others have before it can go on. That may wait for one whose history a stream goes on
+ * from: others may have to copy what it has, and it may have to copy what they have, so it must be reached first.
+ */
+export async function checkCopyNeeded(
+  followed: Iterable<Pick<Followed, 'replica'>>,
+  sources: StreamSources,
+  node: string,
+  mayWait: boolean,
+): Promise<void> {
+  const needed = copyNeeded(followed);
+  if (needed === undefined) return;
+  const infos = mayWait ? await sources.infos() : new Map<StreamName, StreamInfo>();
+  const isSource = [...infos.values()].some(({ recovered }) => recovered?.node === node);
+  if (!isSource) throw needed;
+}
