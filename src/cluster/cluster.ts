@@ -10,7 +10,6 @@ import { CopyNeeded } from '../log/stream.js';
 import { encodeCatalogueCommand } from '../node/catalogue-codec.js';
 import type { Lease, LeaseCommand } from '../node/lease.js';
 import type { ClusterLink, ClusterTargets } from '../node/cluster-link.js';
-import type { OfferedStores } from '../node/offered-stores.js';
 import { BlobExchange } from './blob-exchange.js';
 import type { ClusterOptions } from './cluster-options.js';
 import { CataloguePosition } from './catalogue-position.js';
@@ -23,6 +22,7 @@ import { bringCopy } from './peer-copy.js';
 import { problemOf } from './problem.js';
 import { Removal } from './removal.js';
 import { Recovery } from './recovery.js';
+import { Rejoining } from './rejoining.js';
 import { StreamSources, type StreamName } from './stream-sources.js';
 import { StatusReport, type ClusterStatus, type Followed } from './status.js';
 import { Trimming } from './trimming.js';
@@ -47,15 +47,8 @@ export class Cluster implements ClusterLink {
   onOwnerChange: () => void = () => {};
   readonly sources: StreamSources;
   readonly recovery: Recovery;
-  #isRejoining = false;
   #isReached = false;
-  /** What others may copy while this node opens its stores. */
-  offered: OfferedStores | undefined;
-  /**
-   * Called when this node runs and has to open its stores again, from where the streams are now: some were trimmed, so that it has
-   * to copy the databases of another node, or were made anew.
-   */
-  onRejoin: () => void = () => {};
+  readonly rejoining = new Rejoining();
 
   constructor(
     private readonly nats: NatsServers,
@@ -154,13 +147,18 @@ export class Cluster implements ClusterLink {
     this.options.advertise ||= url;
     this.#isReached = true;
     this.#members.beat();
-    if (copyNeeded(this.#followed.values()) !== undefined) this.#rejoin();
+    this.#rejoinIfNeeded();
   }
 
   async start(targets: ClusterTargets): Promise<void> {
     const { catalogue, cataloguePosition, lease, groups, blobs, removed, isNew } = targets;
     const checkCopy = (): Promise<void> =>
-      checkCopyNeeded(this.#followed.values(), this.sources, this.options.node, !isNew && !this.#isReached);
+      checkCopyNeeded(
+        [...this.#followed.values()],
+        this.sources,
+        this.options.node,
+        !isNew && !this.#isReached,
+      );
     this.#members.removed = removed;
     this.#catalogue = new CataloguePosition(cataloguePosition);
     this.blobs.store = blobs;
@@ -170,15 +168,16 @@ export class Cluster implements ClusterLink {
     await checkCopy();
     if (first.lost === undefined) await this.#removal.undo(first);
     const bring = (digests: readonly string[]): Promise<void> => this.bringBlobs(digests);
-    const replicas = Array.from({ length: this.options.streams }, (_, stream) =>
-      this.#follow(stream, groups(stream, bring)),
-    );
+    // Positions of a catalogue that is replaced mean other commands than those that messages need.
+    const length = first.lost instanceof CopyNeeded ? 0 : this.options.streams;
+    const replicas = Array.from({ length }, (_, stream) => this.#follow(stream, groups(stream, bring)));
     await Promise.all(replicas.map((replica) => replica.whenCurrent()));
-    await checkCopy();
     // Opening the stores may have taken longer than a node may go without a look.
     if (first.lost === undefined) await this.#currency.look();
+    await checkCopy();
     this.#isStarted = true;
-    this.#isRejoining = false;
+    this.rejoining.end();
+    this.#rejoinIfNeeded();
     this.#ownership.start(lease);
     this.#timer = this.runtime.setIdleRepeating(() => void this.#look(), lookMs);
     this.#trimming.start();
@@ -283,13 +282,15 @@ export class Cluster implements ClusterLink {
     }
     this.#removal.look();
     await this.#currency.look();
-    if (!this.#isRejoining && (await this.recovery.isRecovered())) this.#rejoin();
+    if (!this.rejoining.isUnderWay && (await this.recovery.isRecovered())) this.#rejoin();
+  }
+
+  #rejoinIfNeeded(): void {
+    if (this.#isReached && copyNeeded(this.#followed.values()) !== undefined) this.#rejoin();
   }
 
   #rejoin(): void {
-    if (this.#isRejoining || !this.#isStarted) return;
-    this.#isRejoining = true;
-    this.onRejoin();
+    if (this.#isStarted) this.rejoining.begin();
   }
 
   /** Resolves when this node is known to be current with the catalogue; rejects where it is cut off. */

@@ -1,4 +1,4 @@
-import { CopyNeeded, type StreamInfo } from '../log/stream.js';
+import { CopyNeeded, StreamReplaced, type StreamInfo } from '../log/stream.js';
 import type { Followed } from './status.js';
 import type { StreamName, StreamSources } from './stream-sources.js';
 
@@ -13,14 +13,16 @@ export function copyNeeded(followed: Iterable<Pick<Followed, 'replica'>>): CopyN
  * from: others may have to copy what it has, and it may have to copy what they have, so it must be reached first.
  */
 export async function checkCopyNeeded(
-  followed: Iterable<Pick<Followed, 'replica'>>,
+  followed: readonly Pick<Followed, 'replica'>[],
   sources: StreamSources,
   node: string,
   mayWait: boolean,
 ): Promise<void> {
   const needed = copyNeeded(followed);
   if (needed === undefined) return;
-  const infos = mayWait ? await sources.infos() : new Map<StreamName, StreamInfo>();
+  // One that is only behind is not waited for.
+  const isReplaced = [...followed].some(({ replica }) => replica.lost instanceof StreamReplaced);
+  const infos = mayWait && isReplaced ? await sources.infos() : new Map<StreamName, StreamInfo>();
   const isSource = [...infos.values()].some(({ recovered }) => recovered?.node === node);
   if (!isSource) throw needed;
 }

@@ -25,16 +25,16 @@ export async function copyFromPeers(
   openBlobs: () => Promise<BlobStore>,
 ): Promise<void> {
   const infos = await cluster.sources.infos();
-  const own = StoresAtRest.open(folder.folder);
   const blobs = await openBlobs();
+  const own = StoresAtRest.open(folder.folder);
   const offered = new OfferedStores(own, blobs);
-  cluster.offered = offered;
+  cluster.rejoining.offer(offered);
   try {
     const isOwn = await new Rejoin(cluster, folder, infos, own).prepare();
     const named = await prepareCopy(folder, isOwn);
     await cluster.bringAll(blobs, named);
   } finally {
-    cluster.offered = undefined;
+    cluster.rejoining.offer(undefined);
     await offered.close();
     await own.close();
     await blobs.close();
@@ -65,10 +65,20 @@ class Rejoin {
     try {
       for (const stream of this.infos.keys())
         if (stream !== 'catalogue') await this.#complete(stores, stream, isOwn);
+      this.#check(stores);
     } finally {
       await stores.close();
     }
     return isOwn;
+  }
+
+  /** Another node may have given what is no better, since it is copying itself. */
+  #check(stores: StoresAtRest): void {
+    for (const stream of this.infos.keys())
+      if (['truncated', 'replaced'].includes(this.#fit(stream, stores)))
+        throw new StartupError(
+          `No other node has what this one needs of the stream ${stream}. It is tried again.`,
+        );
   }
 
   async #complete(stores: StoresAtRest, stream: number, isOwn: boolean): Promise<void> {

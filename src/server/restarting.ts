@@ -1,3 +1,4 @@
+import type { Rejoining } from '../cluster/rejoining.js';
 import type { Admission } from '../http/connection/admission.js';
 import type { Assembly } from './assemble.js';
 import type { OwnedReplications } from './owned-replications.js';
@@ -23,18 +24,22 @@ export class Restarting {
   ) {
     const { services } = assembly;
     // Opening the stores again makes them a copy of another node's where they have to be.
-    if (services.cluster !== undefined) services.cluster.onRejoin = () => void this.#copyUntilDone();
+    const rejoining = services.cluster?.rejoining;
+    if (rejoining === undefined) return;
+    rejoining.onBegin = () => void this.#copyUntilDone(rejoining);
+    rejoining.onOffer = () => admission.lookAgain();
   }
 
   /** The node that is copied may go away meanwhile, and without a copy this one has nothing to serve. */
-  async #copyUntilDone(): Promise<void> {
+  async #copyUntilDone(rejoining: Rejoining): Promise<void> {
     const { services } = this.assembly;
     for (let waitMs = againMs.first; !this.#isClosing; waitMs = Math.min(2 * waitMs, againMs.max)) {
       const isDone = await services.restart().then(
         () => true,
         () => false,
       );
-      if (isDone) return;
+      // It may have to be done again for what has happened meanwhile.
+      if (isDone && !rejoining.isUnderWay) return;
       await services.runtime.sleep(waitMs);
     }
   }

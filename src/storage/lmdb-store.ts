@@ -18,6 +18,7 @@ import { DiskRoom } from './disk-room.js';
 import { currentSums } from './checksum.js';
 import { upToBytes } from './list-range.js';
 import { commitBatch } from './lmdb-commit.js';
+import { LmdbCopies } from './lmdb-copies.js';
 import { LmdbCursor } from './lmdb-cursor.js';
 import { formatKey, formatOf } from './lmdb-format.js';
 import {
@@ -59,8 +60,7 @@ export class LmdbStore implements Store {
   #source!: RangeSource;
   /** Of the database that is open. */
   #cursor: LmdbCursor | undefined;
-  /** A copy that is under way; it does not reject. */
-  #copying: Promise<unknown> = Promise.resolve();
+  readonly #copies = new LmdbCopies();
   /** The last time that it was suspended. */
   #closing: Promise<void> = Promise.resolve();
   #resuming: Timer | undefined;
@@ -224,8 +224,7 @@ export class LmdbStore implements Store {
     if (db === closedDatabase) return;
     this.#db = suspendedDatabase;
     this.#endReads();
-    // The library would go on copying from memory that is not there any more.
-    if (db !== suspendedDatabase) this.#closing = this.#copying.then(() => db.close());
+    if (db !== suspendedDatabase) this.#closing = this.#copies.close(db);
     await this.#closing;
   }
 
@@ -277,9 +276,7 @@ export class LmdbStore implements Store {
   }
 
   async copyTo(folder: string): Promise<void> {
-    const copying = this.#db.backup(folder, true);
-    this.#copying = copying.catch(() => undefined);
-    await copying;
+    await this.#copies.copy(this.#db, folder);
     const copy = new LmdbStore(folder);
     await primeCopy(copy).finally(() => copy.close());
   }
@@ -294,6 +291,6 @@ export class LmdbStore implements Store {
     const db = this.#db;
     this.#db = closedDatabase;
     this.#endReads();
-    await db.close();
+    await this.#copies.close(db);
   }
 }

@@ -138,6 +138,28 @@ describe(`the files of an LmdbStore (seed ${seed})`, () => {
     await store.close();
   });
 
+  test('is closed when its copies are complete', async (t) => {
+    const folder = temporaryFolder(t);
+    const store = new LmdbStore(path.join(folder, 'store'));
+    const value = asBytes('x'.repeat(100_000));
+    for (let part = 0; part < 6; part++) {
+      const writes = Array.from({ length: 100 }, (_, at) => ({ key: asBytes(`${part}-${at}`), value }));
+      await store.write(writes).flushed;
+    }
+    // Where memory is given back under it, the process ends.
+    const copies = ['one', 'other'].map((name) => {
+      const target = path.join(folder, name);
+      fs.mkdirSync(target);
+      return store.copyTo(target).then(() => new LmdbStore(target));
+    });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await store.close();
+    for (const copy of await Promise.all(copies)) {
+      assert.equal([...copy.keys(everything)].length, 600);
+      await copy.close();
+    }
+  });
+
   test('a copy taken while others write is of one moment', async (t) => {
     const folder = temporaryFolder(t);
     const store = new LmdbStore(path.join(folder, 'store'));

@@ -9,6 +9,7 @@ export class Admission {
   #active = 0;
   #opening: Promise<boolean> | undefined;
   #open: (() => void) | undefined;
+  #refuseMs = 0;
 
   constructor(private readonly runtime: Runtime) {}
 
@@ -26,8 +27,22 @@ export class Admission {
   }
 
   pause(): void {
+    this.#refuseMs = this.runtime.monotonicMs() + waitMs;
+    this.#wait();
+  }
+
+  /** Lets requests that wait be looked at again: some may not have to wait any more. */
+  lookAgain(): void {
+    if (this.#opening === undefined) return;
+    const open = this.#open;
+    this.#wait();
+    open?.();
+  }
+
+  #wait(): void {
+    const ms = Math.max(0, this.#refuseMs - this.runtime.monotonicMs());
     this.#opening = new Promise<boolean>((resolve) => {
-      const timeout = this.runtime.setIdleTimer(() => resolve(false), waitMs);
+      const timeout = this.runtime.setIdleTimer(() => resolve(false), ms);
       this.#open = () => {
         timeout.cancel();
         resolve(true);

@@ -88,7 +88,7 @@ export class RequestHandler {
 
   #mayWait(request: IncomingMessage): boolean {
     const { cluster } = this.services;
-    return cluster === undefined || needsStores(request, cluster.offered !== undefined);
+    return cluster === undefined || needsStores(request, cluster.rejoining.offered !== undefined);
   }
 
   /** Watches an answer for its end. A WebSocket stays open as long as its client wants: it is not counted. */

@@ -83,7 +83,7 @@ export const clusterRoutes: readonly ServerRoute[] = [
 async function getBlob(exchange: Exchange): Promise<void> {
   const cluster = clusterOf(exchange);
   const digest = digestOf(exchange);
-  const { blobs } = cluster.offered ?? exchange.services.registry;
+  const { blobs } = cluster.rejoining.offered ?? exchange.services.registry;
   if (exchange.method === 'HEAD') {
     const isThere = await cluster.blobs.keep(digest);
     return exchange.empty(isThere ? 200 : 404);
@@ -96,7 +96,7 @@ async function getBlob(exchange: Exchange): Promise<void> {
 
 /** The stores of this node, for one that cannot continue from the streams. */
 async function getCopy(exchange: Exchange): Promise<void> {
-  const { offered } = clusterOf(exchange);
+  const { offered } = clusterOf(exchange).rejoining;
   const { registry, spoolFolder } = exchange.services;
   const copy = (offered ?? registry.membership).copy(spoolFolder);
   exchange.head(200, { 'Content-Type': 'application/octet-stream' });
