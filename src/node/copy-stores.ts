@@ -11,6 +11,9 @@ interface Copied {
   copyTo(folder: string): Promise<void>;
 }
 
+/** Folders that stores are copied to before they are sent begin like this. */
+export const copyPrefix = 'spool-copy-';
+
 /** The line behind the last file. */
 export const copyEnd = '{}';
 
@@ -24,7 +27,7 @@ export async function* copyStores(
   volumes: Iterable<{ slot: number; store: Copied }>,
   folder: string,
 ): AsyncIterable<Buffer> {
-  const scratch = fs.mkdtempSync(path.join(folder, 'spool-copy-'));
+  const scratch = fs.mkdtempSync(path.join(folder, copyPrefix));
   try {
     for (const { slot, store } of volumes)
       yield* copyOf(store, `documents/${slot}`, path.join(scratch, String(slot)));

@@ -5,12 +5,14 @@ import { blobsNamedIn } from '../shard/volume-blobs.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import { syncFolder } from '../storage/sync-folder.js';
 import { Catalogue, groupsOf } from './catalogue.js';
+import { copyPrefix } from './copy-stores.js';
 import type { DataFolder } from './data-folder.js';
 import { instancesIn } from './instances.js';
 
 /** Where the stores of another node are put while they come, and when all of them are there. */
 const incoming = 'incoming';
 const complete = 'incoming.complete';
+const second = 'incoming.second';
 
 /** A folder of a copy whose name begins like this gets the stores that the copy replaces, and is kept. */
 export const keptPrefix = 'before-cluster-';
@@ -19,7 +21,15 @@ const begunMeanwhile = (): StartupError =>
   new StartupError('Another node began a volume while its databases were copied. Start this node again.');
 
 /** A folder for the stores of a further node, of which only some groups are taken. */
-export const secondFolder = (folder: DataFolder): string => folder.path('incoming.second');
+export const secondFolder = (folder: DataFolder): string => folder.path(second);
+
+/** Removes copies, for this node or another one, that were not complete when the process ended. */
+export function removeUnfinishedCopies(folder: DataFolder): void {
+  const isUnfinished = (name: string): boolean =>
+    name === incoming || name === second || name.startsWith(copyPrefix);
+  for (const name of fs.readdirSync(folder.folder).filter(isUnfinished))
+    fs.rmSync(folder.path(name), { recursive: true, force: true });
+}
 
 /** A folder for the stores of another node, which are to replace those of this one. */
 export const incomingFolder = (folder: DataFolder): string => folder.path(incoming);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { firstHead } from '../../src/log/stream-place.js';
@@ -25,4 +26,17 @@ test('the folder of a node of a cluster is checked, and neither repaired nor res
     await assert.rejects(checkFolder(dataDir, true, events), /belongs to a node of a cluster.*Empty it/);
     await assert.rejects(OfflineFolder.open(dataDir), /belongs to a node of a cluster.*--to URL/);
   }
+});
+
+test('copies of stores that a killed server has left are removed when it starts again', async () => {
+  const dataDir = path.join(temporaryFolder(), 'data');
+  const options = { dataDir, admins: { admin: 'secret' }, port: 0, logLevel: 'none' } as const;
+  await (await createServer(options)).close();
+  const before = fs.readdirSync(dataDir).sort();
+  for (const name of ['incoming', 'incoming.second', 'spool-copy-Ab3xYz']) {
+    fs.mkdirSync(path.join(dataDir, name, 'documents', '0'), { recursive: true });
+    fs.writeFileSync(path.join(dataDir, name, 'documents', '0', 'data.mdb'), 'half');
+  }
+  await (await createServer(options)).close();
+  assert.deepEqual(fs.readdirSync(dataDir).sort(), before);
 });
