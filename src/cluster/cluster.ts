@@ -74,9 +74,8 @@ export class Cluster implements ClusterLink {
     const applied = (): number => this.#followed.get('catalogue')?.replica.seq ?? 0;
     this.#currency = new Currency(nats, () => this.#followed.get('catalogue')?.stream, runtime, applied);
     this.sources = new StreamSources(nats, options, runtime);
-    this.recovery = new Recovery(this.#followed, this.#members, options, runtime, logger, () =>
-      this.#rejoin(),
-    );
+    const rejoin = (): void => this.#rejoin();
+    this.recovery = new Recovery(this.#followed, this.#members, options, runtime, logger, rejoin);
     this.report = new StatusReport(this.#followed, this.#members, nats, runtime);
   }
 
@@ -122,8 +121,10 @@ export class Cluster implements ClusterLink {
     return this.#replica(stream).send(command) as Promise<Appended<unknown>>;
   }
 
-  async fresh(stream: StreamName): Promise<void> {
-    await this.#replica(stream).fresh();
+  /** Of all streams, where none is named. */
+  async fresh(stream?: StreamName): Promise<void> {
+    const streams = stream === undefined ? [...this.#followed.keys()] : [stream];
+    await Promise.all(streams.map((each) => this.#replica(each).fresh()));
   }
 
   catalogueApplied(position: number): void {
@@ -266,7 +267,7 @@ export class Cluster implements ClusterLink {
       catalogueAt: (position) => this.#catalogue.when(position),
       onLost: (error) => {
         if (isCatalogue) this.#catalogue.end(error);
-        if (this.#isReached && error instanceof CopyNeeded) this.#rejoin();
+        this.#rejoinIfNeeded();
       },
     });
     this.#followed.set(stream, { stream: source, replica });
@@ -276,10 +277,9 @@ export class Cluster implements ClusterLink {
 
   /** Looks at whether this node is current with the catalogue, and whether it is the owner. */
   async #look(): Promise<void> {
-    if (this.#wasOwner !== this.isOwner) {
-      this.#wasOwner = this.isOwner;
-      this.onOwnerChange();
-    }
+    const wasOwner = this.#wasOwner;
+    this.#wasOwner = this.isOwner;
+    if (wasOwner !== this.isOwner) this.onOwnerChange();
     this.#removal.look();
     await this.#currency.look();
     if (!this.rejoining.isUnderWay && (await this.recovery.isRecovered())) this.#rejoin();

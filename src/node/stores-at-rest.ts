@@ -61,10 +61,15 @@ export class StoresAtRest {
       throw new StartupError(
         'Another node has databases that this one does not know yet. It is tried again.',
       );
+    // Where the catalogues differ, the same number may be that of another database.
+    const sourceOf = (group: number): number | undefined => {
+      const home = theirs.get(group);
+      return home?.uuid === own.get(group)!.uuid ? home?.slot : undefined;
+    };
     for (const [slot, volume] of this.volumes.entries()) {
-      const groups = [...own].filter(([, home]) => home === slot).map(([group]) => group);
-      for (const group of groups) await replaceGroup(volume, group, from.volumes[theirs.get(group) ?? -1]);
-      const sources = new Set(groups.flatMap((group) => theirs.get(group) ?? []));
+      const groups = [...own].filter(([, home]) => home.slot === slot).map(([group]) => group);
+      for (const group of groups) await replaceGroup(volume, group, from.volumes[sourceOf(group) ?? -1]);
+      const sources = new Set(groups.flatMap((group) => sourceOf(group) ?? []));
       await volume.write([{ key: placeKey(stream), value: from.#placeOf(stream, sources) }]).flushed;
     }
   }
@@ -97,11 +102,15 @@ export class StoresAtRest {
     return earliest && encodePlace(encodeHead(earliest.head), 0, 0);
   }
 
-  /** The groups of a stream, with their slots. */
-  #groups(stream: number): Map<number, number> {
-    const all = this.catalogue.databases().flatMap(([, record]) => groupsOf(record));
+  /** The groups of a stream, with their slots and what tells their databases from others. */
+  #groups(stream: number): Map<number, { slot: number; uuid: string | undefined }> {
+    const all = this.catalogue
+      .databases()
+      .flatMap(([, record]) =>
+        groupsOf(record).map(({ group, slot }) => ({ group, slot, uuid: record.uuid })),
+      );
     const groups = all.filter(({ group }) => (this.catalogue.home(group)?.stream ?? 0) === stream);
-    return new Map(groups.map(({ group, slot }) => [group, slot]));
+    return new Map(groups.map(({ group, slot, uuid }) => [group, { slot, uuid }]));
   }
 }
 

@@ -41,8 +41,18 @@ describe('golden scenarios on three nodes', skipWithoutNats, async () => {
   playOn(await proxy.listen(), families(), new Map([...notYet, ...notInCluster]));
 });
 
-/** TUFFET_FAMILIES names families, separated by commas; otherwise all are played. */
+/**
+ * Every third scenario; all of them with TUFFET_ALL_SCENARIOS=1, which takes three minutes. TUFFET_FAMILIES names
+ * families, separated by commas, of which all are played.
+ */
 function families(): Family[] {
   const named = process.env['TUFFET_FAMILIES']?.split(',');
-  return readFamilies().filter(({ name }) => named?.includes(name) ?? !name.endsWith('-2'));
+  const all = readFamilies().filter(({ name }) => named?.includes(name) ?? !name.endsWith('-2'));
+  if (named !== undefined || process.env['TUFFET_ALL_SCENARIOS'] === '1') return all;
+  let count = 0;
+  const part = all.map(({ name, scenarios }) => ({
+    name,
+    scenarios: scenarios.filter(() => count++ % 3 === 0),
+  }));
+  return part.filter(({ scenarios }) => scenarios.length > 0);
 }

@@ -67,6 +67,29 @@ describe('three nodes', skipWithoutNats, async () => {
     }
   });
 
+  test('a replication on another node has what was acknowledged before it, and so has what is known of databases', async () => {
+    const docs = Array.from({ length: 3_000 }, () => ({ text: 'x'.repeat(200) }));
+    for (let n = 0; n < 5; n++) {
+      for (const name of ['source', 'target']) await a.client.put(`/${name}-${n}`);
+      assert.equal((await b.client.get(`/target-${n}`, fresh)).status, 200);
+      // It has what is written meanwhile to apply yet when it gets the request.
+      b.process.kill('SIGSTOP');
+      assert.equal((await a.client.post(`/source-${n}/_bulk_docs`, { docs })).status, 201);
+      const replicated = b.client.post(
+        '/_replicate',
+        { source: `source-${n}`, target: `target-${n}` },
+        fresh,
+      );
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      b.process.kill('SIGCONT');
+      const { status, body, text } = await replicated;
+      assert.equal(status, 200, text);
+      assert.equal(body.history?.[0].docs_written, 3_000, text);
+      const { body: known } = await c.client.post('/_dbs_info', { keys: [`target-${n}`] }, fresh);
+      assert.equal(known[0].info.doc_count, 3_000);
+    }
+  });
+
   test('sequences are the same on all nodes, and a feed continues at another one', async () => {
     await a.client.put('/feed');
     for (let n = 0; n < 10; n++) await nodes[n % 3]!.client.put(`/feed/d${n}`, {}, fresh);

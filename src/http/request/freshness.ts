@@ -16,6 +16,8 @@ const local: ReadonlySet<string> = new Set([
   '_cluster_recover',
   '_utils',
 ]);
+/** What reads databases that its body names, or all. */
+const ofSeveral: ReadonlySet<string> = new Set(['_replicate', '_dbs_info']);
 /** What a node answers even if it is cut off from the others. */
 const always: ReadonlySet<string> = new Set([...local, '_membership', '_node']);
 
@@ -37,6 +39,7 @@ export function whenFresh(exchange: Exchange): Promise<void> | undefined {
 
 /** The first stream has the accounts of users. */
 async function freshen({ services }: Exchange, cluster: Cluster, name: string): Promise<void> {
+  if (ofSeveral.has(name)) return await cluster.fresh();
   const known = services.registry.find(name)?.record.stream ?? 0;
   await Promise.all([
     cluster.fresh('catalogue'),
