@@ -40,11 +40,22 @@ export class UsersGate implements SaveGate, ReadGate {
     return this.#holdsUsers(name);
   }
 
-  /** Documents of other users appear to be missing. Anonymous users may create one, to sign up. */
-  admit({ security }: Database, { id }: NamedInput, user: UserContext): RequestError | undefined {
+  /**
+   * Documents of other users appear to be missing. Anonymous users may create one, to sign up. As in CouchDB, a password
+   * that can't be accepted is refused whatever the revision.
+   */
+  admit({ security }: Database, input: NamedInput, user: UserContext): RequestError | undefined {
+    const { id, body, deleted } = input;
     if (isLocalId(id)) return dbAdminRefusal(user, security);
-    if (user.name === null || id === userIdOf(user.name) || isDbAdmin(user, security)) return undefined;
-    return notFound('missing');
+    if (user.name !== null && id !== userIdOf(user.name) && !isDbAdmin(user, security))
+      return notFound('missing');
+    try {
+      this.#passwordOf(splitContent(body).body, deleted);
+      return undefined;
+    } catch (error) {
+      if (error instanceof RequestError) return error;
+      throw error;
+    }
   }
 
   async check(database: Database, input: NamedInput, context: GateContext): Promise<NamedInput> {
@@ -95,24 +106,32 @@ export class UsersGate implements SaveGate, ReadGate {
 
   /** The body with the password's hash in the place of the password, which is kept nowhere. */
   async #hashed(body: Bytes, deleted: boolean): Promise<Bytes> {
-    const members = membersOf(body);
-    const password = (parse(body) as { password?: unknown }).password;
-    if (password === undefined || password === null) return body;
+    const password = this.#passwordOf(body, deleted);
+    if (password === undefined) return body;
+    const replaced = deleted ? new Set(['password']) : hashMembers;
+    const others = membersOf(body)
+      .filter(({ name }) => !replaced.has(name))
+      .map(({ text }) => text);
+    return objectOf(deleted ? others : [...(await this.#hash(password)), ...others]);
+  }
+
+  /** Throws if the password is no string, or, for a document that isn't deleted, one that the rules don't allow. */
+  #passwordOf(body: Bytes, deleted: boolean): string | undefined {
+    const password = (parse(body) as { password?: unknown }).password ?? undefined;
+    if (password === undefined) return undefined;
     if (typeof password !== 'string')
       throw new RequestError(
         'forbidden',
         `Password value of '${JSON.stringify(password).slice(0, 100)}' is invalid.`,
       );
-    const replaced = deleted ? new Set(['password']) : hashMembers;
-    const others = members.filter(({ name }) => !replaced.has(name)).map(({ text }) => text);
-    return objectOf(deleted ? others : [...(await this.#hash(password)), ...others]);
+    if (!deleted) checkPassword(password, readPasswordRules(this.config.text('chttpd_auth/password_regexp')));
+    return password;
   }
 
   async #hash(password: string): Promise<Bytes[]> {
     const prf = this.config.text('chttpd_auth/pbkdf2_prf');
     const scheme = this.config.text('chttpd_auth/password_scheme');
     if (scheme !== 'pbkdf2' || digestOf(prf) === undefined) throw cannotHash();
-    checkPassword(password, readPasswordRules(this.config.text('chttpd_auth/password_regexp')));
     const iterations = this.config.number('chttpd_auth/iterations');
     const { hex, salt } = await this.hasher.derive(password, prf, iterations);
     return [

@@ -1,5 +1,6 @@
 import { asBytes, type Bytes } from '../base/bytes.js';
 import { conflict, RequestError, Unavailable } from '../base/errors.js';
+import type { UserContext } from '../base/user-context.js';
 import { find } from '../revisions/tree.js';
 import type { Database } from '../node/database.js';
 import type { GateContext, PreviousRev, SaveGate } from '../node/save-gate.js';
@@ -22,6 +23,21 @@ export function isGated(
 
 const concerns = (gate: SaveGate, database: Database, id: Bytes): boolean =>
   isLocalId(id) ? gate.concernsLocal?.(database) === true : gate.concerns(database, id);
+
+/** The error of a document that a gate doesn't admit. */
+export function admissionRefusal(
+  gates: readonly SaveGate[],
+  database: Database,
+  input: NamedInput,
+  user: UserContext,
+): RequestError | undefined {
+  for (const gate of gates) {
+    if (gate.admit === undefined || !concerns(gate, database, input.id)) continue;
+    const refusal = gate.admit(database, input, user);
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
+}
 
 /** Gates at work on documents of one request at a time; a password takes milliseconds of a thread. */
 const checksAtOnce = 8;
@@ -96,12 +112,10 @@ function begin(
   input: NamedInput,
   { user, newEdits }: Pick<GateContext, 'user' | 'newEdits'>,
 ): Passing {
-  const concerned = gates.filter((gate) => concerns(gate, database, input.id));
-  if (concerned.length === 0) return { result: input, gated: false, previous: undefined };
-  for (const gate of concerned) {
-    const refusal = gate.admit?.(database, input, user);
-    if (refusal !== undefined) return { result: refusal, gated: false, previous: undefined };
-  }
+  if (!gates.some((gate) => concerns(gate, database, input.id)))
+    return { result: input, gated: false, previous: undefined };
+  const refusal = admissionRefusal(gates, database, input, user);
+  if (refusal !== undefined) return { result: refusal, gated: false, previous: undefined };
   if (isLocalId(input.id)) return { result: input, gated: false, previous: undefined };
   const previous = newEdits ? continuedLeaf(database, input) : knownAncestor(database, input);
   if (previous === 'conflict') return { result: documentConflict, gated: false, previous: undefined };

@@ -12,7 +12,7 @@ import { encodeContent, splitContent } from '../shard/content.js';
 import { withoutLogin } from './endpoint.js';
 import { isReplicatorName, readBody, replicatorUser } from './replicator-database.js';
 import { without } from './without.js';
-import { checkMembers, checkOwner, specRefusal } from './replicator-rules.js';
+import { checkMembers, checkOwner, ownerRefusal, specRefusal } from './replicator-rules.js';
 
 type IsAdmin = (user: UserContext, security: Database['security']) => boolean;
 
@@ -29,8 +29,11 @@ export class ReplicatorGate implements SaveGate, ReadGate {
   }
 
   /** As in CouchDB, what is asked for is judged before the revision: a malformed document is forbidden, conflict or not. */
-  admit(_database: Database, { body, deleted }: NamedInput, user: UserContext): RequestError | undefined {
-    return deleted || user === replicatorUser ? undefined : specRefusal(readBody(body), user, this.config);
+  admit({ security }: Database, input: NamedInput, user: UserContext): RequestError | undefined {
+    if (user === replicatorUser) return undefined;
+    const body = readBody(input.body);
+    const refusal = ownerRefusal(body, user, () => this.isAdmin(user, security));
+    return refusal ?? (input.deleted ? undefined : specRefusal(body, user, this.config));
   }
 
   check(database: Database, input: NamedInput, context: GateContext): NamedInput {

@@ -19,13 +19,24 @@ export interface DocChange {
 
 const forbidden = (reason: string): RequestError => new RequestError('forbidden', reason);
 
+/** The error of a document that a user who isn't an admin would write for another user. */
+export function ownerRefusal(
+  body: LocalDoc,
+  user: UserContext,
+  isAdmin: () => boolean,
+): RequestError | undefined {
+  const { owner } = body;
+  if (owner === undefined || owner === null || owner === user.name || isAdmin()) return undefined;
+  return forbidden("Can't update replication documents from other users.");
+}
+
 /** Who owns a document after the change; refuses changes to the documents of others. */
 export function checkOwner({ body, previous, deleted, user, isAdmin }: DocChange): unknown {
   const owner = body['owner'];
   const before = previous?.['owner'];
-  const foreign = (each: unknown): boolean => each !== undefined && each !== null && each !== user.name;
-  if (!isAdmin && (foreign(owner) || foreign(before)))
-    throw forbidden("Can't update replication documents from other users.");
+  const refusal =
+    ownerRefusal(body, user, () => isAdmin) ?? ownerRefusal(previous ?? {}, user, () => isAdmin);
+  if (refusal !== undefined) throw refusal;
   if (!isAdmin && deleted && before !== user.name)
     throw forbidden('Replication documents are deleted by admins or by the users who own them.');
   return owner ?? user.name;

@@ -83,7 +83,11 @@ describe('PouchDB over HTTP', () => {
     await assert.rejects(petra.put({ ...own, roles: ['writers'] }), { status: 403, name: 'forbidden' });
     assert.equal((await petra.put({ ...own, color: 'blue' })).ok, true);
     await assert.rejects(petra.get('org.couchdb.user:pia'), { status: 404, name: 'not_found' });
-    const [row] = await petra.bulkDocs([{ _id: 'org.couchdb.user:pia', name: 'pia' }]);
-    assert.equal((row as unknown as { error: string | boolean }).error !== undefined, true);
+    const foreign = { _id: 'org.couchdb.user:pia', name: 'pia' };
+    await assert.rejects(petra.bulkDocs([{ ...own, color: 'red' }, foreign]), {
+      status: 404,
+      name: 'not_found',
+    });
+    assert.equal(((await petra.get('org.couchdb.user:petra')) as { color?: string }).color, 'blue');
   });
 });

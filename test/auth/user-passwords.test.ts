@@ -52,6 +52,20 @@ describe('A password', () => {
     }
   });
 
+  test('refuses the whole bulk request where it is unacceptable, whatever the revision', async () => {
+    const good = userDoc('bulk-good', { password: 'long enough' });
+    const bulk = (bad: Record<string, unknown>) =>
+      admin.post('/_users/_bulk_docs', { docs: [good, userDoc('bulk-bad', bad)] });
+    await setOption(admin, 'chttpd_auth/password_regexp', '[".{5,}"]');
+    assertRefused(await bulk({ password: 1 }), 403, 'forbidden');
+    assertRefused(await bulk({ password: 'x' }), 400, 'bad_request');
+    assertRefused(await bulk({ password: 'x', _rev: '7-a' }), 400, 'bad_request');
+    assertRefused(await admin.get(userPath('bulk-good')), 404);
+    await resetOption(admin, 'chttpd_auth/password_regexp');
+    const rows = (await bulk({ password: 'x', roles: 1 })).body;
+    assert.deepEqual([rows[0].ok, rows[1].error], [true, 'forbidden']);
+  });
+
   test('keeps what else the document says, token by token', async () => {
     const text =
       '{"name":"keep","type":"user","roles":[],"n":1.0,"big":12345678901234567890,"password":"pw","iterations":3,"ä":"\\u00e4"}';

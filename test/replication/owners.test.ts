@@ -86,6 +86,12 @@ describe('a document of a replicator database', () => {
 
   test('is not written in the name of somebody else, except by admins', async () => {
     assertRefused(await bob.put(`${db}/foreign`, { ...doc, owner: 'anna' }), 403, 'forbidden');
+    const docs = [
+      { _id: 'own', ...doc },
+      { _id: 'foreign', ...doc, owner: 'anna' },
+    ];
+    assertRefused(await bob.post(`${db}/_bulk_docs`, { docs }), 403, 'forbidden');
+    assert.equal((await bob.get(`${db}/own`)).status, 404);
     assert.equal((await chief.put(`${db}/foreign`, { ...doc, owner: 'anna' })).status, 201);
     assert.equal((await chief.get(`${db}/foreign`)).body.owner, 'anna');
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { assertRefused } from '../support/expect.js';
 import type { HttpClient } from '../support/http-client.js';
 import { newDb, startServer, temporaryFolder } from '../support/server.js';
 import { createServer } from '../../src/server/create-server.js';
@@ -238,15 +239,9 @@ describe('the rules of a replicator database', () => {
     await refused({ ...good, _rev, doc_ids: 'x' }, /`doc_ids` must be an array/);
     assert.equal((await client.put('/_replicator/refused', { ...good, _rev })).status, 409);
     assert.equal((await client.put('/_replicator/refused', { _rev, _deleted: true })).status, 409);
-    const docs = [
-      { _id: 'refused', _rev },
-      { _id: 'refused', _rev, ...good },
-    ];
+    const docs = [{ _id: 'refused', _rev, ...good }];
     const { body } = await client.post('/_replicator/_bulk_docs', { docs });
-    assert.deepEqual(
-      body.map(({ error }: { error: string }) => error),
-      ['forbidden', 'conflict'],
-    );
+    assert.equal(body[0].error, 'conflict');
   });
 
   test('let nobody write states but the replicator', async () => {
@@ -277,13 +272,50 @@ describe('the rules of a replicator database', () => {
     assert.equal((await client.get('/_scheduler/docs/_replicator/copied')).body.state, 'completed');
   });
 
-  test('hold for bulk requests, document by document', async () => {
-    const docs = [{ _id: 'bulk-bad' }, { _id: 'bulk-good', ...good, owner: null }];
-    const { status, body } = await client.post('/_replicator/_bulk_docs', { docs });
+  test('a bulk request with one document that no replication could be made of is refused as a whole', async () => {
+    const bulkGood = { _id: 'bulk-good', ...good, owner: null };
+    for (const docs of [
+      [{ _id: 'bulk-bad' }, bulkGood],
+      [bulkGood, { _id: 'bulk-bad', source: 'http://host/a' }],
+      [bulkGood, { _id: 'bulk-bad', _rev: '7-a' }],
+    ]) {
+      const answer = await client.post('/_replicator/_bulk_docs', { docs });
+      assertRefused(answer, 403, 'forbidden');
+      assert.equal((await client.get('/_replicator/bulk-good')).status, 404);
+    }
+    const illegal = await client.post('/_replicator/_bulk_docs', {
+      docs: [{ _id: 'bulk-bad' }, { _id: '_x' }],
+    });
+    assertRefused(illegal, 400, 'illegal_docid');
+    const deleted = { _id: 'bulk-bad', _deleted: true };
+    const { status, body } = await client.post('/_replicator/_bulk_docs', { docs: [bulkGood, deleted] });
     assert.equal(status, 201);
-    assert.deepEqual([body[0].error, body[1].ok], ['forbidden', true]);
+    assert.deepEqual([body[0].ok, body[1].ok], [true, true]);
     assert.equal((await client.get('/_replicator/bulk-good')).body.owner, 'admin');
-    await client.delete(`/_replicator/bulk-good?rev=${body[1].rev}`);
+    await client.delete(`/_replicator/bulk-good?rev=${body[0].rev}`);
+  });
+
+  test('a large bulk request is refused as a whole too', async () => {
+    const note = 'x'.repeat(1024 * 1024);
+    const large = Array.from({ length: 9 }, (_, i) => ({ _id: `bulk-large-${i}`, ...good, note }));
+    const docs = [...large, { _id: 'bulk-bad' }];
+    assertRefused(await client.post('/_replicator/_bulk_docs', { docs }), 403, 'forbidden');
+    for (const { _id } of large) assert.equal((await client.get(`/_replicator/${_id}`)).status, 404);
+  });
+
+  test('replicated documents are refused one by one', async () => {
+    const _rev = '1-abc';
+    const docs = [
+      { _id: 'copied-bad', _rev },
+      { _id: 'copied-good', _rev, ...good },
+    ];
+    const { status, body } = await client.post('/_replicator/_bulk_docs', { docs, new_edits: false });
+    assert.equal(status, 201);
+    assert.deepEqual(
+      body.map(({ id, error }: { id: string; error: string }) => [id, error]),
+      [['copied-bad', 'forbidden']],
+    );
+    assert.equal((await client.get('/_replicator/copied-good')).status, 200);
   });
 
   test('leave design documents and local documents alone', async () => {

@@ -5,6 +5,7 @@ import type { Database } from '../../node/database.js';
 import type { DocumentInput, NamedInput } from '../../shard/document-input.js';
 import { largeDocumentBytes, readDocument, readLargeDocument } from '../../documents/read-document.js';
 import { quoteId, quoteRev } from '../../shard/doc-text.js';
+import { admissionRefusal } from '../../documents/pass-gates.js';
 import { saveDocs, type Saved } from '../../documents/save-docs.js';
 import { parseValue, scanDocument, type Member, type ScannedValue } from '../../json/scan.js';
 import { inputLimits, newId } from './edit-request.js';
@@ -88,10 +89,28 @@ export class BulkSaver {
     this.#count = 0;
   }
 
+  /** The error of a document that is refused without a look at its revision. */
+  admissionRefusal(input: NamedInput): RequestError | undefined {
+    const { user, services } = this.exchange;
+    return admissionRefusal(services.registry.saveGates, this.database, input, user);
+  }
+
+  /**
+   * As in CouchDB, one document that isn't admitted refuses the whole request. Replicators are told of each document
+   * instead: CouchDB's own gives up where a request is refused.
+   */
+  #checkAdmitted(inputs: readonly NamedInput[]): void {
+    for (const input of inputs) {
+      const refusal = this.admissionRefusal(input);
+      if (refusal !== undefined) throw refusal;
+    }
+  }
+
   /** Saves documents and gives a row for each, in their order. With `new_edits` off, success is silence. */
   async save(inputs: readonly NamedInput[], { newEdits, w }: BulkSettings): Promise<Bytes[]> {
     const { user, services } = this.exchange;
     const accepted = asksForMoreCopies(this.exchange, w);
+    if (newEdits) this.#checkAdmitted(inputs);
     const saved = await saveDocs(services.registry, this.database, inputs, { user, newEdits });
     const rows: Bytes[] = [];
     const slice = this.runtime.slice();

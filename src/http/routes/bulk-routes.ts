@@ -126,7 +126,9 @@ async function saveFromFile(exchange: Exchange, database: Database): Promise<voi
   const body = await Spool.open(spoolFolder, runtime);
   try {
     const stubbed: NamedInput[] = [];
+    let refusal: RequestError | undefined;
     const check = new DocSplitter(saver, (input) => {
+      refusal ??= saver.admissionRefusal(input);
       if (hasStubs(input)) stubbed.push(withoutBytes(input));
     });
     await body
@@ -140,6 +142,7 @@ async function saveFromFile(exchange: Exchange, database: Database): Promise<voi
       });
     exchange.bodyShare.settle();
     const settings = settingsOf(check.end());
+    if (settings.newEdits && refusal !== undefined) throw refusal;
     for (const input of stubbed) checkStubs(database, input, settings.newEdits);
     saver.rewind();
     if (settings.allOrNothing)
