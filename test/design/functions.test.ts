@@ -200,6 +200,20 @@ describe('the request that functions see', () => {
     assert.deepEqual([body.id, body.query, body.body], ['é', { q: '😀' }, 'a=%C3%A9+b&c=2']);
     assert.deepEqual(body.path, [db.slice(1), '_design', 'd', '_show', 's', 'é']);
   });
+
+  test('holds the fields of forms that are sent with POST and PUT only', async () => {
+    const db = await designDb({
+      updates: { u: 'function(doc, req){ return [null, {json: {form: req.form, body: req.body}}] }' },
+    });
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const send = async (method: string, options: { raw?: string } = {}) =>
+      (await client.send(method, `${db}/_design/d/_update/u/x`, { ...options, headers })).body as unknown;
+    const raw = 'a=1&b';
+    for (const method of ['POST', 'PUT'])
+      assert.deepEqual(await send(method, { raw }), { form: { a: '1', b: '' }, body: raw });
+    assert.deepEqual(await send('DELETE', { raw }), { form: {}, body: raw });
+    assert.deepEqual(await send('DELETE'), { form: {}, body: 'undefined' });
+  });
 });
 
 describe('update functions', () => {

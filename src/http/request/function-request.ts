@@ -37,7 +37,7 @@ export function functionRequest(
     headers,
     body,
     peer: exchange.sender,
-    form: formOf(exchange.header('content-type'), body),
+    form: formOf(method, exchange.header('content-type'), body),
     // Sessions are cookies, and so may be what other services on the same host know their users by.
     cookie: {},
     userCtx: functionUser(database, user),
@@ -88,7 +88,9 @@ function visibleHeaders(rawHeaders: readonly string[], tokenHeader: string): Rec
 export const usualSpelling = (name: string): string =>
   name.toLowerCase().replace(/(?:^|-)[a-z]/g, (letter) => letter.toUpperCase());
 
-function formOf(type: string | undefined, body: unknown): Record<string, string> {
+/** As in CouchDB, only `POST` and `PUT` send forms. */
+function formOf(method: string, type: string | undefined, body: unknown): Record<string, string> {
+  if (method !== 'POST' && method !== 'PUT') return {};
   if (typeof body !== 'string' || !type?.startsWith('application/x-www-form-urlencoded')) return {};
   return Object.fromEntries(new Query(toBytes(body)).entries());
 }
