@@ -48,6 +48,7 @@ export type ErrorName =
   | 'invalid_operator'
   | 'invalid_partitioned_option'
   | 'invalid_pos_integer'
+  | 'invalid_replication'
   | 'invalid_selector'
   | 'invalid_selector_json'
   | 'invalid_sort_field'

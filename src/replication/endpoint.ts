@@ -37,16 +37,17 @@ const badSpec = (reason: string): RequestError => new RequestError('bad_rep_doc'
 
 /** Reads a source or target: an address, an object with one, or the name of a database. */
 export function parseEndpoint(value: unknown, rules: EndpointRules): Endpoint {
-  if (value === undefined || value === null || value === '')
-    throw new RequestError('error', 'Missing replicator database');
+  if (value === undefined) throw new RequestError('error', 'Missing replicator database');
   if (typeof value === 'string') {
     if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return remote(value, {}, undefined, rules);
     if (!rules.localNames) throw badSpec('local_endpoints_not_supported');
+    if (value === '') throw badSpec('endpoint has an invalid url');
     return { kind: 'local', name: value.replace(/\/$/, '') };
   }
-  if (typeof value !== 'object' || Array.isArray(value))
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw badSpec('A source or target must be an address or an object.');
   const { url, headers = {}, auth } = value as Record<string, unknown>;
+  if (url === undefined) throw new RequestError('invalid_replication', 'endpoint has an invalid url');
   if (typeof url !== 'string') throw badSpec('endpoint has an invalid url');
   return remote(url, headers, auth, rules);
 }

@@ -88,7 +88,7 @@ function checkUserContext({ body, user, isAdmin }: DocChange): void {
 
 /** In the words that CouchDB has for it, which scripts look for: its own form of errors, in their own notation. */
 function reasonFor({ error, reason }: RequestError): string {
-  if (error === 'bad_rep_doc' || error === 'error') return reason;
+  if (error === 'bad_rep_doc' || error === 'error' || error === 'invalid_replication') return reason;
   if (error === 'invalid_operator') {
     const operator = reason.slice(reason.lastIndexOf(' ') + 1);
     return `{throw,{mango_error,mango_selector,{invalid_operator,<<"${operator}">>}}}`;

@@ -12,7 +12,9 @@ import type { ReplicatorCounts } from './replicator-counts.js';
 import { ReplicatorDocs } from './replicator-docs.js';
 import { ReplicatorWatch } from './replicator-watch.js';
 import { SchedulerDocs } from './scheduler-docs.js';
+import { isSeq } from './seq.js';
 import { parseSpec, type ReplicationSpec } from './spec.js';
+import { without } from './without.js';
 
 export interface ReplicatorHost extends PeerHost {
   logger: Logger;
@@ -97,8 +99,12 @@ export class Replicator {
     return spec.continuous ? await this.#begin(id, spec) : await this.#complete(id, spec);
   }
 
-  /** Nothing replicates from or to what can't be an endpoint, so there is nothing to cancel. */
+  /** Nothing replicates from or to what can't be an endpoint, or from what can't be a sequence: there is nothing to cancel. */
   #parse(body: LocalDoc, user: UserContext, cancel: boolean): ReplicationSpec {
+    if (cancel && !isSeq(body['since_seq'] ?? 0)) {
+      this.#parse(without(body, 'since_seq'), user, cancel);
+      throw notFound('missing');
+    }
     try {
       return parseSpec(body, { config: this.host.config, user, localNames: true });
     } catch (error) {

@@ -52,8 +52,13 @@ describe('an endpoint', () => {
   });
 
   test('is refused where it is anything else', () => {
-    for (const source of [undefined, null, '']) refused({ source, target: 'b' }, 'error', /^Missing/);
-    for (const source of [5, [], true]) refused({ source, target: 'b' }, 'bad_rep_doc', /must be an address/);
+    refused({ target: 'b' }, 'error', /^Missing/);
+    refused({ source: '', target: 'b' }, 'bad_rep_doc', /^endpoint has an invalid url$/);
+    refused({ source: '', target: 'b' }, 'bad_rep_doc', /^local_endpoints_not_supported$/, false);
+    for (const source of [{}, { headers: {} }])
+      refused({ source, target: 'b' }, 'invalid_replication', /^endpoint has an invalid url$/);
+    for (const source of [5, [], true, null])
+      refused({ source, target: 'b' }, 'bad_rep_doc', /must be an address/);
     for (const url of [
       'x',
       5,

@@ -151,8 +151,27 @@ describe('the statuses of POST /_replicate', () => {
     const { request } = await pair();
     assertRefused(await post({ ...request, cancel: true }), 404, 'not_found');
     assertRefused(await post({ cancel: true, replication_id: 'x' }), 404, 'not_found');
-    for (const source of [1, { url: 1 }, 'ftp://x'])
+    for (const source of [1, '', null, { url: 1 }, 'ftp://x']) {
       assertRefused(await post({ ...request, source, cancel: true }), 404, 'not_found');
+      assertRefused(await post({ ...request, target: source, cancel: true }), 404, 'not_found');
+    }
+    for (const since_seq of [{}, true])
+      assertRefused(await post({ ...request, since_seq, cancel: true }), 404, 'not_found');
+  });
+
+  test('400 for an endpoint without an address, also where it is to be cancelled', async () => {
+    const { request } = await pair();
+    for (const cancel of [false, true]) {
+      for (const endpoint of [{}, { headers: {} }]) {
+        assertRefused(await post({ ...request, source: endpoint, cancel }), 400, 'invalid_replication');
+        assertRefused(await post({ ...request, target: endpoint, cancel }), 400, 'invalid_replication');
+      }
+    }
+    assertRefused(
+      await post({ ...request, since_seq: {}, source: {}, cancel: true }),
+      400,
+      'invalid_replication',
+    );
   });
 
   test('500 for a specification that is invalid', async () => {

@@ -47,6 +47,7 @@ export const statuses: Readonly<Record<ErrorName, number>> = {
   invalid_operator: 400,
   invalid_partitioned_option: 400,
   invalid_pos_integer: 400,
+  invalid_replication: 400,
   invalid_selector: 400,
   invalid_selector_json: 400,
   invalid_sort_field: 400,
