@@ -1,6 +1,7 @@
 /** The database update feed: `GET /_db_updates`. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { assertRefused } from '../support/expect.js';
 import { FeedClient } from '../support/feed-client.js';
 import { newDb, startServer } from '../support/server.js';
 
@@ -119,6 +120,11 @@ describe('the feed of databases', () => {
       assert.equal((await events(`?${since(unknown)}`)).results.length, all.results.length, unknown);
     }
     assert.deepEqual((await events('?since=now')).results, []);
+  });
+
+  test('since a list or an object is refused with 400', async () => {
+    for (const malformed of ['["a"]', '[]', '[1]', '[1,"abc"]', '{}', '{"a":1}', '['])
+      assertRefused(await client.get(`/_db_updates?${since(malformed)}`), 400, 'bad_request');
   });
 
   test('needs a server admin', async () => {

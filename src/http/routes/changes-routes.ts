@@ -97,12 +97,12 @@ async function dbUpdates(exchange: Exchange): Promise<void> {
   });
 }
 
-/** The interface wants an unknown sequence to give everything. */
+/** The interface wants an unknown sequence to give everything. A list or an object is no sequence, and is refused. */
 async function anySince(database: Database, since: string): Promise<Positions> {
   try {
     return await awaitSince(database, since);
   } catch (error) {
-    if (error instanceof RequestError) return firstPositions(database);
+    if (error instanceof RequestError && !/^\s*[[{]/.test(since)) return firstPositions(database);
     throw error;
   }
 }
