@@ -1,6 +1,6 @@
-import { CopyNeeded, StreamReplaced, type StreamInfo } from '../log/stream.js';
+import { CopyNeeded, StreamReplaced } from '../log/stream.js';
 import type { Followed } from './status.js';
-import type { StreamName, StreamSources } from './stream-sources.js';
+import type { StreamSources } from './stream-sources.js';
 
 /** Why a node cannot go on without what others have, if so. */
 export function copyNeeded(followed: Iterable<Pick<Followed, 'replica'>>): CopyNeeded | undefined {
@@ -21,8 +21,11 @@ export async function checkCopyNeeded(
   const needed = copyNeeded(followed);
   if (needed === undefined) return;
   // One that is only behind is not waited for.
-  const isReplaced = [...followed].some(({ replica }) => replica.lost instanceof StreamReplaced);
-  const infos = mayWait && isReplaced ? await sources.infos() : new Map<StreamName, StreamInfo>();
-  const isSource = [...infos.values()].some(({ recovered }) => recovered?.node === node);
-  if (!isSource) throw needed;
+  const isReplaced = followed.some(({ replica }) => replica.lost instanceof StreamReplaced);
+  if (!mayWait || !isReplaced || !(await isSource(sources, node))) throw needed;
+}
+
+async function isSource(sources: StreamSources, node: string): Promise<boolean> {
+  const infos = await sources.infos();
+  return [...infos.values()].some(({ recovered }) => recovered?.node === node);
 }

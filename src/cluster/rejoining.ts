@@ -1,4 +1,13 @@
-import type { OfferedStores } from '../node/offered-stores.js';
+import type { BlobStore } from '../blobs/blob-store.js';
+
+/**
+ * What a node that copies the stores of others gives of its own meanwhile. Where two streams go on from the histories of two
+ * nodes, each of these has to copy from the other: neither could open its stores if it gave nothing before.
+ */
+export interface OfferedStores {
+  copy(folder: string): AsyncIterable<Buffer>;
+  blobs: BlobStore;
+}
 
 /** That a node has to open its stores again, and what it offers to others meanwhile. */
 export class Rejoining {

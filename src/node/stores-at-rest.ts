@@ -9,6 +9,7 @@ import { placeKey } from '../shard/volume.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import type { Store, Write } from '../storage/store.js';
 import { Catalogue, groupsOf } from './catalogue.js';
+import { copyStores } from './copy-stores.js';
 import { whatIsSaved } from './what-is-saved.js';
 
 /** Keys that are written or removed at a time, and bytes that are read for that. */
@@ -20,7 +21,7 @@ export class StoresAtRest {
   private constructor(
     readonly catalogue: Catalogue,
     /** By slot. */
-    readonly volumes: readonly Store[],
+    private readonly volumes: readonly Store[],
   ) {}
 
   /** `documents` has a folder for each volume, whose name begins with the number of its slot. */
@@ -40,6 +41,15 @@ export class StoresAtRest {
     for (const [slot, volume] of this.volumes.entries())
       await volume.copyTo(newFolder(path.join(folder, 'documents', String(slot))));
     await this.catalogue.copyTo(newFolder(path.join(folder, 'catalogue')));
+  }
+
+  /** For another node; each store is copied into the folder first. A copy that is not complete when they are closed is broken off. */
+  copy(folder: string): AsyncIterable<Buffer> {
+    return copyStores(
+      this.catalogue,
+      this.volumes.map((store, slot) => ({ slot, store })),
+      folder,
+    );
   }
 
   /** Up to where they have a stream. */

@@ -33,7 +33,7 @@ import type { DataFolder } from '../node/data-folder.js';
 import { DatabaseRegistry } from '../node/database-registry.js';
 import { discardSystemDatabases } from '../node/discard-system-databases.js';
 import { takeSharedConfig, watchSharedConfig } from '../node/shared-config.js';
-import { installCopy, removeUnfinishedCopies } from '../node/received-copy.js';
+import { installCopy } from '../node/received-copy.js';
 import { sweepOrphans } from '../node/sweep-blobs.js';
 import { Uuids } from '../node/uuids.js';
 import { Expiry } from '../query/expiry.js';
@@ -188,7 +188,6 @@ async function openOnce(
   users: { accounts: Accounts; gate: UsersGate },
 ): Promise<DatabaseRegistry> {
   if (folder !== undefined) {
-    removeUnfinishedCopies(folder);
     await installCopy(folder);
     if (cluster !== undefined) await discardSystemDatabases(folder, runtime);
     await checkStores(folder, logger, runtime);

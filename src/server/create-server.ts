@@ -14,6 +14,7 @@ import type { Services } from '../http/services.js';
 import { WorkerFolder } from '../workers/worker-folder.js';
 import { WorkerPool } from '../workers/worker-pool.js';
 import { DataFolder } from '../node/data-folder.js';
+import { removeUnfinishedCopies } from '../node/received-copy.js';
 import { assemble, type StoreSource } from './assemble.js';
 import { once } from './calls.js';
 import { becomingNode } from './becoming-node.js';
@@ -50,7 +51,10 @@ export async function createServer(options: ServerOptions): Promise<TuffetServer
   const folder = options.inMemory ? undefined : DataFolder.open(options.dataDir!, runtime);
   let log: Log | undefined;
   try {
-    if (folder !== undefined) new WorkerFolder(folder.path('workers')).clear();
+    if (folder !== undefined) {
+      new WorkerFolder(folder.path('workers')).clear();
+      removeUnfinishedCopies(folder);
+    }
     log = options.logger === undefined ? openLog(config, folder, runtime) : { logger: options.logger };
     return await start(config, folder, log, runtime, options.onRecreate);
   } catch (error) {

@@ -6,7 +6,6 @@ import type { StreamName } from '../cluster/stream-sources.js';
 import { continuedHead } from '../log/stream-end.js';
 import { CopyNeeded, StreamReplaced, type StreamInfo } from '../log/stream.js';
 import type { DataFolder } from '../node/data-folder.js';
-import { OfferedStores } from '../node/offered-stores.js';
 import { acceptCopy, incomingFolder, prepareCopy, secondFolder } from '../node/received-copy.js';
 import { StoresAtRest } from '../node/stores-at-rest.js';
 
@@ -27,15 +26,13 @@ export async function copyFromPeers(
   const infos = await cluster.sources.infos();
   const blobs = await openBlobs();
   const own = StoresAtRest.open(folder.folder);
-  const offered = new OfferedStores(own, blobs);
-  cluster.rejoining.offer(offered);
+  cluster.rejoining.offer({ copy: (scratch) => own.copy(scratch), blobs });
   try {
     const isOwn = await new Rejoin(cluster, folder, infos, own).prepare();
     const named = await prepareCopy(folder, isOwn);
     await cluster.bringAll(blobs, named);
   } finally {
     cluster.rejoining.offer(undefined);
-    await offered.close();
     await own.close();
     await blobs.close();
     fs.rmSync(secondFolder(folder), { recursive: true, force: true });
