@@ -1,7 +1,7 @@
 // npm run test:all: every test in every configuration, one after the other; a line of figures for each at the end.
 //
 //   plain      npm test
-//   kills      servers that are killed, three times as often as in npm test
+//   kills      servers that are killed and crashes that are simulated, three times as often as in npm test
 //   encoded    every command encoded and decoded before it is applied, as between machines
 //   groups     databases of three groups, or of as many as they have shards
 //   workers    two processes for each server, and another connection for each request of the golden scenarios
@@ -21,8 +21,11 @@ import { ensureNats } from './ensure-nats.mjs';
 /** What clients see, without what takes long or does not depend on the configuration. */
 const behaviour = ['test/spec', 'test/golden', 'test/http', 'test/design', 'test/views', 'test/attachments'];
 
+/** What depends on Node.js most. */
+const connections = ['test/tls', 'src/http'];
+
 /** What versions of Node.js between the oldest and the newest are tested with. */
-const interfaceOnly = ['test/spec', 'test/golden', 'test/http'];
+const interfaceOnly = ['test/spec', 'test/golden', 'test/http', ...connections];
 
 /** What else writes. */
 const writing = ['test/auth', 'test/crash', 'test/feeds', 'test/model', 'test/query', 'test/replication'];
@@ -34,7 +37,7 @@ const withoutNats = 'there is no nats-server; on Debian: apt-get install nats-se
 
 const configurations = [
   { name: 'plain', args: [] },
-  { name: 'kills', args: ['test/crash'], env: { TUFFET_ALL_KILLS: '1' } },
+  { name: 'kills', args: ['test/crash', 'test/simulation/simulation.test'], env: { TUFFET_ALL_KILLS: '1' } },
   { name: 'encoded', args: [...behaviour, ...writing], env: { TUFFET_ENCODED_COMMANDS: '1' } },
   { name: 'groups', args: [...behaviour, ...writing], env: { TUFFET_GROUPS: '3' } },
   {
@@ -45,7 +48,7 @@ const configurations = [
   { name: 'cluster', args: ['--cluster'], isMissing: () => !ensureNats() && withoutNats },
   { name: 'browser', args: ['--browser'] },
   ...['22', '24'].map((version) => ({ name: `node${version}`, args: interfaceOnly, version })),
-  { name: 'node26', args: behaviour, version: '26' },
+  { name: 'node26', args: [...behaviour, ...connections], version: '26' },
 ];
 
 const [first, ...rest] = process.argv.slice(2);

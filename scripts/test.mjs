@@ -3,6 +3,7 @@
 //   --long, --soak, --browser, --cluster   run the *.long.test.ts (…) files in place of the others
 //   --rerun   run each file that failed once more, alone, and print both outcomes; a file that passes then counts as
 //             passed. Files with random interruptions are never run again: what one seed has found is a failure.
+//   --times   tell which files took longest
 //
 // The failed tests are repeated at the end; the last line is "N passed, N failed".
 import { randomInt } from 'node:crypto';
@@ -24,6 +25,8 @@ const neverRerun = [
   'test/cluster/faults.',
 ];
 
+const timesShown = 40;
+
 const args = process.argv.slice(2);
 const kind = kinds.find((each) => args.includes(`--${each}`));
 /** A page that hangs answers nothing, not even that it hangs. Soak tests, and many rounds of faults, take long. */
@@ -43,9 +46,13 @@ const byName = filters.length > 0 && byPath.length === 0;
 const chosen = byPath.length > 0 ? byPath : files;
 
 let batches = [];
+/** How many milliseconds the tests of each file took. */
+const times = new Map();
 const result = await runTests(chosen);
 const reruns = args.includes('--rerun') ? await rerunFailed() : [];
 for (const line of [...reruns, ...result.failures.map(describeFailure)]) process.stdout.write(`${line}\n`);
+
+if (args.includes('--times')) process.stdout.write(describeTimes());
 
 const nothingRan = filters.length > 0 && result.passed + result.failed === 0;
 if (nothingRan) process.stderr.write(`No test fits ${filters.join(' ')}.\n`);
@@ -91,6 +98,8 @@ async function runTests(chosenFiles) {
 }
 
 function count(counted, test, outcome) {
+  if (test.nesting === 0 && test.name !== betweenFiles && !path.isAbsolute(test.name))
+    times.set(test.file, (times.get(test.file) ?? 0) + test.details.duration_ms);
   // A group is counted by its tests, unless it broke by itself. A file shows up as a test when it broke off, which is
   // a failure, or when it held no test at all.
   const isGroup = test.details?.type === 'suite' || (test.nesting === 0 && path.isAbsolute(test.name));
@@ -106,8 +115,17 @@ function count(counted, test, outcome) {
   }
 }
 
+function describeTimes() {
+  const longest = [...times].sort(([, a], [, b]) => b - a).slice(0, timesShown);
+  return longest.map(([file, ms]) => `${(ms / 1000).toFixed(1).padStart(7)} s  ${sourceOf(file)}\n`).join('');
+}
+
+function sourceOf(file) {
+  return path.relative(path.join(root, 'dist'), file).replace(/\.js$/, '.ts');
+}
+
 function failureOf(test) {
-  const file = path.relative(path.join(root, 'dist'), test.file ?? test.name).replace(/\.js$/, '.ts');
+  const file = sourceOf(test.file ?? test.name);
   const { error } = test.details ?? {};
   const message = String(error?.cause?.stack ?? error?.cause ?? error?.message ?? 'failed');
   return { file, name: test.name, message };

@@ -60,6 +60,24 @@ test('--help and --version print and end well', async (t) => {
   assert.match(version.output.stdout, /^\d+\.\d+\.\d+\S*\n$/);
 });
 
+test('a server whose log nobody reads any more ends when it is told to', async (t) => {
+  const run = start(t, ['--port', '0', '--in-memory', '--admin', 'ann:secret', '--log-level', 'info']);
+  const address = await listening(run);
+  run.child.stderr!.destroy();
+  assert.equal((await fetch(`${address}_up`)).status, 200);
+  run.child.kill('SIGTERM');
+  assert.equal(await run.ended, 0);
+});
+
+test('a server whose log has no room on the disk ends when it is told to', async (t) => {
+  if (!fs.existsSync('/dev/full')) return t.skip('there is no /dev/full');
+  const log = { TUFFET__LOG__WRITER: 'file', TUFFET__LOG__FILE: '/dev/full' };
+  const run = start(t, ['--port', '0', '--in-memory', '--admin', 'ann:secret'], log);
+  await listening(run);
+  run.child.kill('SIGTERM');
+  assert.equal(await run.ended, 0);
+});
+
 test('a first start without an admin makes one and shows its password once', async (t) => {
   const cwd = temporaryFolder();
   const first = start(t, ['--port', '0'], {}, cwd);

@@ -243,7 +243,6 @@ test('text options have a form, which the empty text is free of', () => {
     ['ssl', 'tls_versions', 'tlsv1'],
     ['ssl', 'tls_versions', '[tlsv1.1, tlsv1.2]'],
     ['ssl', 'ciphers', '$(rm)'],
-    ['chttpd', 'config_whitelist', 'log/level'],
   ];
   for (const [section, key, value] of wrong) {
     assert.throws(() => config.set(section, key, value), { error: 'bad_request' }, `${section}/${key}`);
@@ -269,8 +268,17 @@ test('where a whitelist is set, only what it names may be changed', () => {
     assert.throws(() => config.set(section, key, '1'), { error: 'modification_not_allowed' });
     assert.throws(() => config.delete(section, key), { error: 'modification_not_allowed' });
   }
-  const broken = new Config({ overrides: { chttpd: { config_whitelist: '[' } } });
-  assert.throws(() => broken.set('log', 'level', 'debug'), { error: 'modification_not_allowed' });
+});
+
+test('a whitelist that is no list can be corrected, and closes everything else', () => {
+  for (const value of ['[', '!nothing!', 'log/level', '{[log, level]}']) {
+    const config = new Config();
+    config.set('chttpd', 'config_whitelist', value);
+    assert.equal(config.get('chttpd', 'config_whitelist'), value);
+    assert.throws(() => config.set('log', 'level', 'debug'), { error: 'modification_not_allowed' }, value);
+    config.delete('chttpd', 'config_whitelist');
+    config.set('log', 'level', 'debug');
+  }
 });
 
 test('a file that was named but does not exist stops the start with one line', () => {

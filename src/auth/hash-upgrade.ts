@@ -9,7 +9,10 @@ import { digestOf } from './passwords.js';
 import { isServerAdmin } from './rights.js';
 import { userIdOf, usersDatabase } from './users-database.js';
 
-/** Hashes a user's password again at a login, if the stored hash is weaker than new ones would be. */
+/**
+ * Hashes a user's password again at a login, if the stored hash is weaker than new ones would be. The salt stays: it is part
+ * of the key of session cookies, and the password is the same.
+ */
 export class HashUpgrade {
   constructor(
     private readonly config: Config,
@@ -50,7 +53,7 @@ export class HashUpgrade {
     if (this.accounts.find(name)?.fingerprint !== fingerprint) return false;
     const found = database?.collection.winner(id);
     if (database === undefined || found === undefined || found.deleted) return false;
-    const member = `"password":${toBytes(JSON.stringify(password.toWellFormed()))}`;
+    const member = `"preserve_salt":true,"password":${toBytes(JSON.stringify(password.toWellFormed()))}`;
     const change = (body: Bytes): Bytes => asBytes(`{${member}${body === '{}' ? '}' : `,${body.slice(1)}`}`);
     await changeWinner(registry, database, id, found, change, { name: null, roles: [serverAdminRole] });
     return true;

@@ -84,14 +84,14 @@ export class PasswordHasher {
 
   constructor(private readonly runtime: Runtime) {}
 
-  /** A new salt and what a password gives with it. */
+  /** A salt, a new one if none is given, and what a password gives with it. */
   async derive(
     password: string,
     digestName: string,
     iterations: number,
+    salt = this.runtime.randomHex(16),
   ): Promise<{ hex: string; salt: string }> {
     const { name, bytes } = digestOf(digestName)!;
-    const salt = this.runtime.randomHex(16);
     const hash = await this.#derive(password, salt, iterations, bytes, name);
     return { hex: hash.toString('hex'), salt };
   }

@@ -24,8 +24,9 @@ function isMember(user: UserContext, security: SecurityObject): boolean {
 }
 
 /** Whether the user may read documents. */
-const isReader = (user: UserContext, security: SecurityObject): boolean =>
-  isMember(user, security) || isListed(user, groupOf(security['viewers']));
+export function isReader(user: UserContext, security: SecurityObject): boolean {
+  return isMember(user, security) || isListed(user, groupOf(security['viewers']));
+}
 
 export function requireServerAdmin(user: UserContext): void {
   if (!isServerAdmin(user)) throw new RequestError('unauthorized', 'You are not a server admin.');

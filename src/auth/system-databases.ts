@@ -5,7 +5,7 @@ import type { Database } from '../node/database.js';
 import { adminsOnly } from '../node/new-system-databases.js';
 import type { Config } from '../config/config.js';
 import { addAuthDesign } from './auth-design.js';
-import { checkDbAdmin, checkMember, isServerAdmin, requireServerAdmin } from './rights.js';
+import { checkDbAdmin, checkMember, isReader, isServerAdmin, requireServerAdmin } from './rights.js';
 import { holdsUsers, publicFields, usersDatabase } from './users-database.js';
 
 /** Databases that the server itself works with. */
@@ -63,7 +63,8 @@ export async function setUp(registry: DatabaseRegistry, config: Config): Promise
 export function checkListing(config: Config, user: UserContext, { name, security }: Database): void {
   if (isServerAdmin(user)) return;
   if (holdsUsers(config, name)) {
-    if (user.name === null || publicFields(config).size === 0) requireServerAdmin(user);
+    if (user.name === null || publicFields(config).size === 0 || !isReader(user, security))
+      requireServerAdmin(user);
   } else if (lastPart(name) === '_replicator') requireServerAdmin(user);
   checkMember(user, security);
 }

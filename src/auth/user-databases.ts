@@ -115,7 +115,7 @@ export class UserDatabases {
   }
 
   async #ensure(name: string, user: Bytes): Promise<void> {
-    if (this.registry.find(name) === undefined) {
+    if (!this.registry.exists(name)) {
       const given = this.config.number('couch_peruser/q');
       const security = securityOfNew(this.config, name);
       await this.registry
@@ -128,15 +128,15 @@ export class UserDatabases {
   }
 
   async #delete(name: string): Promise<void> {
-    if (this.registry.find(name) !== undefined) await this.registry.deleteDatabase(name);
+    if (this.registry.exists(name)) await this.registry.deleteDatabase(name);
   }
 
   /** Adds a user to the admins and members of a database, or takes them away; whatever else stands there stays. */
   async #setNames(name: string, user: Bytes, isIn: boolean): Promise<void> {
-    const database = this.registry.find(name);
-    if (database === undefined) return;
+    const record = this.registry.record(name);
+    if (record === undefined) return;
     const text = fromBytes(user);
-    const security: Record<string, unknown> = { ...database.security };
+    const security: Record<string, unknown> = { ...record.security };
     let isChanged = false;
     for (const group of ['admins', 'members']) {
       const value = (security[group] ?? {}) as Record<string, unknown>;
@@ -146,7 +146,7 @@ export class UserDatabases {
       const others = names.filter((each) => each !== text);
       security[group] = { ...value, names: isIn ? [...others, text] : others };
     }
-    if (isChanged) await this.registry.setDatabase(database, { security });
+    if (isChanged) await this.registry.setDatabase({ name, record }, { security });
   }
 }
 

@@ -1,4 +1,4 @@
-import { asBytes, fromBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, toBytes, type Bytes } from '../base/bytes.js';
 import { notFound, RequestError } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Database } from '../node/database.js';
@@ -112,7 +112,10 @@ export class UsersGate implements SaveGate, ReadGate {
     const others = membersOf(body)
       .filter(({ name }) => !replaced.has(name))
       .map(({ text }) => text);
-    return objectOf(deleted ? others : [...(await this.#hash(password)), ...others]);
+    if (deleted) return objectOf(others);
+    const { preserve_salt: keepsSalt, salt } = parse(body) as { preserve_salt?: unknown; salt?: unknown };
+    const kept = keepsSalt === true && typeof salt === 'string' ? salt : undefined;
+    return objectOf([...(await this.#hash(password, kept)), ...others]);
   }
 
   /** Throws if the password is no string, or, for a document that isn't deleted, one that the rules don't allow. */
@@ -128,16 +131,16 @@ export class UsersGate implements SaveGate, ReadGate {
     return password;
   }
 
-  async #hash(password: string): Promise<Bytes[]> {
+  async #hash(password: string, keptSalt: string | undefined): Promise<Bytes[]> {
     const prf = this.config.text('chttpd_auth/pbkdf2_prf');
     const scheme = this.config.text('chttpd_auth/password_scheme');
     if (scheme !== 'pbkdf2' || digestOf(prf) === undefined) throw cannotHash();
     const iterations = this.config.number('chttpd_auth/iterations');
-    const { hex, salt } = await this.hasher.derive(password, prf, iterations);
+    const { hex, salt } = await this.hasher.derive(password, prf, iterations, keptSalt);
     return [
       asBytes('"password_scheme":"pbkdf2"'),
       asBytes(`"pbkdf2_prf":"${prf}"`),
-      asBytes(`"salt":"${salt}"`),
+      toBytes(`"salt":${JSON.stringify(salt)}`),
       asBytes(`"iterations":${iterations}`),
       asBytes(`"derived_key":"${hex}"`),
     ];
@@ -164,6 +167,7 @@ const hashMembers: ReadonlySet<string> = new Set([
   'password_sha',
   'password_scheme',
   'pbkdf2_prf',
+  'preserve_salt',
   'salt',
   'iterations',
   'derived_key',

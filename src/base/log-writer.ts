@@ -43,8 +43,8 @@ export interface LogWriter {
   headsJson: boolean;
   /** Whether each line of a message stands for itself, and so needs the head. */
   headsLines?: boolean;
-  /** Writes what still waits. */
-  close(): void;
+  /** Writes what still waits, as far as that is possible. */
+  close(): void | Promise<void>;
 }
 
 /** A severity of syslog, and its name in text. */
@@ -93,12 +93,30 @@ function standardError(runtime: Runtime): Output {
   output.on('error', () => undefined);
   const flushing = runtime.setIdleRepeating(() => output.flush(), flushMs);
   return {
-    write: (line) => void output.write(line),
+    write: (line) => tryTo(() => output.write(line)),
     close: () => {
       flushing.cancel();
-      tryTo(() => output.flushSync());
+      return writeRest(output, runtime);
     },
   };
+}
+
+/** How long the last lines may take. */
+const lastLinesMs = 1_000;
+
+/**
+ * Writes what waits, and ends the output: one that is open is flushed when the process ends, which is tried for ever where
+ * nothing can be written, to a full disk or a pipe that nobody reads any more.
+ */
+async function writeRest(output: ReturnType<typeof pino.destination>, runtime: Runtime): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = runtime.setTimer(resolve, lastLinesMs);
+    output.flush(() => {
+      timer.cancel();
+      resolve();
+    });
+  });
+  output.destroy();
 }
 
 const reopenMs = 2_000;
@@ -123,12 +141,11 @@ function logFile(runtime: Runtime, file: string): Output {
     });
   }, reopenMs);
   return {
-    write: (line) => void output.write(line),
-    close: () => {
+    write: (line) => tryTo(() => output.write(line)),
+    close: async () => {
       flushing.cancel();
       watching.cancel();
-      tryTo(() => output.flushSync());
-      output.end();
+      await writeRest(output, runtime);
     },
   };
 }

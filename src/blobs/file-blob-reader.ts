@@ -1,9 +1,10 @@
 import type { FileHandle } from 'node:fs/promises';
+import { pieceBuffers, pieceBytes } from '../base/piece-buffers.js';
 import type { BlobCheck } from './blob-checks.js';
 import { BlobDamage, type BlobReader } from './blob-store.js';
 
 /** What one read brings at most. */
-export const readBytes = 512 * 1024;
+export const readBytes = pieceBytes;
 
 /** Reads one chunk ahead of the one that is being sent; a client that takes no more holds these two in memory. */
 export class FileBlobReader implements BlobReader {
@@ -52,7 +53,7 @@ export class FileBlobReader implements BlobReader {
   }
 
   async #read(at: number): Promise<Buffer> {
-    const chunk = Buffer.allocUnsafeSlow(Math.min(readBytes, this.#end - at));
+    const chunk = pieceBuffers.take(Math.min(readBytes, this.#end - at));
     const { bytesRead } = await this.#handle.read(chunk, 0, chunk.length, at);
     if (bytesRead === 0) throw new BlobDamage('its file has become shorter');
     return bytesRead === chunk.length ? chunk : chunk.subarray(0, bytesRead);

@@ -3,10 +3,11 @@ import { asBytes, fromBytes, type Bytes } from '../base/bytes.js';
 import { RequestError } from '../base/errors.js';
 import type { Rev } from '../revisions/rev.js';
 import { find, pathOf, type RevNode } from '../revisions/tree.js';
+import { LargeDocs } from '../selectors/large-docs.js';
 import type { Selector } from '../selectors/selector.js';
 import { decodeChange, type ChangeRecord } from '../shard/change-record.js';
 import type { Database } from '../node/database.js';
-import { deletedMember, docText, revisionsMember } from '../shard/doc-text.js';
+import { conflictsMember, deletedMember, docText, revisionsMember } from '../shard/doc-text.js';
 import { isDesignId } from '../shard/doc-id.js';
 import type { Show } from '../node/read-gate.js';
 import type { ChangeEntry } from './merge-changes.js';
@@ -35,14 +36,18 @@ export function idFilter(ids: ReadonlySet<Bytes>): ChangeFilter {
 }
 
 /** Documents that a selector means. */
-export function selectorFilter({ matches }: Selector, runtime: Runtime): ChangeFilter {
+export function selectorFilter(selector: Selector, runtime: Runtime, timeoutMs: number): ChangeFilter {
+  const large = new LargeDocs({ ...selector, isWhole: true }, undefined, runtime, timeoutMs);
   return {
     test: async (candidates) => {
       const slice = runtime.slice();
       const verdicts: boolean[] = [];
       for (const candidate of candidates) {
         if (slice.isOver) await slice.next();
-        verdicts.push(matches(JSON.parse(fromBytes(candidate.text({ revisions: false })))));
+        const text = candidate.text({ revisions: false });
+        if (large.isLarge(text))
+          verdicts.push((await large.judge({ text, added: {}, shown: undefined })).matches);
+        else verdicts.push(selector.matches(JSON.parse(fromBytes(text))));
       }
       return verdicts;
     },
@@ -77,18 +82,20 @@ export function functionFilter(accepts: (docs: readonly Bytes[]) => Promise<bool
 /**
  * Puts changes before a filter. It is asked about the winner, or about each leaf where a feed shows them all; a change
  * is shown with the revisions that pass, and not at all without any. What `show` hides is not asked about: a filter must
- * not tell what its user may not read.
+ * not tell what its user may not read. With `conflicts` it sees them in a winner; a leaf among all leaves stands for itself.
  */
 export async function passing(
   database: Database,
   filter: ChangeFilter,
   entries: readonly ChangeEntry[],
-  { allLeaves, show }: { allLeaves: boolean; show: Show | undefined },
+  { allLeaves, conflicts, show }: { allLeaves: boolean; conflicts: boolean; show: Show | undefined },
 ): Promise<ChangeEntry[]> {
   const asked = entries.map((entry) => {
     const record = decodeChange(entry.value);
     const revs = allLeaves ? record.leaves : record.leaves.slice(0, 1);
-    const candidates = revs.map((rev) => new RevisionCandidate(database, record, rev, show));
+    const candidates = revs.map(
+      (rev) => new RevisionCandidate(database, record, rev, conflicts && !allLeaves, show),
+    );
     return { entry, revs: revs.length, candidates: candidates.filter(({ isHidden }) => !isHidden) };
   });
   const verdicts = await filter.test(asked.flatMap(({ candidates }) => candidates));
@@ -105,6 +112,7 @@ class RevisionCandidate implements Candidate {
     private readonly database: Database,
     private readonly record: ChangeRecord,
     readonly rev: Rev,
+    private readonly conflicts: boolean,
     private readonly show: Show | undefined,
   ) {}
 
@@ -117,19 +125,21 @@ class RevisionCandidate implements Candidate {
   }
 
   text({ revisions }: { revisions: boolean }): Bytes {
-    const { content, deleted, path } = this.#open();
+    const { content, deleted, path, conflicts } = this.#open();
     const visible = this.show === undefined ? content : this.show(this.id, content);
-    const extra = asBytes((deleted ? deletedMember : '') + (revisions ? revisionsMember(path) : ''));
+    const history = revisions ? revisionsMember(path) : '';
+    const extra = asBytes((deleted ? deletedMember : '') + history + conflicts);
     return docText(this.id, this.rev, visible instanceof RequestError ? asBytes('{}') : visible, extra);
   }
 
-  #open(): { content: Bytes; deleted: boolean; path: readonly RevNode[] } {
+  #open(): { content: Bytes; deleted: boolean; path: readonly RevNode[]; conflicts: string } {
     const doc = this.database.collection.doc(this.id);
     const node = doc && find(doc.tree, this.rev);
     // Purged since the change was read: what is left of it is its name.
     if (doc === undefined || node === undefined)
-      return { content: asBytes('{}'), deleted: this.record.deleted, path: [] };
+      return { content: asBytes('{}'), deleted: this.record.deleted, path: [], conflicts: '' };
     const content = this.database.collection.body(this.database.shardOf(this.id), doc, node) ?? asBytes('{}');
-    return { content, deleted: node.deleted, path: pathOf(doc.tree, node) };
+    const conflicts = this.conflicts ? conflictsMember(doc) : '';
+    return { content, deleted: node.deleted, path: pathOf(doc.tree, node), conflicts };
   }
 }

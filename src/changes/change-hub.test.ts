@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SystemRuntime } from '../base/runtime.js';
+import type { DatabaseRecord } from '../node/catalogue.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
-import type { Database } from '../node/database.js';
+import { Database, type Groups } from '../node/database.js';
 import { ShardMap } from '../shard/shard-map.js';
 import { ChangeHub } from './change-hub.js';
 import type { ChangesView } from './changes-view.js';
@@ -71,6 +72,18 @@ test('a feed that rests alone while a shard is split is woken once by the next c
   assert.equal(first.caughtUp(), 1);
   assert.equal(second.caughtUp(), 2);
   assert.deepEqual(second.feed.positions, [0, 1, 0, 0]);
+});
+
+test('a feed that begins when the database is deleted, or leaves the node, is told so', async () => {
+  const record: DatabaseRecord = { instance: 1, slot: 0, q: 1 };
+  const open = (): Database => new Database('db', record, {} as Groups);
+  const news = (database: Database): Promise<unknown> =>
+    ChangeHub.of({} as DatabaseRegistry, database).news(AbortSignal.timeout(5_000));
+  const [deleted, released] = [open(), open()];
+  deleted.markGone();
+  assert.equal(await news(deleted), 'database_deleted');
+  released.release();
+  assert.equal(await news(released), 'server_closing');
 });
 
 /** What was begun has come to where it waits. */

@@ -47,7 +47,8 @@ export class ChangeHub implements Followers, FeedHome {
 
   /** Waits for the next commit, or for the signal; gives the reason where none will follow. */
   news(signal: AbortSignal): Promise<EndReason | undefined> {
-    if (this.database.isGone) return Promise.resolve('database_deleted');
+    const { endReason } = this.database;
+    if (endReason !== undefined) return Promise.resolve(endReason);
     return new Promise((resolve) => {
       const told = (ended?: EndReason): void => {
         signal.removeEventListener('abort', aborted);

@@ -12,6 +12,8 @@ export interface Choice {
   /** Longer lists of ids are compared with every change, not looked up. */
   docIdsLookedUpMax: number;
   allLeaves: boolean;
+  /** Filters see the conflicts of winners. */
+  conflicts: boolean;
   /** Hides what the user must not see of documents. */
   show: Show | undefined;
 }

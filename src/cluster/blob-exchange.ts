@@ -1,6 +1,7 @@
 import { Unavailable } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { Runtime, Timer } from '../base/runtime.js';
+import type { UserContext } from '../base/user-context.js';
 import type { BlobStore } from '../blobs/blob-store.js';
 import type { Member, Members } from './members.js';
 
@@ -17,6 +18,17 @@ export const secretHeader = 'x-tuffet-cluster-secret';
 /** Which node is meant: an address may lead to another one, or back to the one that asks. */
 export const nodeHeader = 'x-tuffet-cluster-node';
 
+/** Up to where a node has applied the catalogue that asks something. */
+export const catalogueHeader = 'x-tuffet-cluster-catalogue';
+
+/** The user for whom another node asks something: believed only of one that knows the secret of the cluster. */
+export const userHeader = 'x-tuffet-cluster-user';
+
+export const encodeUser = ({ name, roles }: UserContext): string =>
+  encodeURIComponent(JSON.stringify({ name, roles }));
+
+export const decodeUser = (text: string): UserContext => JSON.parse(decodeURIComponent(text)) as UserContext;
+
 export const headersTo = ({ name }: Member, secret: string): Record<string, string> => ({
   [secretHeader]: secret,
   [nodeHeader]: name,
@@ -29,9 +41,11 @@ export class BlobExchange {
 
   constructor(
     private readonly members: Members,
-    private readonly options: { secret: string },
+    private readonly options: { node: string; secret: string },
     private readonly logger: Logger,
     private readonly runtime: Runtime,
+    /** The nodes that have the databases of a stream; all where none is named. */
+    private readonly hostsOf: (stream?: number) => readonly string[],
   ) {}
 
   /** Ends the exchanges of attachments that are under way: they would last for as long as other nodes are silent. */
@@ -40,40 +54,48 @@ export class BlobExchange {
     this.#stopping = new AbortController();
   }
 
-  /** Resolves when a majority of the nodes has the blobs, this one among them. */
-  async spread(digests: readonly string[]): Promise<void> {
+  /** Resolves when a majority of the hosts of a stream has the blobs. */
+  async spread(digests: readonly string[], stream: number): Promise<void> {
     // A node that has just started may not have been heard of.
     for (let tries = 0; tries < spreadTriesMax; tries++) {
       if (tries > 0) await this.runtime.sleep(spreadAgainMs);
-      const others = this.members.others();
+      const hosts = this.hostsOf(stream);
+      const others = this.members.others().filter(({ name }) => hosts.includes(name));
       const sent = await Promise.allSettled(others.map((member) => this.#sendAll(member, digests)));
       const stored = sent.filter(({ status }) => status === 'fulfilled').length;
-      if (stored >= Math.floor(this.members.count / 2)) return;
+      // One that is a host no longer is about to erase them.
+      const own = Number(hosts.includes(this.options.node));
+      if (stored + own > hosts.length / 2) return;
     }
     throw new Unavailable('Too few nodes could store the attachments; it was not saved.');
   }
 
   /** Resolves when this node has the blobs, or no node has. */
-  async bring(digests: readonly string[]): Promise<void> {
-    for (const digest of digests) if (!(await this.store!.has(digest))) await this.#bringOne(digest);
+  async bring(digests: readonly string[], stream?: number): Promise<void> {
+    for (const digest of digests)
+      if (!(await this.store!.has(digest))) await this.#bringOne(digest, this.hostsOf(stream));
   }
 
   /** What no node has is of a document that is gone further on in the stream. */
-  async #bringOne(digest: string): Promise<void> {
+  async #bringOne(digest: string, hosts: readonly string[]): Promise<void> {
     let missing = 0;
-    const others = this.members.others();
+    const isHost = ({ name }: Member): number => Number(hosts.includes(name));
+    // Others may have been hosts until now.
+    const others = this.members.others().sort((one, other) => isHost(other) - isHost(one));
     const { signal } = this.#stopping;
     for (const member of others) {
       try {
         if (await this.#fetch(member, digest, signal)) return;
-        missing++;
+        missing += isHost(member);
       } catch (error) {
         signal.throwIfAborted();
         this.logger.warn({ err: error, node: member.name, digest }, 'an attachment could not be fetched');
       }
     }
     // This node does not have it either.
-    if (missing + 1 > this.members.count / 2 && missing === others.length) return;
+    const own = Number(hosts.includes(this.options.node));
+    const isAsked = missing === others.filter(isHost).length;
+    if (missing + own > hosts.length / 2 && isAsked) return;
     throw new Unavailable(`The attachment ${digest} is on no node that can be reached.`);
   }
 

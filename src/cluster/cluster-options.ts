@@ -8,6 +8,10 @@ export interface ClusterOptions extends TrimOptions {
   streams: number;
   /** NATS servers that keep a copy of each stream. */
   replicas: number;
+  /** Whether every node needs the database of a name. */
+  isEverywhere(name: string): boolean;
+  /** Nodes that are to host a stream. */
+  hosts(): number;
   timeoutMs(): number;
   /** Whether this node may do what is done once per cluster. */
   mayOwn(): boolean;

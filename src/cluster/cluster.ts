@@ -1,43 +1,41 @@
 import type { Bytes } from '../base/bytes.js';
-import { Unavailable } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { Runtime, Timer } from '../base/runtime.js';
-import type { BlobStore } from '../blobs/blob-store.js';
 import type { Appended } from '../log/log.js';
-import { StreamReplica } from '../log/stream-replica.js';
-import type { StreamTarget } from '../log/stream-target.js';
 import { CopyNeeded } from '../log/stream.js';
 import { encodeCatalogueCommand } from '../node/catalogue-codec.js';
 import type { Lease, LeaseCommand } from '../node/lease.js';
 import type { ClusterLink, ClusterTargets } from '../node/cluster-link.js';
+import type { PlaceCommand } from '../node/stream-placement.js';
 import { BlobExchange } from './blob-exchange.js';
 import type { ClusterOptions } from './cluster-options.js';
-import { CataloguePosition } from './catalogue-position.js';
 import { checkCopyNeeded, copyNeeded } from './copy-needed.js';
 import { Currency } from './currency.js';
-import { Members } from './members.js';
+import { Following } from './following.js';
+import { Hosting } from './hosting.js';
+import { Members, type OwnState } from './members.js';
 import type { NatsServers } from './nats-connection.js';
 import { Ownership } from './ownership.js';
-import { bringCopy } from './peer-copy.js';
+import { PeerCopies } from './peer-copy.js';
 import { problemOf } from './problem.js';
+import { Rebalancing } from './rebalancing.js';
 import { Removal } from './removal.js';
 import { Recovery } from './recovery.js';
 import { Rejoining } from './rejoining.js';
 import { StreamSources, type StreamName } from './stream-sources.js';
-import { StatusReport, type ClusterStatus, type Followed } from './status.js';
+import { StatusReport, type ClusterStatus } from './status.js';
 import { Trimming } from './trimming.js';
 
 const lookMs = 1_000;
 
 /** The cluster, seen from one of its nodes: applies all streams, and sends commands to them. */
 export class Cluster implements ClusterLink {
-  #catalogue = new CataloguePosition(0);
   readonly #ownership: Ownership;
   readonly #members: Members;
   readonly blobs: BlobExchange;
   #timer: Timer | undefined;
   readonly #currency: Currency;
-  readonly #followed = new Map<StreamName, Followed>();
+  readonly #following: Following;
   readonly report: StatusReport;
   #isStarted = false;
   readonly #trimming: Trimming;
@@ -49,6 +47,7 @@ export class Cluster implements ClusterLink {
   readonly recovery: Recovery;
   #isReached = false;
   readonly rejoining = new Rejoining();
+  readonly hosting: Hosting;
 
   constructor(
     private readonly nats: NatsServers,
@@ -57,26 +56,47 @@ export class Cluster implements ClusterLink {
     private readonly logger: Logger,
   ) {
     const { node } = options;
-    const ask = (command: LeaseCommand): Promise<unknown> =>
+    const ask = (command: LeaseCommand | PlaceCommand): Promise<unknown> =>
       this.send('catalogue', encodeCatalogueCommand(command));
     this.#ownership = new Ownership(node, runtime, ask, () => this.onOwnerChange(), options.mayOwn);
     this.#members = new Members(
       nats,
       options,
       runtime,
-      () => ({ positions: this.positions(), problem: this.problem }),
-      () => this.#followed.get('catalogue')?.replica.origins ?? [],
+      () => this.#ownState(),
+      () => this.#following.origins,
     );
     this.#removal = new Removal(node, this.#members, logger);
-    this.blobs = new BlobExchange(this.#members, options, logger, runtime);
-    const isOwner = (): boolean => this.isOwner;
-    this.#trimming = new Trimming(this.#followed, this.#members, options, runtime, logger, isOwner);
-    const applied = (): number => this.#followed.get('catalogue')?.replica.seq ?? 0;
-    this.#currency = new Currency(nats, () => this.#followed.get('catalogue')?.stream, runtime, applied);
+    const hostsOf = (stream?: number): readonly string[] =>
+      stream === undefined ? this.#members.names().known : this.hosting.hostsOf(stream);
+    this.blobs = new BlobExchange(this.#members, options, logger, runtime, hostsOf);
     this.sources = new StreamSources(nats, options, runtime);
-    const rejoin = (): void => this.#rejoin();
-    this.recovery = new Recovery(this.#followed, this.#members, options, runtime, logger, rejoin);
-    this.report = new StatusReport(this.#followed, this.#members, nats, runtime);
+    this.#following = new Following({
+      ...{ options, sources: this.sources, runtime, logger },
+      isEverywhere: (stream) => !this.hosting.placements.has(stream),
+      bring: (digests, stream) => this.blobs.bring(digests, stream),
+      onBegin: (stream, replica) => this.hosting.followed(stream, replica),
+      onLost: () => this.#rejoinIfNeeded(),
+    });
+    const { streams: followed } = this.#following;
+    this.hosting = new Hosting({
+      ...{ node, secret: options.secret, members: this.#members, sources: this.sources },
+      ...{ blobs: this.blobs, followed, runtime, logger, send: ask, isStale: () => this.isStale },
+      follow: (stream) => this.#following.begin(stream),
+      catalogueAt: (position) => this.#following.catalogueAt(position),
+      cataloguePosition: () => this.#following.cataloguePosition,
+    });
+    const rules = {
+      trims: (stream: StreamName) => (stream === 'catalogue' ? this.isOwner : this.isOwnerOf(stream)),
+      isConcerned: (stream: StreamName, name: string) => this.hosting.isConcerned(stream, name),
+    };
+    this.#trimming = new Trimming(followed, this.#members, options, runtime, logger, rules);
+    const applied = (): number => followed.get('catalogue')?.replica.seq ?? 0;
+    this.#currency = new Currency(nats, () => followed.get('catalogue')?.stream, runtime, applied);
+    const { sources, hosting } = this;
+    const parts = { followed, members: this.#members, sources, hosting, options, runtime, logger };
+    this.recovery = new Recovery({ ...parts, rejoin: () => this.#rejoin() });
+    this.report = new StatusReport(followed, this.#members, nats, runtime, hosting, sources);
   }
 
   get nodeName(): string {
@@ -87,9 +107,26 @@ export class Cluster implements ClusterLink {
     return this.#ownership.isOwner;
   }
 
+  get owner(): string {
+    return this.#ownership.owner;
+  }
+
+  isOwnerOf(stream: number): boolean {
+    return this.hosting.placements.has(stream) ? this.hosting.leaders.isLeader(stream) : this.isOwner;
+  }
+
+  get rebalancing(): Rebalancing {
+    return new Rebalancing(this.#members, this.hosting, this.options);
+  }
+
+  placed(): void {
+    this.hosting.changed();
+    this.#members.beat();
+  }
+
   /** Where the owner is reached, if that is another node and it is there. */
   get ownerUrl(): string | undefined {
-    return this.urlOf(this.#ownership.owner);
+    return this.urlOf(this.owner);
   }
 
   /** Where this node is reached. */
@@ -113,34 +150,26 @@ export class Cluster implements ClusterLink {
 
   /** Databases of the server itself are in the first stream. */
   streamFor(name: string): number {
-    const { streams } = this.options;
-    return name.startsWith('_') || streams === 1 ? 0 : 1 + this.runtime.randomBelow(streams - 1);
+    const { streams, isEverywhere } = this.options;
+    return isEverywhere(name) || streams === 1 ? 0 : 1 + this.runtime.randomBelow(streams - 1);
   }
 
   send(stream: StreamName, command: Bytes): Promise<Appended<unknown>> {
-    return this.#replica(stream).send(command) as Promise<Appended<unknown>>;
+    return this.#following.replica(stream).send(command) as Promise<Appended<unknown>>;
   }
 
   /** Of all streams, where none is named. */
   async fresh(stream?: StreamName): Promise<void> {
-    const streams = stream === undefined ? [...this.#followed.keys()] : [stream];
-    await Promise.all(streams.map((each) => this.#replica(each).fresh()));
+    const streams = stream === undefined ? [...this.#following.streams.keys()] : [stream];
+    await Promise.all(streams.map((each) => this.#following.replica(each).fresh()));
   }
 
   catalogueApplied(position: number): void {
-    this.#catalogue.advance(position);
+    this.#following.catalogueApplied(position);
   }
 
   leased(asked: LeaseCommand, now: Lease): void {
     this.#ownership.applied(asked, now);
-  }
-
-  spreadBlobs(digests: readonly string[]): Promise<void> {
-    return this.blobs.spread(digests);
-  }
-
-  bringBlobs(digests: readonly string[]): Promise<void> {
-    return this.blobs.bring(digests);
   }
 
   /** From now on others reach this node: at this address, if no other was given. */
@@ -152,36 +181,41 @@ export class Cluster implements ClusterLink {
   }
 
   async start(targets: ClusterTargets): Promise<void> {
-    const { catalogue, cataloguePosition, lease, groups, blobs, removed, isNew } = targets;
+    const { blobs, removed, isNew } = targets;
+    const { sources, options, hosting } = this;
+    hosting.start(targets);
     const checkCopy = (): Promise<void> =>
-      checkCopyNeeded(
-        [...this.#followed.values()],
-        this.sources,
-        this.options.node,
-        !isNew && !this.#isReached,
-      );
+      checkCopyNeeded(this.#following.everywhere(), sources, options.node, !isNew && !this.#isReached);
     this.#members.removed = removed;
-    this.#catalogue = new CataloguePosition(cataloguePosition);
     this.blobs.store = blobs;
     this.#members.start();
-    const first = this.#follow('catalogue', catalogue);
+    const first = this.#following.start(targets);
     await first.whenCurrent();
     await checkCopy();
     if (first.lost === undefined) await this.#removal.undo(first);
-    const bring = (digests: readonly string[]): Promise<void> => this.bringBlobs(digests);
     // Positions of a catalogue that is replaced mean other commands than those that messages need.
     const length = first.lost instanceof CopyNeeded ? 0 : this.options.streams;
-    const replicas = Array.from({ length }, (_, stream) => this.#follow(stream, groups(stream, bring)));
-    await Promise.all(replicas.map((replica) => replica.whenCurrent()));
+    const streams = [...Array(length).keys()].filter((stream) => this.#isFollowedAtOnce(stream, targets));
+    await Promise.all(streams.map((stream) => this.#following.begin(stream).whenCurrent()));
     // Opening the stores may have taken longer than a node may go without a look.
     if (first.lost === undefined) await this.#currency.look();
     await checkCopy();
+    // Requests are forwarded from now on.
+    const isAsked = (node: string): boolean => hosting.placements.size > 0 || node === targets.lease().node;
+    await this.#members.whenHeard(isAsked);
     this.#isStarted = true;
     this.rejoining.end();
     this.#rejoinIfNeeded();
-    this.#ownership.start(lease);
+    this.#ownership.start(targets.lease());
+    this.hosting.begin();
     this.#timer = this.runtime.setIdleRepeating(() => void this.#look(), lookMs);
     this.#trimming.start();
+  }
+
+  /** One that only some nodes host, and of which this one does not have all, is begun later. */
+  #isFollowedAtOnce(stream: number, { streamGroups }: ClusterTargets): boolean {
+    if (!this.hosting.placements.has(stream)) return true;
+    return this.hosting.follows(stream) && streamGroups.isWhole(stream);
   }
 
   async stop(): Promise<void> {
@@ -190,10 +224,11 @@ export class Cluster implements ClusterLink {
     this.#trimming.stop();
     this.#ownership.stop();
     this.blobs.stop();
-    const stopped = [...this.#followed.values()].map(({ replica }) => replica.stop());
-    this.#catalogue.end(new Unavailable('The server is closing.'));
-    await Promise.all(stopped);
-    this.#followed.clear();
+    const left = this.hosting.stop();
+    await Promise.all([left, this.#following.stop()]);
+    // What began meanwhile.
+    await this.#following.stop();
+    this.#following.streams.clear();
   }
 
   async close(): Promise<void> {
@@ -202,22 +237,14 @@ export class Cluster implements ClusterLink {
     await this.nats.close();
   }
 
-  /** Brings the stores of another node into a folder: of the one that is named, if it is there. */
-  async copyTo(folder: string, preferred?: string): Promise<void> {
-    this.#members.start();
-    const others = await this.#members.whenServing(preferred);
-    await bringCopy(others, this.options.secret, folder, this.logger, this.runtime);
-  }
-
-  /** Brings the attachments that stores of another node name. */
-  async bringAll(store: BlobStore, digests: Iterable<string>): Promise<void> {
-    this.blobs.store = store;
-    for (const digest of digests) await this.blobs.bring([digest]);
+  /** Brings what other nodes have. */
+  get copies(): PeerCopies {
+    return new PeerCopies(this.#members, this.options, this.blobs, this.logger, this.runtime);
   }
 
   get problem(): string | undefined {
     const state = { isStarted: this.#isStarted, isRemoved: this.#removal.isRemoved, isStale: this.isStale };
-    return problemOf(state, this.#followed.values());
+    return problemOf(state, this.#following.streams.values());
   }
 
   /** Whether others may have changed databases, accounts or rights without this node knowing. */
@@ -227,7 +254,7 @@ export class Cluster implements ClusterLink {
 
   async status(): Promise<ClusterStatus> {
     const { name, node } = this.options;
-    const own = { name, node, owner: this.#ownership.owner || null, problem: this.problem ?? null };
+    const own = { name, node, owner: this.owner || null, problem: this.problem ?? null };
     return { ...own, ...(await this.report.all()) };
   }
 
@@ -240,39 +267,10 @@ export class Cluster implements ClusterLink {
     return this.#members.names();
   }
 
-  /** The last message of each stream that this node has on disk. */
-  positions(): Record<string, number> {
-    const stored = [...this.#followed].map(([name, { replica }]) => [String(name), replica.storedSeq]);
-    return Object.fromEntries(stored.filter(([, seq]) => seq !== undefined)) as Record<string, number>;
-  }
-
-  #replica(stream: StreamName): StreamReplica {
-    const replica = this.#followed.get(stream)?.replica;
-    if (replica === undefined) throw new Unavailable('The node is not part of the cluster now.');
-    return replica;
-  }
-
-  #follow(stream: StreamName, target: StreamTarget): StreamReplica {
-    const { node, timeoutMs } = this.options;
-    const isCatalogue = stream === 'catalogue';
-    const source = this.sources.get(stream);
-    const replica = new StreamReplica({
-      stream: source,
-      target,
-      node,
-      runtime: this.runtime,
-      logger: this.logger,
-      timeoutMs,
-      cataloguePosition: () => (isCatalogue ? 0 : this.#catalogue.current),
-      catalogueAt: (position) => this.#catalogue.when(position),
-      onLost: (error) => {
-        if (isCatalogue) this.#catalogue.end(error);
-        this.#rejoinIfNeeded();
-      },
-    });
-    this.#followed.set(stream, { stream: source, replica });
-    replica.start();
-    return replica;
+  #ownState(): OwnState {
+    const { problem } = this;
+    const positions = this.#following.positions();
+    return { positions, serves: this.hosting.served(), is_drained: !this.options.mayOwn(), problem };
   }
 
   /** Looks at whether this node is current with the catalogue, and whether it is the owner. */
@@ -281,12 +279,14 @@ export class Cluster implements ClusterLink {
     this.#wasOwner = this.isOwner;
     if (wasOwner !== this.isOwner) this.onOwnerChange();
     this.#removal.look();
+    this.hosting.look();
+    if (this.isOwner) void this.hosting.leaders.look();
     await this.#currency.look();
     if (!this.rejoining.isUnderWay && (await this.recovery.isRecovered())) this.#rejoin();
   }
 
   #rejoinIfNeeded(): void {
-    if (this.#isReached && copyNeeded(this.#followed.values()) !== undefined) this.#rejoin();
+    if (this.#isReached && copyNeeded(this.#following.everywhere()) !== undefined) this.#rejoin();
   }
 
   #rejoin(): void {

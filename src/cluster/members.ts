@@ -18,9 +18,22 @@ export interface Member {
   url: string;
   /** The last message of each stream, by its name, that it has on disk; absent for streams that it does not follow now. */
   positions: Readonly<Record<string, number>>;
+  /** The streams that it serves, of those that not all nodes host. */
+  serves: readonly number[];
+  /** Whether it is about to be stopped, and takes over nothing. */
+  is_drained: boolean;
   /** Why it should not be asked; null where there is no reason. */
   problem: string | null;
 }
+
+/** What nodes tell each other. */
+interface Beat extends Member {
+  /** Whether it has just begun to listen, and is to be told of the others without waiting for their next message. */
+  asks_others: boolean;
+}
+
+/** What this node says of itself. */
+export type OwnState = Omit<Member, 'name' | 'url' | 'problem'> & { problem: string | undefined };
 
 /** Of what a node says of itself. */
 const problemCharsMax = 300;
@@ -41,7 +54,7 @@ export class Members {
     private readonly options: { name: string; node: string; advertise: string; secret: string },
     private readonly runtime: Runtime,
     /** Of this node. */
-    private readonly own: () => Pick<Member, 'positions'> & { problem: string | undefined },
+    private readonly own: () => OwnState,
     /** The names of the nodes that have ever sent something to the stream of the catalogue. */
     private readonly senders: () => readonly string[],
   ) {
@@ -56,7 +69,7 @@ export class Members {
     const { name } = this.options;
     this.#end = this.nats.listen(`${name}.nodes`, (text) => this.#hear(text));
     this.#timer = this.runtime.setIdleRepeating(() => this.beat(), beatMs);
-    this.beat();
+    this.beat(true);
   }
 
   stop(): void {
@@ -81,11 +94,11 @@ export class Members {
     return Object.fromEntries(found.slice(0, problemsMax)) as Record<string, string>;
   }
 
-  /** The other nodes that are there: as soon as all that count are heard of, or those that are there must have been. */
-  async whenHeard(): Promise<Member[]> {
+  /** The other nodes that are there: as soon as those that count are heard of, or all that are there must have been. */
+  async whenHeard(counts: (node: string) => boolean = () => true): Promise<Member[]> {
     const isHeard = (): boolean => {
       const { all, known } = this.names();
-      return known.every((name) => all.includes(name));
+      return known.every((name) => all.includes(name) || !counts(name));
     };
     const until = this.runtime.monotonicMs() + heardMs;
     while (!isHeard() && this.runtime.monotonicMs() < until) await this.runtime.sleep(pollMs);
@@ -115,13 +128,14 @@ export class Members {
 
   /**
    * Up to which message of a stream all other nodes have it; undefined where one has not told. Nodes of which nothing was heard
-   * for so long don't count.
+   * for so long don't count, nor those that the stream does not concern.
    */
-  storedByAll(stream: string, absentMs: number): number | undefined {
+  storedByAll(stream: string, absentMs: number, isConcerned: (node: string) => boolean): number | undefined {
     const since = this.runtime.monotonicMs() - absentMs;
     let lowest = Infinity;
     for (const name of this.#known()) {
       const seen = this.#seen.get(name);
+      if (!isConcerned(name)) continue;
       if (name === this.options.node || (seen?.atMs ?? this.#startedMs) < since) continue;
       const position = seen?.positions[stream];
       if (position === undefined) return undefined;
@@ -160,15 +174,16 @@ export class Members {
   }
 
   /** Tells the others that this node is there. */
-  beat(): void {
+  beat(asksOthers = false): void {
     const { name, node, advertise } = this.options;
-    const text = JSON.stringify({ name: node, url: advertise, ...this.#state() });
+    const told: Beat = { name: node, url: advertise, ...this.#state(), asks_others: asksOthers };
+    const text = JSON.stringify(told);
     this.nats.tell(`${name}.nodes`, `${this.#signature(text)} ${text}`);
   }
 
-  #state(): Pick<Member, 'positions' | 'problem'> {
-    const { positions, problem } = this.own();
-    return { positions, problem: problem?.slice(0, problemCharsMax) ?? null };
+  #state(): Omit<Member, 'name' | 'url'> {
+    const { problem, ...others } = this.own();
+    return { ...others, problem: problem?.slice(0, problemCharsMax) ?? null };
   }
 
   /** Only nodes that have the secret are sent it, so only they may say where they are. */
@@ -180,9 +195,12 @@ export class Members {
     try {
       const text = signed.slice(signed.indexOf(' ') + 1);
       if (signed !== `${this.#signature(text)} ${text}`) return;
-      const { name, url, positions = {}, problem = null } = JSON.parse(text) as Partial<Member>;
+      const { name, url, ...told } = JSON.parse(text) as Partial<Beat>;
       if (typeof name !== 'string' || typeof url !== 'string' || name === this.options.node) return;
-      this.#seen.set(name, { name, url, positions, problem, atMs: this.runtime.monotonicMs() });
+      const { positions = {}, serves = [], is_drained = false, problem = null } = told;
+      const atMs = this.runtime.monotonicMs();
+      this.#seen.set(name, { name, url, positions, serves, is_drained, problem, atMs });
+      if (told.asks_others === true) this.beat();
     } catch {
       // Not one of ours.
     }

@@ -7,6 +7,7 @@ import {
 } from '@nats-io/transport-node';
 import fs from 'node:fs';
 import type { Logger } from '../base/logger.js';
+import { SystemRuntime, type Runtime } from '../base/runtime.js';
 import { StartupError } from '../base/startup-error.js';
 import { NatsStream, type StreamSettings } from './nats-stream.js';
 
@@ -26,6 +27,9 @@ export interface NatsOptions {
 
 /** How long a start waits for a server. */
 const connectTimeoutMs = 10_000;
+/** How long a start waits for JetStream: servers that have lost one of theirs elect another leader. */
+const electionMs = 30_000;
+const againMs = 500;
 /** How long a publication or a question may take before it counts as failed. */
 const requestTimeoutMs = 2_500;
 
@@ -44,11 +48,16 @@ export class NatsServers {
     void this.#watch();
   }
 
-  static async connect(options: NatsOptions, logger: Logger): Promise<NatsServers> {
+  static async connect(
+    options: NatsOptions,
+    logger: Logger,
+    runtime: Runtime = new SystemRuntime(),
+  ): Promise<NatsServers> {
     const { servers, name } = options;
     const login = loginOf(options);
+    let connection: NatsConnection | undefined;
     try {
-      const connection = await connect({
+      connection = await connect({
         servers: servers.split(',').map((each) => each.trim()),
         name,
         ...login,
@@ -57,12 +66,9 @@ export class NatsServers {
         reconnectTimeWait: 500,
         pingInterval: 5_000,
       });
-      return new NatsServers(
-        connection,
-        await jetstreamManager(connection, { timeout: requestTimeoutMs }),
-        logger,
-      );
+      return new NatsServers(connection, await whenElected(connection, logger, runtime), logger);
     } catch (error) {
+      await connection?.close();
       throw new StartupError(
         `No NATS server with JetStream answers at ${servers.replace(/[^,/]*@/g, '')}: ${(error as Error).message}.`,
       );
@@ -146,5 +152,21 @@ function readFile(file: string): Buffer {
     return fs.readFileSync(file);
   } catch (error) {
     throw new StartupError(`${file}, which [cluster] names, can't be read: ${(error as Error).message}.`);
+  }
+}
+
+async function whenElected(
+  connection: NatsConnection,
+  logger: Logger,
+  runtime: Runtime,
+): Promise<JetStreamManager> {
+  for (const endMs = runtime.monotonicMs() + electionMs; ;) {
+    try {
+      return await jetstreamManager(connection, { timeout: requestTimeoutMs });
+    } catch (error) {
+      if (runtime.monotonicMs() > endMs) throw error;
+      logger.notice({ reason: (error as Error).message }, 'waiting until the NATS servers have JetStream');
+      await runtime.sleep(againMs);
+    }
   }
 }

@@ -68,7 +68,7 @@ const troubles: ReadonlySet<string> = new Set([
 export class NatsStream implements Stream {
   #isThere = false;
   /** The epoch that was seen last, and what is added to the sequences of the servers in it: they begin at 1 in each epoch. */
-  #seen = { epoch: '', base: 0 };
+  #seen: { epoch: string; base: number; subject?: string } = { epoch: '', base: 0 };
 
   constructor(
     private readonly settings: StreamSettings,
@@ -83,7 +83,8 @@ export class NatsStream implements Stream {
     const { config, state } = await this.#found(missing);
     const described = parseDescription(config.description ?? '');
     const base = described.recovered?.seq ?? 0;
-    this.#seen = { epoch: described.epoch, base };
+    const subject = this.#subjectOf(described.epoch);
+    this.#seen = { epoch: described.epoch, base, ...(config.subjects.includes(subject) && { subject }) };
     return {
       ...described,
       first: base + Math.max(1, state.first_seq),
@@ -129,7 +130,7 @@ export class NatsStream implements Stream {
    */
   async recover(history: RecoveredHistory): Promise<boolean> {
     const { streams } = this.client.manager;
-    const description = describe(epochAfter(history.epoch, this.settings.newEpoch()), history);
+    const epoch = epochAfter(history.epoch, this.settings.newEpoch());
     let failure: Error | undefined;
     for (let tries = 0; ; tries++) {
       // An answer may have been lost, and nodes write to the new stream already.
@@ -140,7 +141,7 @@ export class NatsStream implements Stream {
         if (!isMissing(error)) throw error;
       });
       try {
-        await this.#add(description);
+        await this.#add(epoch, history);
         return true;
       } catch (error) {
         // A node that has nothing of the stream may have created it meanwhile.
@@ -149,10 +150,17 @@ export class NatsStream implements Stream {
     }
   }
 
-  async publish(message: Buffer, id: string): Promise<void> {
-    const { subject, name } = this.settings;
+  async publish(message: Buffer, id: string, epoch: string): Promise<number | undefined> {
+    const { name } = this.settings;
     if (!this.#isThere) await this.#found('throw');
-    await this.client.js.publish(subject, message, { msgID: id, retries: 1, expect: { streamName: name } });
+    const options = { msgID: id, retries: 1, expect: { streamName: name } };
+    const { subject, base, epoch: seen } = this.#seen;
+    if (subject === undefined || seen !== epoch) {
+      await this.client.js.publish(this.settings.subject, message, options);
+      return undefined;
+    }
+    // A stream that was made anew meanwhile does not take it, so that the sequence is one of this epoch.
+    return base + (await this.client.js.publish(subject, message, options)).seq;
   }
 
   async *read(after: number, signal: AbortSignal, epoch: string): AsyncIterable<StreamMessage> {
@@ -222,10 +230,15 @@ export class NatsStream implements Stream {
     return found;
   }
 
+  /** What is published with it is stored in that epoch, or not at all. */
+  #subjectOf(epoch: string): string {
+    return `${this.settings.subject}.${epoch}`;
+  }
+
   /** Of several nodes that create it at once, one has its epoch taken. */
   async #create(): Promise<NatsStreamInfo> {
     try {
-      return await this.#add(describe(this.settings.newEpoch()));
+      return await this.#add(this.settings.newEpoch());
     } catch (error) {
       return await this.client.manager.streams.info(this.name).catch(() => {
         throw error;
@@ -233,12 +246,12 @@ export class NatsStream implements Stream {
     }
   }
 
-  async #add(description: string): Promise<NatsStreamInfo> {
+  async #add(epoch: string, history?: RecoveredHistory): Promise<NatsStreamInfo> {
     const { name, subject, replicas } = this.settings;
     return await this.client.manager.streams.add({
       name,
-      subjects: [subject],
-      description,
+      subjects: [subject, this.#subjectOf(epoch)],
+      description: describe(epoch, history),
       num_replicas: replicas,
       retention: RetentionPolicy.Limits,
       storage: StorageType.File,

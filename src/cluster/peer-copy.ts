@@ -2,10 +2,11 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Logger } from '../base/logger.js';
 import type { Runtime, Timer } from '../base/runtime.js';
+import type { BlobStore } from '../blobs/blob-store.js';
 import { StartupError } from '../base/startup-error.js';
 import { copyEnd, type CopiedFile } from '../node/copy-stores.js';
-import { headersTo } from './blob-exchange.js';
-import type { Member } from './members.js';
+import { headersTo, type BlobExchange } from './blob-exchange.js';
+import type { Member, Members } from './members.js';
 
 const copyPath = '/_cluster_copy';
 /** How long another node may send nothing; it copies a store before it sends it. */
@@ -14,6 +15,13 @@ const silenceMs = 600_000;
 const lineBytesMax = 1_000;
 const names = /^(?:catalogue|documents\/\d{1,5})$/;
 
+/** What is brought where that is not all: the databases of a stream. */
+interface StreamCopy {
+  stream: number;
+  /** Ends it. */
+  stopping: AbortSignal;
+}
+
 /** Brings the stores of one of these nodes into a folder. */
 export async function bringCopy(
   others: readonly Member[],
@@ -21,29 +29,63 @@ export async function bringCopy(
   folder: string,
   logger: Logger,
   runtime: Runtime,
+  part?: StreamCopy,
 ): Promise<void> {
   for (const member of others) {
     const { name } = member;
-    logger.notice({ node: name }, 'copying the databases of another node');
+    logger.notice({ node: name, stream: part?.stream }, 'copying the databases of another node');
     try {
       fs.rmSync(folder, { recursive: true, force: true });
-      await receive(member, secret, folder, runtime);
+      await receive(member, secret, folder, runtime, part);
       return;
     } catch (error) {
+      part?.stopping.throwIfAborted();
       logger.warn({ err: error, node: name }, 'the databases of a node could not be copied');
     }
   }
   throw new StartupError('The databases could not be copied from any other node.');
 }
 
-async function receive(member: Member, secret: string, folder: string, runtime: Runtime): Promise<void> {
+/** Brings what a node needs that has to replace its stores. */
+export class PeerCopies {
+  constructor(
+    private readonly members: Members,
+    private readonly options: { secret: string },
+    private readonly blobs: BlobExchange,
+    private readonly logger: Logger,
+    private readonly runtime: Runtime,
+  ) {}
+
+  /** Brings the stores of another node into a folder: of the one that is named, if it is there. */
+  async bringStores(folder: string, preferred?: string): Promise<void> {
+    this.members.start();
+    const others = await this.members.whenServing(preferred);
+    await bringCopy(others, this.options.secret, folder, this.logger, this.runtime);
+  }
+
+  /** Brings the attachments that stores of another node name. */
+  async bringBlobs(store: BlobStore, digests: Iterable<string>): Promise<void> {
+    this.blobs.store = store;
+    for (const digest of digests) await this.blobs.bring([digest]);
+  }
+}
+
+async function receive(
+  member: Member,
+  secret: string,
+  folder: string,
+  runtime: Runtime,
+  part: StreamCopy | undefined,
+): Promise<void> {
   const silence = new AbortController();
   const wait = (): Timer =>
     runtime.setTimer(() => silence.abort(new Error('the other node sends nothing')), silenceMs);
   let timer = wait();
   try {
     const headers = headersTo(member, secret);
-    const answer = await fetch(new URL(copyPath, member.url), { headers, signal: silence.signal });
+    const asked = part === undefined ? copyPath : `${copyPath}?stream=${part.stream}`;
+    const signal = part === undefined ? silence.signal : AbortSignal.any([silence.signal, part.stopping]);
+    const answer = await fetch(new URL(asked, member.url), { headers, signal });
     if (answer.status !== 200 || answer.body === null)
       throw new Error(`another node answered ${answer.status}`);
     const source = new Source(answer.body, () => {

@@ -7,6 +7,7 @@ import { CopyNeeded, isMadeAnewSince, NodeNameTaken, type StreamInfo } from '../
 import { headersTo } from './blob-exchange.js';
 import type { Member, Members } from './members.js';
 import type { Followed } from './status.js';
+import type { StreamName, StreamSources } from './stream-sources.js';
 import {
   chooseSource,
   claimsOf,
@@ -43,6 +44,19 @@ interface DamagedStream {
   nodes: (StreamClaim & { node: string; loses: string })[];
 }
 
+interface RecoveryParts {
+  followed: ReadonlyMap<StreamName, Followed>;
+  members: Pick<Members, 'others' | 'whenHeard' | 'names'>;
+  sources: StreamSources;
+  /** Which nodes follow which streams. */
+  hosting: { isConcerned(stream: StreamName, node: string): boolean };
+  options: { node: string; secret: string };
+  runtime: Runtime;
+  logger: Logger;
+  /** Opens the stores of this node again, from where the streams are now. */
+  rejoin(): void;
+}
+
 /** Streams to make anew, with the epochs that they have for the source: one that it has left was made anew meanwhile. */
 export type RecoveryOrder = Record<string, string>;
 
@@ -56,19 +70,11 @@ export type RecoveryOrder = Record<string, string>;
 export class Recovery {
   #underWay: Promise<void> = Promise.resolve();
 
-  constructor(
-    private readonly followed: ReadonlyMap<string | number, Followed>,
-    private readonly members: Pick<Members, 'others' | 'whenHeard' | 'names'>,
-    private readonly options: { node: string; secret: string; streams: number },
-    private readonly runtime: Runtime,
-    private readonly logger: Logger,
-    /** Opens the stores of this node again, from where the streams are now. */
-    private readonly rejoin: () => void,
-  ) {}
+  constructor(private readonly parts: RecoveryParts) {}
 
   /** Where this node is in its streams. */
   claims(): StreamClaims {
-    const claims = [...this.followed].flatMap(([name, { replica }]) => {
+    const claims = [...this.parts.followed].flatMap(([name, { replica }]) => {
       const { place, lost } = replica;
       if (place === undefined || lost instanceof NodeNameTaken) return [];
       const { epoch, seq, hash } = place.reach;
@@ -90,14 +96,14 @@ export class Recovery {
   hashesAt(wanted: Readonly<Record<string, readonly number[]>>): Record<string, string[]> {
     const found = Object.entries(wanted).map(([stream, seqs]) => {
       const followed = this.#find(stream);
-      return [stream, seqs.map((seq) => hex(followed?.replica.hashAt(seq) ?? asBytes('')))] as const;
+      return [stream, seqs.map((seq) => hex(followed?.replica.history.at(seq) ?? asBytes('')))] as const;
     });
     return Object.fromEntries(found);
   }
 
   /** Whether a stream that this node has given up was made anew, so that the node can go on. */
   async isRecovered(): Promise<boolean> {
-    for (const { stream, replica } of this.followed.values()) {
+    for (const { stream, replica } of this.parts.followed.values()) {
       const { lost, place } = replica;
       if (lost === undefined || lost instanceof CopyNeeded || lost instanceof NodeNameTaken) continue;
       const info = await stream.infoIfThere().catch(() => undefined);
@@ -108,19 +114,20 @@ export class Recovery {
 
   /** What is damaged, and what making it anew would lose. `from` names a source other than the longest history. */
   async report(from?: string): Promise<RecoveryReport> {
-    const others = await this.members.whenHeard();
+    const { sources } = this.parts;
+    const others = await this.parts.members.whenHeard();
     const asked = await Promise.all(
       others.map(async (member) => [member.name, await this.#ask(member)] as const),
     );
-    const told = new Map<string, StreamClaims>([[this.options.node, this.claims()]]);
+    const told = new Map<string, StreamClaims>([[this.parts.options.node, this.claims()]]);
     for (const [name, claims] of asked) if (claims !== undefined) told.set(name, claims);
     if (from !== undefined && !told.has(from)) throw notFound(`The node ${from} does not answer.`);
     const streams: DamagedStream[] = [];
     // A node that opens its stores again follows some streams, or none, or does not answer for a while.
-    const opening = [...told].filter(([, claims]) => Object.keys(claims).length <= this.options.streams);
+    const opening = [...told].filter(([node, claims]) => !this.#hasAll(node, Object.keys(claims)));
     const copying = new Set(opening.map(([name]) => name));
-    for (const [name, { stream }] of this.followed) {
-      const info = await answered(stream.infoIfThere());
+    for (const name of sources.names) {
+      const info = await answered(sources.get(name).infoIfThere());
       if (info?.recovered !== undefined)
         for (const { name: other } of others) if (!told.has(other)) copying.add(other);
       const claims = claimsOf(String(name), told);
@@ -132,19 +139,19 @@ export class Recovery {
       if (source === undefined) throw notFound(`The node ${from} has nothing of the stream ${name}.`);
       streams.push(await this.#describe(String(name), source, current, others));
     }
-    const silent = this.members.names().known.filter((name) => !told.has(name));
+    const silent = this.parts.members.names().known.filter((name) => !told.has(name));
     return { streams, silent, copying: [...copying].sort() };
   }
 
   /** Makes all damaged streams anew; the nodes rejoin by themselves then. */
   async recover(from?: string): Promise<RecoveryReport> {
-    if (this.followed.size <= this.options.streams)
+    if (!this.#hasAll(this.parts.options.node, [...this.parts.followed.keys()].map(String)))
       throw new Unavailable('This node is opening its stores; ask it again, or another node.');
     const found = await this.report(from);
     if (found.streams.length === 0) throw badRequest('No stream is damaged: there is nothing to recover.');
     for (const { stream, source, nodes } of found.streams) {
       const { epoch } = nodes.find(({ node }) => node === source)!;
-      await answered(this.#find(stream)!.stream.seal(epoch));
+      await answered(this.parts.sources.get(streamName(stream)).seal(epoch));
     }
     // Nodes that were not at fault may have written until now.
     const report = await this.report(from);
@@ -154,8 +161,8 @@ export class Recovery {
       bySource.set(source, { ...bySource.get(source), [stream]: epoch });
     }
     for (const [source, streams] of bySource) {
-      this.logger.warn({ source, streams }, 'streams are made anew from what a node has');
-      if (source === this.options.node) await this.recoverHere(streams);
+      this.parts.logger.warn({ source, streams }, 'streams are made anew from what a node has');
+      if (source === this.parts.options.node) await this.recoverHere(streams);
       else await this.#tell(source, streams);
     }
     return report;
@@ -165,7 +172,7 @@ export class Recovery {
   async recoverHere(streams: RecoveryOrder): Promise<void> {
     const done = this.#underWay.then(async () => {
       for (const [name, epoch] of Object.entries(streams)) await this.#recoverOne(name, epoch);
-      this.rejoin();
+      this.parts.rejoin();
     });
     this.#underWay = done.catch(() => undefined);
     await done;
@@ -181,9 +188,9 @@ export class Recovery {
     const head = await replica.halt('it is made anew from what this node has');
     if (head === undefined) throw badRequest(`This node has nothing of the stream ${name}.`);
     const { epoch, seq, hash } = head;
-    const isFromHere = await answered(stream.recover({ node: this.options.node, epoch, seq, hash }));
+    const isFromHere = await answered(stream.recover({ node: this.parts.options.node, epoch, seq, hash }));
     if (!isFromHere) return;
-    this.logger.warn(
+    this.parts.logger.warn(
       { stream: stream.name, seq, hash: hex(hash) },
       'a stream was made anew from what this node has',
     );
@@ -192,7 +199,7 @@ export class Recovery {
   /** Other nodes may have acknowledged what is in a sealed stream that this node still follows. */
   async #readToEnd(name: string, replica: StreamReplica, info: StreamInfo | undefined): Promise<void> {
     if (info === undefined || replica.lost !== undefined || replica.place?.head.epoch !== info.epoch) return;
-    const { runtime } = this;
+    const { runtime } = this.parts;
     const until = runtime.monotonicMs() + readMs;
     while (replica.seq < info.last) {
       if (replica.lost !== undefined || runtime.monotonicMs() > until)
@@ -204,7 +211,13 @@ export class Recovery {
   }
 
   #find(name: string): Followed | undefined {
-    return this.followed.get(name) ?? this.followed.get(Number(name));
+    return this.parts.followed.get(streamName(name));
+  }
+
+  /** Whether a node follows all that it is to follow, as far as it has told. */
+  #hasAll(node: string, followed: readonly string[]): boolean {
+    const { sources, hosting } = this.parts;
+    return sources.names.every((name) => followed.includes(String(name)) || !hosting.isConcerned(name, node));
   }
 
   async #ask(member: Member): Promise<StreamClaims | undefined> {
@@ -213,7 +226,7 @@ export class Recovery {
   }
 
   async #tell(node: string, streams: RecoveryOrder): Promise<void> {
-    const member = this.members.others().find(({ name }) => name === node);
+    const member = this.parts.members.others().find(({ name }) => name === node);
     if (member === undefined) throw notFound(`The node ${node} does not answer.`);
     await this.#exchange(member, recoverPath, { streams }, recoverMs);
   }
@@ -221,7 +234,7 @@ export class Recovery {
   async #exchange(member: Member, path: string, body: object, timeoutMs: number): Promise<unknown> {
     const answer = await fetch(new URL(path, member.url), {
       method: 'POST',
-      headers: { ...headersTo(member, this.options.secret), 'content-type': 'application/json' },
+      headers: { ...headersTo(member, this.parts.options.secret), 'content-type': 'application/json' },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(timeoutMs),
     });
@@ -255,6 +268,8 @@ export class Recovery {
     return { stream, source: source.node, nodes };
   }
 }
+
+const streamName = (text: string): StreamName => (text === 'catalogue' ? text : Number(text));
 
 /** What the NATS servers say; where they do not, nothing is known, least of all that a stream is gone. */
 const answered = <T>(answer: Promise<T>): Promise<T> =>

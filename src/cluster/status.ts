@@ -1,9 +1,11 @@
 import type { Runtime, Timer } from '../base/runtime.js';
 import type { StreamReplica } from '../log/stream-replica.js';
 import type { StreamMeasure } from '../node/cluster-link.js';
+import type { StreamPlacement } from '../node/stream-placement.js';
 import type { Members } from './members.js';
 import type { NatsServers } from './nats-connection.js';
 import type { NatsStream } from './nats-stream.js';
+import type { StreamName, StreamSources } from './stream-sources.js';
 
 /** What operators see of a cluster: `GET /_cluster`. */
 export interface ClusterStatus {
@@ -26,11 +28,20 @@ interface StreamStatus {
   epoch: string | null;
   first: number | null;
   last: number | null;
-  /** The last message that this node has taken, and the last one that it has on disk in all of its stores. */
-  position: number;
+  /** The last message that this node has taken, and the last one that it has on disk in all of its stores; null where it does not host it. */
+  position: number | null;
   stored: number | null;
   lag: number | null;
+  /** The nodes that have it, and those that are copying it. */
+  hosts: readonly string[];
+  coming: readonly string[];
   problem: string | null;
+}
+
+/** Which nodes have which streams. */
+interface StreamHosts {
+  hostsOf(stream: number): readonly string[];
+  readonly placements: ReadonlyMap<number, StreamPlacement>;
 }
 
 export interface Followed {
@@ -46,10 +57,12 @@ export class StatusReport {
   #measures: readonly StreamMeasure[] = [];
 
   constructor(
-    private readonly followed: ReadonlyMap<string | number, Followed>,
+    private readonly followed: ReadonlyMap<StreamName, Followed>,
     private readonly members: Members,
     private readonly nats: NatsServers,
     private readonly runtime: Runtime,
+    private readonly hosting: StreamHosts,
+    private readonly sources: StreamSources,
   ) {}
 
   /** As they were when `streams` was last called. */
@@ -64,25 +77,39 @@ export class StatusReport {
   }
 
   async streams(): Promise<StreamStatus[]> {
-    const all = [...this.followed].map(([name, each]) => this.#describe(String(name), each));
+    const all = this.sources.names.flatMap((name) => {
+      const followed = this.followed.get(name);
+      if (followed !== undefined) return [this.#describe(name, followed.stream, followed.replica)];
+      // One that other nodes host.
+      const isPlaced = name !== 'catalogue' && this.hosting.placements.has(name);
+      return isPlaced ? [this.#describe(name, this.sources.get(name), undefined)] : [];
+    });
     const streams = await Promise.all(all);
-    this.#measures = streams.map(({ stream, position, lag }) => ({ stream, position, lag: lag ?? NaN }));
+    this.#measures = streams.flatMap(({ stream, position, lag }) =>
+      position === null ? [] : [{ stream, position, lag: lag ?? NaN }],
+    );
     return streams;
   }
 
-  async #describe(name: string, { stream, replica }: Followed): Promise<StreamStatus> {
-    const { seq: position, storedSeq, lost, stuck } = replica;
+  async #describe(
+    name: StreamName,
+    stream: NatsStream,
+    replica: StreamReplica | undefined,
+  ): Promise<StreamStatus> {
     const info = await this.#within(stream.info('throw'));
+    const placement = this.hosting.placements.get(Number(name));
     return {
-      stream: name,
+      stream: String(name),
       epoch: info?.epoch ?? null,
       first: info?.first ?? null,
       last: info?.last ?? null,
-      position,
-      stored: storedSeq ?? null,
+      position: replica?.seq ?? null,
+      stored: replica?.storedSeq ?? null,
       // What was taken meanwhile is not behind.
-      lag: info === undefined ? null : Math.max(0, info.last - replica.seq),
-      problem: lost?.message ?? stuck ?? null,
+      lag: info === undefined || replica === undefined ? null : Math.max(0, info.last - replica.seq),
+      hosts: this.hosting.hostsOf(Number(name)),
+      coming: placement?.wanted.filter((node) => !placement.hosts.includes(node)) ?? [],
+      problem: replica?.lost?.message ?? replica?.stuck ?? null,
     };
   }
 

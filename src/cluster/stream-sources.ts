@@ -31,11 +31,15 @@ export class StreamSources {
     });
   }
 
+  /** The catalogue's first. */
+  get names(): StreamName[] {
+    return ['catalogue', ...Array.from({ length: this.options.streams }, (_, at) => at)];
+  }
+
   /** What they are now, the catalogue's first; those that the servers do not have are absent. */
   async infos(): Promise<Map<StreamName, StreamInfo>> {
-    const names: StreamName[] = ['catalogue', ...Array.from({ length: this.options.streams }, (_, at) => at)];
     const infos = new Map<StreamName, StreamInfo>();
-    for (const name of names) {
+    for (const name of this.names) {
       const info = await this.get(name)
         .info('throw')
         .catch((error: unknown) => {

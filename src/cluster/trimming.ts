@@ -3,6 +3,7 @@ import type { Runtime, Timer } from '../base/runtime.js';
 import type { StreamReplica } from '../log/stream-replica.js';
 import type { Members } from './members.js';
 import type { NatsStream } from './nats-stream.js';
+import type { StreamName } from './stream-sources.js';
 
 export interface TrimOptions {
   /** What the names of the streams begin with. */
@@ -32,12 +33,16 @@ export class Trimming {
   #timer: Timer | undefined;
 
   constructor(
-    private readonly followed: ReadonlyMap<string | number, Trimmed>,
+    private readonly followed: ReadonlyMap<StreamName, Trimmed>,
     private readonly members: Members,
     private readonly options: TrimOptions,
     private readonly runtime: Runtime,
     private readonly logger: Logger,
-    private readonly isOwner: () => boolean,
+    /** Whether this node trims a stream, and whether messages of it are kept for a node. */
+    private readonly rules: {
+      trims(stream: StreamName): boolean;
+      isConcerned(stream: StreamName, node: string): boolean;
+    },
   ) {}
 
   start(): void {
@@ -52,18 +57,21 @@ export class Trimming {
   async #trimAll(): Promise<void> {
     for (const [name, followed] of this.followed) {
       followed.replica.advance();
-      if (this.isOwner()) await this.#trim(String(name), followed);
+      if (this.rules.trims(name)) await this.#trim(name, followed);
     }
   }
 
   /** The last message that all have stays, so that the stream is never empty. */
-  async #trim(name: string, { stream, replica }: Trimmed): Promise<void> {
+  async #trim(stream: StreamName, { stream: source, replica }: Trimmed): Promise<void> {
     const { storedSeq, place } = replica;
     const { absentMs, trimMessages } = this.options;
-    const seq = Math.min(this.members.storedByAll(name, absentMs()) ?? 0, storedSeq ?? 0);
+    const name = String(stream);
+    const isConcerned = (node: string): boolean => this.rules.isConcerned(stream, node);
+    const stored = this.members.storedByAll(name, absentMs(), isConcerned);
+    const seq = Math.min(stored ?? 0, storedSeq ?? 0);
     if (place === undefined || seq - (this.#trimmed.get(name) ?? 0) < trimMessages()) return;
     try {
-      await stream.trim(seq, place.head.epoch);
+      await source.trim(seq, place.head.epoch);
       this.#trimmed.set(name, seq);
     } catch (error) {
       this.logger.warn({ err: error, stream: name }, 'a stream could not be trimmed; it is tried again');

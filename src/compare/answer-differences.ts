@@ -22,12 +22,21 @@ function compare(member: string, reference: unknown, subject: unknown, found: Di
   if (isObject(reference) && isObject(subject)) {
     for (const name of new Set([...Object.keys(reference), ...Object.keys(subject)]))
       compare(`${member}.${name}`, reference[name], subject[name], found);
-  } else if (Array.isArray(reference) && Array.isArray(subject) && reference.length === subject.length) {
+  } else if (Array.isArray(reference) && Array.isArray(subject) && areAlike(reference, subject)) {
     reference.forEach((each, at) => compare(`${member}[]`, each, subject[at], found));
   } else if (JSON.stringify(reference) !== JSON.stringify(subject)) {
     found.push({ member, reference, subject });
   }
 }
+
+/** Lists of other documents differ as a whole. */
+function areAlike(reference: readonly unknown[], subject: readonly unknown[]): boolean {
+  return (
+    reference.length === subject.length && reference.every((each, at) => idOf(each) === idOf(subject[at]))
+  );
+}
+
+const idOf = (value: unknown): unknown => (isObject(value) ? value._id : undefined);
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

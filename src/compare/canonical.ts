@@ -154,13 +154,14 @@ function canonicalValue(value: unknown, name: string, text: CanonicalText): unkn
   return Object.fromEntries(entries);
 }
 
-/** Leaves of a document in `_bulk_get`: CouchDB has them in the order of their hashes, which are each server's own. */
+/** Leaves of a document in `_bulk_get` and `_changes`: they are in the order of their hashes, which are each server's own. */
 function inFixedOrder(list: readonly unknown[]): readonly unknown[] {
   const isLeaf = (each: unknown): boolean =>
     typeof each === 'object' &&
     each !== null &&
     ('ok' in each ? typeof each.ok === 'object' : 'error' in each);
-  if (list.length < 2 || !list.every(isLeaf)) return list;
+  const isHashed = list.some((each) => /^\d+-[0-9a-f]{32}$/.test(String(changedRev(each))));
+  if (list.length < 2 || !(list.every(isLeaf) || (isHashed && list.every(changedRev)))) return list;
   const sortText = (each: unknown): string =>
     JSON.stringify(each, (_, member: unknown) =>
       typeof member === 'object' && member !== null && !Array.isArray(member)
@@ -172,6 +173,12 @@ function inFixedOrder(list: readonly unknown[]): readonly unknown[] {
     .sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
     .map(({ each }) => each);
 }
+
+/** The revision, in the changes of a document. */
+const changedRev = (each: unknown): unknown =>
+  typeof each === 'object' && each !== null && Object.keys(each).join(',') === 'rev' && 'rev' in each
+    ? each.rev
+    : undefined;
 
 /** Local documents that CouchDB keeps for each index. */
 function isPurgeCheckpoint(value: unknown): boolean {

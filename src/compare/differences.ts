@@ -119,14 +119,16 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     tuffet: 401,
     reason: 'Replications are for server admins.',
   },
-  ...['limit', 'seq_interval', 'timeout'].map((name) => ({
-    endpoint: 'GET /{db}/_changes',
-    member: 'status',
-    with: name,
-    couchdb: 200,
-    tuffet: 400,
-    reason: 'Numbers out of bounds are refused.',
-  })),
+  ...[200, 404].flatMap((couchdb) =>
+    ['limit', 'seq_interval', 'timeout'].map((name) => ({
+      endpoint: 'GET /{db}/_changes',
+      member: 'status',
+      with: name,
+      couchdb,
+      tuffet: 400,
+      reason: 'Numbers out of bounds are refused.',
+    })),
+  ),
   ...[200, 404].flatMap((couchdb) =>
     each(
       [

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { answerDifferences } from './answer-differences.js';
 import { canonicalAnswer } from './canonical.js';
 import { isIntended } from './intended.js';
 
@@ -12,6 +13,16 @@ test('a difference is intended for the member of an attachment of any name, but 
   assert.equal(isIntended(request, { member: length, reference: 1, subject: 3 }), false);
 });
 
+test('lists of other documents differ as a whole', () => {
+  const docs = (...ids: string[]) => ids.map((_id, n) => ({ _id, n }));
+  const members = (...lists: [unknown, unknown]): string[] => {
+    const [there, here] = lists.map((list) => ({ status: 200, headers: {}, body: { docs: list } }));
+    return answerDifferences(there!, here!).map(({ member }) => member);
+  };
+  assert.deepEqual(members(docs('a', 'b'), docs('b', 'c')), ['body.docs']);
+  assert.deepEqual(members(docs('a'), [{ _id: 'a', n: 5 }]), ['body.docs[].n']);
+});
+
 const bodyOf = (body: unknown): unknown =>
   canonicalAnswer({ status: 200, headers: {}, text: JSON.stringify(body) }, 'db').body;
 
@@ -21,6 +32,10 @@ test('the leaves of a document are compared in one order, rows and lists of answ
   const answer = (...docs: unknown[]): unknown => bodyOf({ results: [{ id: 'a', docs }] });
   assert.deepEqual(answer(made, given), answer(given, made));
   assert.notDeepEqual(answer(made), answer(given));
+  const changes = (...revs: string[]): unknown =>
+    bodyOf({ results: [{ id: 'a', changes: revs.map((rev) => ({ rev })) }] });
+  assert.deepEqual(changes(made.ok._rev, '1-bb'), changes('1-bb', made.ok._rev));
+  assert.notDeepEqual(changes('1-aa', '1-bb'), changes('1-bb', '1-aa'));
   const saved = [
     { ok: true, id: 'a' },
     { ok: true, id: 'b' },

@@ -1,3 +1,4 @@
+import { explainedIndex, foundWithout } from './explained-index.js';
 import type { IntendedDifference } from './intended-difference.js';
 
 const listings = ['POST /{db}/_all_docs', 'POST /{db}/_design_docs', 'POST /{db}/_local_docs'];
@@ -9,42 +10,6 @@ const unknownRevision =
 
 /** Selectors that have these in them are taken for true here and for false there. Negated ones become an empty `$or`. */
 const noAlternatives = ['"$or":[]', '"$nor":[]', '"$and":[]'];
-
-const explainedIndex = [
-  'body.covering',
-  'body.index',
-  'body.mrargs',
-  'body.index_candidates',
-  'body.index_candidates[].analysis.covering',
-  'body.index_candidates[].analysis.ranking',
-  'body.index_candidates[].analysis.reasons',
-  'body.index_candidates[].analysis.reasons[].name',
-  'body.index_candidates[].analysis.usable',
-  'body.index_candidates[].index.ddoc',
-  'body.index_candidates[].index.def.fields',
-  'body.index_candidates[].index.def.fields[]._id',
-  'body.index_candidates[].index.def.fields[].n',
-  'body.index_candidates[].index.def.fields[].nested.p',
-  'body.index_candidates[].index.def.fields[].s',
-  'body.index_candidates[].index.def.fields[].tags',
-  'body.index_candidates[].index.def.fields[].v',
-  'body.index_candidates[].index.name',
-  'body.index_candidates[].index.partitioned',
-  'body.index_candidates[].index.type',
-  'body.index.ddoc',
-  'body.index.def.fields',
-  'body.index.def.fields[]._id',
-  'body.index.def.fields[].n',
-  'body.index.def.fields[].nested.p',
-  'body.index.def.fields[].s',
-  'body.index.def.fields[].tags',
-  'body.index.def.fields[].v',
-  'body.index.name',
-  'body.index.partitioned',
-  'body.index.type',
-  'body.mrargs.end_key',
-  'body.mrargs.start_key',
-];
 
 const crossed = (some: readonly string[], others: readonly string[]): [string, string][] =>
   some.flatMap((one) => others.map((other): [string, string] => [one, other]));
@@ -64,6 +29,32 @@ export const unusualInput: readonly IntendedDifference[] = [
       })),
     ),
   ),
+  {
+    endpoint: 'PUT /{db}/{docid}',
+    member: 'status',
+    with: '_attachments.x.content_type',
+    compound: true,
+    couchdb: 201,
+    tuffet: 400,
+    reason: 'A list is no content type: CouchDB stores it, and cannot send the attachment.',
+  },
+  {
+    endpoint: 'PUT /{db}/{docid}',
+    member: 'status',
+    containing: '"data":[]',
+    couchdb: 201,
+    tuffet: 400,
+    reason: 'The data of an attachment are a text.',
+  },
+  ...['"start":-1', '"start":100000000000000000000', '"ids":[['].map((containing) => ({
+    endpoint: 'PUT /{db}/{docid}',
+    member: 'status',
+    with: '_revisions',
+    containing,
+    couchdb: 201,
+    tuffet: 400,
+    reason: 'A revision has a number that can be counted, and an id that is a text.',
+  })),
   ...partitionQueries.map((endpoint) => ({
     endpoint,
     member: 'body.error',
@@ -118,7 +109,7 @@ export const unusualInput: readonly IntendedDifference[] = [
     tuffet: 'it does not',
     reason: 'It matches every document, and the index would leave some out.',
   })),
-  ...crossed(noAlternatives, ['body.docs', 'body.warning']).map(([containing, member]) => ({
+  ...crossed(noAlternatives, foundWithout).map(([containing, member]) => ({
     endpoint: 'POST /{db}/_find',
     member,
     containing,
@@ -246,16 +237,6 @@ export const unusualInput: readonly IntendedDifference[] = [
     tuffet: 404,
     reason: 'That a function or view is missing is told before what is wrong with the request.',
   })),
-  ...['GET /{db}/_design/{ddoc}/_view/{view}', 'GET /{db}/_design/{ddoc}/_list/{func}/{view}'].map(
-    (endpoint) => ({
-      endpoint,
-      member: 'status',
-      with: 'keys',
-      couchdb: 404,
-      tuffet: 400,
-      reason: 'Keys that are no list are refused, whatever they are asked of.',
-    }),
-  ),
   ...[400, 415].flatMap((couchdb) =>
     ['GET', 'POST'].map((method) => ({
       endpoint: `${method} /{db}/_design/{ddoc}/_list/{func}/{view}`,

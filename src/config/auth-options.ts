@@ -44,7 +44,7 @@ export const authOptions = {
   ),
   'chttpd_auth/upgrade_hash_on_auth': boolean(
     false,
-    'Hash passwords of users anew at a login if the stored hash has another digest or fewer iterations; older sessions end.',
+    'Hash passwords of users anew at a login if the stored hash has another digest or fewer iterations; sessions go on.',
   ),
   'chttpd_auth/password_regexp': checked(
     '',

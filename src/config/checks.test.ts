@@ -38,3 +38,10 @@ test('sections that name programs are closed to changes', () => {
     assert.throws(() => config.delete(section, 'k'), closed);
   }
 });
+
+test('values may have the letters of western Europe', () => {
+  const config = new Config();
+  config.set('s', 'k', 'grüße, ça va');
+  assert.equal(config.get('s', 'k'), 'grüße, ça va');
+  for (const value of ['日本', 'a\x80', 'a\x7f']) assert.throws(() => config.set('s', 'k', value));
+});

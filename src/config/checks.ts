@@ -53,9 +53,14 @@ export function checkWritable(section: string, key: string, whitelist: string): 
   if (closedOptions.has(`${section}/${key}`)) {
     throw new RequestError('forbidden', `[${section}] ${key} can only be set in a file of the server.`);
   }
-  if (whitelist !== '' && !namedIn(whitelist, section, key)) {
+  if (whitelist !== '' && !namedIn(whitelist, section, key) && !isCorrection(whitelist, section, key)) {
     throw new RequestError('modification_not_allowed', 'This config variable is read-only');
   }
+}
+
+/** A whitelist that is no list can be corrected over the API. */
+function isCorrection(whitelist: string, section: string, key: string): boolean {
+  return section === 'chttpd' && key === 'config_whitelist' && !/^\[.*\]$/.test(whitelist);
 }
 
 /** Whether a list such as `[{log,level}, {"uuids", "algorithm"}]` names an option. */
@@ -76,7 +81,7 @@ export function checkName(section: string, key: string): void {
 }
 
 export function checkValue(section: string, key: string, value: string): void {
-  if (value.length > valueCharsMax || /[^\t\x20-\x7e]/.test(value)) {
+  if (value.length > valueCharsMax || /[^\t\x20-\x7e\xa1-\xff]/.test(value)) {
     throw badRequest('Invalid configuration value');
   }
   const option = optionOf(section, key);

@@ -37,6 +37,12 @@ export const clusterOptions = {
     'Streams that databases are distributed over; the same on all nodes, and never changed. Read at start.',
   ),
   'cluster/replicas': integer(1, 1, 5, 'NATS servers that keep a copy of each stream, when it is created.'),
+  'cluster/hosts': integer(
+    3,
+    1,
+    100,
+    'Nodes that `tuffet cluster rebalance` lets host a stream, where there are more.',
+  ),
   'cluster/reads': choice(
     'local',
     ['local', 'fresh'],

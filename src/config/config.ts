@@ -124,7 +124,7 @@ export class Config {
     return old;
   }
 
-  /** Refuses what clients may not write or, without a value, take back. A whitelist that can't be read closes everything. */
+  /** Refuses what clients may not write or, without a value, take back. A whitelist that can't be read closes everything but itself. */
   checkChange(section: string, key: string, value?: string): void {
     if (value !== undefined) checkName(section, key);
     checkWritable(section, key, this.givenValue('chttpd', 'config_whitelist') ?? '');

@@ -1,4 +1,4 @@
-import { boolean, checked, formed, integer } from './options.js';
+import { boolean, checked, formed, integer, text } from './options.js';
 import { isAddress } from './text-checks.js';
 
 /** Options of what stands between the server and the network: other origins, pages, TLS. Parts of `schema.ts`. */
@@ -39,11 +39,9 @@ export const chttpdEdgeOptions = {
     'X-Forwarded-Ssl',
     'Header in which a proxy says `on` where its client came over TLS.',
   ),
-  'chttpd/config_whitelist': formed(
+  'chttpd/config_whitelist': text(
     '',
-    /^\[.*\]$/,
-    'a list such as [{log,level}, {uuids,algorithm}]',
-    'The only options that may be changed over the API; all that are not closed, when empty.',
+    'The only options that may be changed over the API, such as `[{log,level}, {uuids,algorithm}]`; all that are not closed, when empty. A value that is no list leaves itself open, so that it can be corrected.',
   ),
 };
 

@@ -16,6 +16,7 @@ import {
 import { clusterOptions } from './cluster-options.js';
 import { compactionOptions } from './compaction-options.js';
 import { isAddress } from './text-checks.js';
+import { indexOptions } from './index-options.js';
 import { logOptions } from './log-options.js';
 import { replicatorOptions } from './replicator-options.js';
 import { reshardOptions } from './reshard-options.js';
@@ -79,7 +80,7 @@ export const schema = {
     1,
     1,
     3,
-    'Copies of a new database that are wanted. It changes nothing: a server keeps one, and in a cluster every node keeps one; `/_cluster_setup` tells of it.',
+    'Copies of a new database that are wanted. It changes nothing: a server keeps one, and in a cluster every node keeps one; `/_cluster_setup` of a server by itself tells of it.',
   ),
   'chttpd/port': integer(5984, 0, 65_535, 'Port to listen on; 0 takes a free one. Read at start.'),
   'chttpd/bind_address': checked(
@@ -189,25 +190,8 @@ export const schema = {
     1_000_000 * millions,
     'Bytes of the newest volume from which on new databases, and groups that come of a division, go into another.',
   ),
-  'tuffet/index_cache_bytes': integer(
-    64 * millions,
-    0,
-    100_000 * millions,
-    'Bytes of recently used nodes of indexes that are kept in memory. Read at start.',
-  ),
   ...compactionOptions,
   ...upkeepOptions,
-  'tuffet/background_indexing': boolean(
-    false,
-    'Bring views and indexes of queries up to date after changes, without waiting to be asked; design documents with ' +
-      '`"autoupdate": false` are left out.',
-  ),
-  'tuffet/background_indexing_delay_ms': integer(
-    1_000,
-    0,
-    3_600_000,
-    'Milliseconds after the first change of a database until its indexes are brought up to date in the background.',
-  ),
   'tuffet/bulk_docs_max': integer(100_000, 1, 100 * millions, 'Most documents in one bulk request.'),
   'tuffet/auto_setup': boolean(
     true,
@@ -255,24 +239,13 @@ export const schema = {
     10_000,
     'Most requests under way at once on one HTTP/2 connection. Read at start.',
   ),
-  'tuffet/script_threads': integer(
-    4,
-    1,
-    64,
-    'Most threads for validation, update, show, list and filter functions. Read at start.',
-  ),
-  'tuffet/script_memory_bytes': integer(
-    67_108_864,
-    16_777_216,
-    1_073_741_824,
-    'Bytes of memory that the functions of one database may take on one thread. Read at start.',
-  ),
   'tuffet/replication_backoff_ms': integer(
     30_000,
     10,
     86_400_000,
     'Milliseconds after which a replication that failed is tried again; after each further failure, twice as long, up to eight hours.',
   ),
+  ...indexOptions,
   ...trafficOptions,
   ...edgeOptions,
   ...replicatorOptions,

@@ -77,7 +77,10 @@ function checkForm(ddoc: Members): ViewFunction[] {
     if (value !== undefined) requireKind(`options.${name}`, value, ['boolean']);
   }
   const language = memberOf(ddoc, 'language') ?? 'javascript';
-  const views = Object.entries((memberOf(ddoc, 'views') ?? {}) as Members).filter(([name]) => name !== 'lib');
+  const views = Object.entries((memberOf(ddoc, 'views') ?? {}) as Members).filter(
+    // Modules for the functions of views; with a function of its own it is a view too.
+    ([name, view]) => name !== 'lib' || memberOf(view as Members, 'map') !== undefined,
+  );
   const functions = views.flatMap(([name, view]) => checkView(name, view as Members, language));
   return language === 'javascript' ? functions : [];
 }

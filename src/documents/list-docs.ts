@@ -71,7 +71,12 @@ export class Listing {
   }
 
   get isReady(): boolean {
-    return this.database.collection.isRanked;
+    return this.#beginsFirst || this.database.collection.isRanked;
+  }
+
+  /** Nothing stands before the bounds. */
+  get #beginsFirst(): boolean {
+    return !this.query.descending && this.#range.start === this.#space.start && this.kind !== 'design';
   }
 
   /**
@@ -89,7 +94,7 @@ export class Listing {
     const { collection } = this.database;
     const { start, end } = this.#range;
     if (this.query.descending) return collection.docsBefore(space.end) - collection.docsBefore(end);
-    return start === space.start ? 0 : collection.docsBefore(start) - collection.docsBefore(space.start);
+    return this.#beginsFirst ? 0 : collection.docsBefore(start) - collection.docsBefore(space.start);
   }
 
   *pieces(): Generator<Bytes> {
@@ -172,9 +177,7 @@ export class Listing {
   }
 
   #row({ key, value }: DocEntry): Bytes {
-    if (this.kind === 'local') {
-      return localRow(key, decodeLocal(value), this.query.includeDocs);
-    }
+    if (this.kind === 'local') return localRow(key, decodeLocal(value), this.query.includeDocs);
     if (!this.query.includeDocs) return this.#shortRow(key, value);
     const view = decodeWinner(value);
     const id = view.longId ?? key;

@@ -3,7 +3,7 @@ import { notFound, RequestError } from '../base/errors.js';
 import type { Rev } from '../revisions/rev.js';
 import { leavesByBranch } from '../revisions/leaf-order.js';
 import { find, leavesBelow, pathOf, winner, type RevNode, type RevTree } from '../revisions/tree.js';
-import type { DocRecord } from '../shard/doc-record.js';
+import { isInRecord, type DocRecord } from '../shard/doc-record.js';
 import type { Database } from '../node/database.js';
 import {
   conflictsMember,
@@ -81,13 +81,16 @@ function openWithMeta(database: Database, id: Bytes, options: DocOptions): Opene
   if (doc === undefined) throw notFound('missing');
   if (doc.deleted && !options.deleted) throw notFound(absence(options));
   const best = winner(doc.tree);
-  const path = options.revs || options.revsInfo ? pathOf(doc.tree, best).slice(0, database.revsLimit) : [];
+  const path = options.revs || options.revsInfo ? pathOf(doc.tree, best) : [];
   let meta = '';
+  // Another branch may have kept ancestors beyond the limit: what is left of each is told, `_revisions` are cut.
   if (options.revsInfo) meta += revsInfoMember(path);
   if (options.localSeq) meta += `,"_local_seq":${doc.seq}`;
   if (options.conflicts) meta += conflictsMember(doc);
   if (options.deletedConflicts) meta += deletedConflictsMember(doc);
-  const extra = asBytes(tombstoneMark(doc) + (options.revs ? revisionsMember(path) : '') + meta);
+  const extra = asBytes(
+    tombstoneMark(doc) + (options.revs ? revisionsMember(path.slice(0, database.revsLimit)) : '') + meta,
+  );
   const body = database.collection.winnerBody(database.shardOf(id), doc);
   return { id, rev: best, content: shown(options.show, id, body), extra, plain: meta === '' };
 }
@@ -120,35 +123,57 @@ function openNode(
 /** A revision that was asked for by name, or that it is missing. */
 export type OpenedRev = { ok: OpenedDoc } | { missing: Rev };
 
+/** Revisions of a document, each to be opened when its turn comes: together they may be larger than memory. */
+export interface FoundRevs {
+  readonly revs: readonly FoundRev[];
+  /** One that was changed since it was found may be missing. */
+  open(rev: FoundRev): OpenedRev;
+}
+
+type FoundRev = RevNode | { missing: Rev };
+
 /**
  * Several revisions of a document, or all its leaves; with `latest` the leaves below them, each once. Undefined where there
  * is no such document. Replicators ask so, for one document after the other, and for none of them again.
  */
-export function openRevs(
+export function findRevs(
   database: Database,
   id: Bytes,
   wanted: readonly Rev[] | 'all',
   { latest = false, revs = false, show }: DocOptions,
-): OpenedRev[] | undefined {
+): FoundRevs | undefined {
   const doc = database.collection.docUncached(id);
-  if (doc === undefined) return wanted === 'all' ? undefined : wanted.map((rev) => ({ missing: rev }));
-  const open = (node: RevNode): OpenedRev => {
-    const opened = openNode(database, id, doc, node, revs, show);
-    return opened === undefined ? { missing: node } : { ok: opened };
+  if (doc === undefined) return wanted === 'all' ? undefined : missingRevs(wanted);
+  const named = wanted === 'all' ? leavesByBranch(doc.tree) : namedRevs(doc.tree, wanted, latest);
+  const found = named.map((each) => ('missing' in each || isKept(doc, each) ? each : { missing: each }));
+  const open = (each: FoundRev): OpenedRev => {
+    if ('missing' in each) return each;
+    const opened = openNode(database, id, doc, each, revs, show);
+    return opened === undefined ? { missing: each } : { ok: opened };
   };
-  if (wanted === 'all') return leavesByBranch(doc.tree).map(open);
-  if (latest) return latestOf(doc.tree, wanted).map((each) => ('missing' in each ? each : open(each)));
-  return wanted.map((rev) => {
-    const node = find(doc.tree, rev);
-    return node === undefined ? { missing: rev } : open(node);
-  });
+  // What must not be seen is refused while it can be answered so; what is shown is the same at any time.
+  if (show !== undefined) found.forEach(open);
+  return { revs: found, open };
+}
+
+/** Revisions that are not there. */
+export const missingRevs = (revs: readonly Rev[]): FoundRevs => ({
+  revs: revs.map((rev) => ({ missing: rev })),
+  open: (each) => ('missing' in each ? each : { missing: each }),
+});
+
+const isKept = (doc: DocRecord, node: RevNode): boolean => node.body !== 0 || isInRecord(doc, node);
+
+function namedRevs(tree: RevTree, wanted: readonly Rev[], latest: boolean): FoundRev[] {
+  if (latest) return latestOf(tree, wanted);
+  return wanted.map((rev) => find(tree, rev) ?? { missing: rev });
 }
 
 /** The leaves below the wanted revisions, each once. */
-function latestOf(tree: RevTree, wanted: readonly Rev[]): (RevNode | { missing: Rev })[] {
+function latestOf(tree: RevTree, wanted: readonly Rev[]): FoundRev[] {
   let order: Map<RevNode, number> | undefined;
   const given = new Set<RevNode>();
-  return wanted.flatMap((rev): (RevNode | { missing: Rev })[] => {
+  return wanted.flatMap((rev): FoundRev[] => {
     const node = find(tree, rev);
     if (node === undefined) return [{ missing: rev }];
     const fresh = leavesBelow(tree, node).filter((leaf) => !given.has(leaf));

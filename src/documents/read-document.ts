@@ -7,8 +7,8 @@ import { settleInSteps } from '../json/settle.js';
 import { unsettled } from '../json/walker.js';
 import { parseValue, type Member, type ScannedObject, type ScannedValue } from '../json/scan.js';
 import { legalId } from '../shard/doc-id.js';
-import type { DocumentInput } from '../shard/document-input.js';
-import { readAttachments } from './attachments/attachment-input.js';
+import type { AttachmentInput, DocumentInput } from '../shard/document-input.js';
+import { readAttachments, readAttachmentsInSteps } from './attachments/attachment-input.js';
 import { parseHash, parseRev } from '../revisions/rev.js';
 import type { RevPath } from '../revisions/tree.js';
 
@@ -30,22 +30,33 @@ export async function readLargeDocument(
   runtime: Runtime,
 ): Promise<DocumentInput> {
   const tooLarge = (): RequestError => new RequestError('document_too_large', '');
-  const scanned = await runtime
-    .slice()
-    .finish(scanInSteps(bytes, slackFactor * limits.document_bytes_max, '_attachments', tooLarge));
-  if (scanned.kind !== 'object' || (scanned.flags & unsettled) === 0) return readDocument(scanned, limits);
-  return readDocument(scanned, limits, await runtime.slice().finish(settleInSteps(scanned, isDropped)));
+  const slice = runtime.slice();
+  const scanned = await slice.finish(
+    scanInSteps(bytes, slackFactor * limits.document_bytes_max, '_attachments', tooLarge),
+  );
+  if (scanned.kind !== 'object') return readDocument(scanned, limits);
+  const isUnsettled = (scanned.flags & unsettled) !== 0;
+  const body = isUnsettled ? await slice.finish(settleInSteps(scanned, isDropped)) : undefined;
+  const named = scanned.special.find(({ name }) => name === '_attachments');
+  if (named === undefined) return readDocument(scanned, limits, body);
+  const value = bytes.subarray(named.valueStart, named.valueEnd);
+  return readDocument(scanned, limits, body, await slice.finish(readAttachmentsInSteps(value)));
 }
 
 /** Reads one document out of scanned text. What is wrong with it is refused by name. */
-export function readDocument(scanned: ScannedValue, limits: InputLimits, body?: Bytes): DocumentInput {
+export function readDocument(
+  scanned: ScannedValue,
+  limits: InputLimits,
+  body?: Bytes,
+  attachments?: AttachmentInput[],
+): DocumentInput {
   if (scanned.kind !== 'object') throw badRequest('Document must be a JSON object');
   const input: DocumentInput = {
     id: undefined,
     rev: undefined,
     revisions: undefined,
     deleted: false,
-    attachments: undefined,
+    attachments,
     body: noBytes,
   };
   for (const member of scanned.special) readSpecial(input, scanned, member, limits);
@@ -78,7 +89,7 @@ function readSpecial(
   const { name, valueStart, valueEnd } = member;
   if (kept.has(name) || ignored.has(name)) return;
   if (name === '_attachments') {
-    input.attachments = readAttachments(bytes.subarray(valueStart, valueEnd));
+    input.attachments ??= readAttachments(bytes.subarray(valueStart, valueEnd));
     return;
   }
   // What is large is none of these, and is not parsed to find that out. Ids have a limit of their own.

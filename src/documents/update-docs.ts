@@ -1,8 +1,8 @@
 import type { Bytes } from '../base/bytes.js';
-import { badRequest, Unavailable } from '../base/errors.js';
+import { badRequest, Unavailable, type RequestError } from '../base/errors.js';
 import { sortInSlices } from '../base/sort-in-slices.js';
 import { StorageError } from '../base/storage-errors.js';
-import type { Rev } from '../revisions/rev.js';
+import { invalidRev, type Rev } from '../revisions/rev.js';
 import type { Edit, EditResult, LocalEdit } from '../shard/commands.js';
 import { PartlyStored } from '../shard/group-log.js';
 import type { NewBlobs } from './attachments/new-blobs.js';
@@ -11,7 +11,7 @@ import { isLocalId } from '../shard/doc-id.js';
 import type { NamedInput } from '../shard/document-input.js';
 
 /** What became of a document, or why it could not be stored while others could. */
-export type SavedEdit = EditResult | StorageError;
+export type SavedEdit = EditResult | StorageError | RequestError;
 
 export interface UpdateOptions {
   /** The attachments that they bring. */
@@ -33,25 +33,23 @@ export async function updateDocs(
 ): Promise<SavedEdit[]> {
   const [only] = inputs;
   if (inputs.length === 1 && !isLocalId(only!.id)) return await updateOne(database, only!, newEdits, options);
-  const edits = new Map<number, { at: number[]; edits: Edit[] }>();
-  const locals = new Map<number, { at: number[]; edits: LocalEdit[] }>();
+  const edits: Placed<Edit> = new Map();
+  const locals: Placed<LocalEdit> = new Map();
   const results: SavedEdit[] = new Array<SavedEdit>(inputs.length).fill(undefined);
   for (const at of await placesById(database, inputs)) {
     const input = inputs[at]!;
     const shard = database.shardOf(input.id);
     if (isLocalId(input.id)) {
-      const local = localEdit(input, newEdits);
-      results[at] = { pos: 0, hash: String(local.rev) };
-      let list = locals.get(shard);
-      if (list === undefined) locals.set(shard, (list = { at: [], edits: [] }));
-      list.at.push(at);
-      list.edits.push(local);
-      continue;
+      const local = localEdit(input);
+      if (local === undefined) {
+        results[at] = invalidRev();
+        continue;
+      }
+      results[at] = newEdits ? { pos: 0, hash: String(local.rev) } : namedRev(input);
+      place(locals, shard, at, local);
+    } else {
+      place(edits, shard, at, newEdits ? interactiveEdit(input) : replicatedEdit(input));
     }
-    let group = edits.get(shard);
-    if (group === undefined) edits.set(shard, (group = { at: [], edits: [] }));
-    group.at.push(at);
-    group.edits.push(newEdits ? interactiveEdit(input) : replicatedEdit(input));
   }
   const { instance } = database.record;
   const { blobs, validators } = options;
@@ -83,6 +81,16 @@ export async function updateDocs(
   await Promise.all(work);
   if (failures.length > 0 && failures.length === work.length) throw failures[0]!;
   return results;
+}
+
+/** Edits by their shard, with their places in the request. */
+type Placed<Kind> = Map<number, { at: number[]; edits: Kind[] }>;
+
+function place<Kind>(placed: Placed<Kind>, shard: number, at: number, edit: Kind): void {
+  let group = placed.get(shard);
+  if (group === undefined) placed.set(shard, (group = { at: [], edits: [] }));
+  group.at.push(at);
+  group.edits.push(edit);
 }
 
 /** Where one command could not be sent, another may have been. */
@@ -139,21 +147,20 @@ function replicatedEdit({ id, rev, revisions, deleted, body }: NamedInput): Edit
 }
 
 /** Throws if a revision made elsewhere isn't named: nothing of the request is saved then. */
-export function checkHistory({ id, rev, revisions }: NamedInput): void {
-  if (rev === undefined && revisions === undefined && !isLocalId(id))
+export function checkHistory({ rev, revisions }: NamedInput): void {
+  if (rev === undefined && revisions === undefined)
     throw badRequest('When `new_edits: false`, the document needs `_rev` or `_revisions` specified');
 }
 
-/** Nothing is checked: the number follows the one that was given, and the last writer wins. */
-function localEdit(input: NamedInput, newEdits: boolean): LocalEdit {
+/** Nothing is checked: the number follows the one that was given, and the last writer wins. Undefined where that is no number. */
+function localEdit(input: NamedInput): LocalEdit | undefined {
   const { id, deleted, body } = input;
   if (deleted) return { id, rev: 0, body };
   const number = localNumber(namedRev(input));
-  return { id, rev: newEdits ? number + 1 : Math.max(1, number), body };
+  return number === undefined ? undefined : { id, rev: number + 1, body };
 }
 
-function localNumber(rev: Rev | undefined): number {
+function localNumber(rev: Rev | undefined): number | undefined {
   if (rev === undefined) return 0;
-  if (rev.pos !== 0 || !/^\d{1,15}$/.test(rev.hash)) throw badRequest('Invalid rev format');
-  return Number(rev.hash);
+  return rev.pos === 0 && /^\d{1,15}$/.test(rev.hash) ? Number(rev.hash) : undefined;
 }

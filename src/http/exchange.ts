@@ -1,11 +1,12 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { RequestInfo } from '../auth/request-info.js';
 import { anonymousIdentity, type Identity } from '../auth/authenticator.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Budget, Share } from '../base/budget.js';
 import type { Runtime } from '../base/runtime.js';
-import { asBytes, toBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, noBytes, toBytes, type Bytes } from '../base/bytes.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import { invalidJson } from '../base/errors.js';
 import { forwardedAddress } from './request/from-node.js';
@@ -17,10 +18,14 @@ import { contentTypeFor } from './request/negotiate.js';
 import { NoRoom, uncountedBytes } from './connection/memory-budgets.js';
 import type { Query } from './request/query.js';
 import type { Services } from './services.js';
+import { compressedHeaders, varying } from './answer/compression.js';
 import { writeWhole, type Outlet } from './answer/stream.js';
 
 /** A body that is taken as a whole may have this size, however large streamed ones may be. */
 const bodyInMemoryBytesMax = 64 * 1024 * 1024;
+
+/** Names and values of headers by turns. */
+type HeaderList = (string | number)[];
 
 /** One request and its answer. Handlers read from it and answer through it, once. */
 export class Exchange implements RequestInfo, Outlet {
@@ -38,6 +43,8 @@ export class Exchange implements RequestInfo, Outlet {
   route: { path: string } | undefined;
   /** Where the client wants a WebSocket: makes the connection one, in place of an answer. */
   upgrade: ((open: (socket: WebSocket) => void) => void) | undefined;
+  /** The connection of such a client, while nothing was answered. */
+  tunnel: { socket: Duplex; head: Buffer } | undefined;
   /** Whether JSON has been begun whose end may be an error. */
   endsWithError = false;
   readonly #registry: DatabaseRegistry;
@@ -194,8 +201,7 @@ export class Exchange implements RequestInfo, Outlet {
       writeWhole(this.response, text, share);
       return;
     }
-    this.#writeHead(status, ['Content-Type', type, 'Content-Length', text.length], headers);
-    this.response.end(text, 'latin1');
+    this.#whole(status, ['Content-Type', type, 'Content-Length', text.length], headers, text);
   }
 
   /** Counts an answer that is being made as a whole, which has become so large. Room is doubled, so that it is rarely made again. */
@@ -217,8 +223,7 @@ export class Exchange implements RequestInfo, Outlet {
 
   /** An answer without a body. */
   empty(status: number, headers?: OutgoingHttpHeaders): void {
-    this.#writeHead(status, ['Content-Length', 0], headers);
-    this.response.end();
+    this.#whole(status, ['Content-Length', 0], headers, noBytes);
   }
 
   /**
@@ -248,8 +253,22 @@ export class Exchange implements RequestInfo, Outlet {
     this.response.end(this.callback === undefined ? text : text + jsonpClosing, 'latin1');
   }
 
-  /** A flat list of names and values is what Node writes fastest. */
-  #writeHead(status: number, list: (string | number)[], headers: OutgoingHttpHeaders | undefined): void {
+  /** Sends a short answer and ends it. To a HEAD, Node knows, nothing but the head is sent. */
+  #whole(status: number, list: HeaderList, headers: OutgoingHttpHeaders | undefined, body: Bytes): void {
+    this.#complete(list, headers);
+    const { response } = this;
+    const sent = this.method === 'HEAD' ? noBytes : body;
+    if (!this.services.wholeAnswers.send(response, status, list, sent))
+      response.writeHead(status, list).end(body, 'latin1');
+  }
+
+  #writeHead(status: number, list: HeaderList, headers: OutgoingHttpHeaders | undefined): void {
+    this.#complete(list, headers);
+    this.response.writeHead(status, list);
+  }
+
+  /** Adds what every answer carries. A flat list of names and values is what Node writes fastest. */
+  #complete(list: HeaderList, headers: OutgoingHttpHeaders | undefined): void {
     let cached = false;
     for (const name in headers) {
       list.push(name, headers[name] as string);
@@ -261,7 +280,6 @@ export class Exchange implements RequestInfo, Outlet {
     list.push('X-CouchDB-Body-Time', Math.round(this.#bodyMs));
     const { policy } = this.services;
     if (policy.marks) policy.mark(this.request, list);
-    this.response.writeHead(status, list);
   }
 
   /** The address of a path of this server, as the client sees it. */
@@ -273,15 +291,6 @@ export class Exchange implements RequestInfo, Outlet {
   get secure(): boolean {
     return this.services.policy.isSecure(this.request);
   }
-}
-
-const varying = { Vary: 'Accept-Encoding' };
-
-/** A strong tag belongs to the plain bytes alone. */
-function compressedHeaders(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
-  const { ETag: tag, ...others } = headers;
-  const weak = typeof tag === 'string' ? { ETag: `W/${tag}` } : {};
-  return { ...others, ...weak, 'Content-Encoding': 'gzip' };
 }
 
 const noSniffing = { 'X-Content-Type-Options': 'nosniff' };

@@ -12,6 +12,7 @@ import type { Replicator } from '../replication/replicator.js';
 import type { ScriptHost } from '../script/script-host.js';
 import type { Compression } from './answer/compression.js';
 import type { ProxyAndCorsPolicy } from './answer/proxy-and-cors-policy.js';
+import type { WholeAnswers } from './answer/whole-answers.js';
 import type { MemoryBudgets } from './connection/memory-budgets.js';
 import type { Metrics } from './metrics/metrics.js';
 
@@ -36,6 +37,7 @@ export interface Services {
   logger: Logger;
   policy: ProxyAndCorsPolicy;
   compression: Compression;
+  wholeAnswers: WholeAnswers;
   budgets: MemoryBudgets;
   /** Brings the figures up to date with what other processes of the server have answered. */
   gather: () => Promise<void>;

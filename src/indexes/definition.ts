@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { toBytes, type Bytes } from '../base/bytes.js';
 import type { AnalyzerDefinition } from '../search/analysis/analyzer.js';
+import { builtinFold } from './reduce/builtin.js';
 import type { TextDefinition } from './text-definition.js';
 import { parseField } from '../selectors/field-path.js';
 import { compileSelector } from '../selectors/selector.js';
@@ -85,7 +86,7 @@ export function designViews(
   const shared = [language, lib ?? null, localSeq, includeDesign, partitioned, icuVersion];
   const views = new Map<string, ViewDefinition>();
   for (const [name, source] of Object.entries(sources)) {
-    const view = name === 'lib' ? undefined : viewOf(name, objectOf(source), language, shared, partitioned);
+    const view = viewOf(name, objectOf(source), language, shared, partitioned);
     if (view !== undefined) views.set(name, view);
   }
   const signature = digest([...views.values()].map((view) => [view.name, view.signature]));
@@ -112,7 +113,9 @@ function viewOf(
   if (map === undefined) return undefined;
   const reduce = typeof source['reduce'] === 'string' ? source['reduce'] : undefined;
   const raw = objectOf(source['options'])['collation'] === 'raw';
-  return { name, map, reduce, raw, partitioned, signature: digest([shared, map, reduce ?? null, raw]) };
+  const form = reduce === undefined ? undefined : builtinFold(reduce)?.form;
+  const signature = digest([shared, map, reduce ?? null, raw, ...(form === undefined ? [] : [form])]);
+  return { name, map, reduce, raw, partitioned, signature };
 }
 
 function functionMap(source: Readonly<Record<string, unknown>>): ViewMap | undefined {

@@ -1,7 +1,8 @@
 import { asBytes, type Bytes } from '../base/bytes.js';
-import { decodeChange } from '../shard/change-record.js';
-import { decodeDocRecord, decodeWinner } from '../shard/doc-record.js';
-import { conflictsMember, docText } from '../shard/doc-text.js';
+import { decodeChange, isDeletedChange, plainChangeId, plainChangePos } from '../shard/change-record.js';
+import { splitContent } from '../shard/content.js';
+import { decodeDocRecord, decodeWinner, type DocRecord } from '../shard/doc-record.js';
+import { conflictsMember, deletedConflictsMember, docText } from '../shard/doc-text.js';
 import { readBody } from '../shard/read-body.js';
 import { DatabaseKeys } from '../shard/keys.js';
 import { decodePurge } from '../shard/purge-record.js';
@@ -9,7 +10,7 @@ import { decodeShardMap, ShardMap } from '../shard/shard-map.js';
 import { decodeState, goneState, type ShardState } from '../shard/shard-state.js';
 import type { Store } from '../storage/store.js';
 
-/** A document that changed: its text as map functions get it, or undefined where it is to have no rows. */
+/** A document that changed: its text as it is asked for, or undefined where it is to have no rows. */
 export interface SourceDoc {
   id: Bytes;
   text: Bytes | undefined;
@@ -18,6 +19,8 @@ export interface SourceDoc {
 export interface SourceOptions {
   localSeq: boolean;
   includeDesign: boolean;
+  /** Whether texts are to have no more than the members that clients have given; else they are those that functions get. */
+  bodiesOnly: boolean;
 }
 
 /** Changes of one shard, up to `seq`. */
@@ -80,17 +83,17 @@ export class DocSource {
     let bytes = 0;
     let seq = after;
     const range = { start: this.#keys.change(shard, after + 1), end: this.#keys.change(shard, until + 1) };
-    for (const { key, value } of this.store.entries({ ...range, limit: batchDocsMax })) {
-      const { id, deleted } = decodeChange(value);
-      const text = deleted ? undefined : this.#text(id, shard);
+    for (const { key, value } of this.store.list({ ...range, limit: batchDocsMax }, batchBytesMax)) {
+      const id = changedId(value);
+      const text = isDeletedChange(value) ? undefined : this.#text(id, shard);
       docs.push({ id, text });
       bytes += text?.length ?? 0;
       seq = this.#keys.changeSeq(key);
       if (bytes >= batchBytesMax) break;
     }
     this.#checkShards();
-    if (bytes >= batchBytesMax) return { docs, seq };
-    return { docs, seq: docs.length < batchDocsMax ? until : seq };
+    // A list may end before its range does, but is never empty then.
+    return { docs, seq: docs.length === 0 ? until : seq };
   }
 
   /** Documents that were purged; those that are still there in part show up as changes too. */
@@ -115,8 +118,20 @@ export class DocSource {
     if (bytes === undefined) return undefined;
     const doc = decodeWinner(bytes);
     const body = doc.body ?? this.#body(shard, doc.bodyRef) ?? asBytes('{}');
+    if (this.options.bodiesOnly) return splitContent(body).body;
     const local = this.options.localSeq ? `,"_local_seq":${doc.seq}` : '';
-    const conflicts = doc.conflicted ? conflictsMember(decodeDocRecord(bytes)) : '';
-    return docText(id, doc, body, asBytes(local + conflicts));
+    return docText(
+      id,
+      doc,
+      body,
+      asBytes(local + (doc.conflicted ? otherLeaves(decodeDocRecord(bytes)) : '')),
+    );
   }
 }
+
+/** The document that a change tells of. */
+const changedId = (change: Bytes): Bytes =>
+  plainChangePos(change) === undefined ? decodeChange(change).id : change.slice(plainChangeId);
+
+/** Functions see the leaves that lost, live and deleted. */
+const otherLeaves = (doc: DocRecord): string => conflictsMember(doc) + deletedConflictsMember(doc);

@@ -1,13 +1,11 @@
 import type { Runtime } from '../base/runtime.js';
-import type { IndexBackend } from './index-backend.js';
+import type { IndexBackends } from './index-backends.js';
 import { treesBytes } from './index-register.js';
 
 /** How long the bytes of all trees are taken for what they were: there may be very many. */
 const keptMs = 5_000;
 
-type Sized = Pick<IndexBackend, 'size' | 'store'>;
-
-/** What falls to an index of the file that all indexes share: all that is not in trees, and free room, is shared out. */
+/** What falls to an index of the files that all indexes share: all that is not in trees, and free room, is shared out. */
 export class FileShare {
   #known: { bytes: number; at: number } | undefined;
   #reckoning: Promise<number> | undefined;
@@ -16,15 +14,15 @@ export class FileShare {
 
   constructor(
     private readonly runtime: Runtime,
-    private readonly backend: Sized,
+    private readonly backends: IndexBackends,
   ) {}
 
   /** For so many bytes of trees. */
   async of(bytes: number): Promise<number> {
-    if (bytes === 0 || this.backend.size() === undefined) return bytes;
+    if (bytes === 0 || this.backends.size() === undefined) return bytes;
     // They may have grown since they were added up.
     const trees = Math.max(bytes, await this.#treesBytes());
-    const file = this.#closed ? undefined : this.backend.size();
+    const file = this.#closed ? undefined : this.backends.size();
     return file === undefined ? bytes : Math.max(bytes, Math.ceil((bytes * file.file_bytes) / trees));
   }
 
@@ -47,9 +45,17 @@ export class FileShare {
     return known?.bytes ?? this.#reckoning;
   }
 
+  async #allTreesBytes(): Promise<number> {
+    const slice = this.runtime.slice();
+    let bytes = 0;
+    for (const backend of this.backends.all)
+      if (backend.size() !== undefined) bytes += await treesBytes(backend, slice, () => this.#closed);
+    return bytes;
+  }
+
   #reckon(): Promise<number> {
     const version = this.#version;
-    const reckoning = treesBytes(this.backend, this.runtime.slice(), () => this.#closed)
+    const reckoning = this.#allTreesBytes()
       .then((bytes) => {
         if (version === this.#version) this.#known = { bytes, at: this.runtime.monotonicMs() };
         return bytes;

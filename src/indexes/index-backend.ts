@@ -1,3 +1,4 @@
+import type { OtherReaders } from '../storage/other-readers.js';
 import type { Store, StoreSize } from '../storage/store.js';
 import type { FailedView, IndexJob, OnProgress } from './index-job.js';
 
@@ -8,15 +9,18 @@ export interface Documents {
   folder: string | undefined;
 }
 
-/** Fills indexes, wherever that is done, and shows what is in them. */
+/** A store of indexes, and what fills them, wherever that is done. */
 export interface IndexBackend {
   /** What is committed, for readers on the serving thread. */
   readonly store: Store;
+  /** The folder of the store; undefined in memory, and as long as there are no indexes. */
+  readonly storeFolder: string | undefined;
+  /** Shares the store with other processes. */
+  share(readers: OtherReaders): void;
   /** Gives the views that could not be brought up to date. */
   update(job: IndexJob, documents: Documents, onProgress: OnProgress): Promise<readonly FailedView[]>;
   keepOnly(instance: number, signatures: readonly string[]): Promise<void>;
   drop(instance: number): Promise<void>;
-  /** Removes a damaged index, unless its tree has another root by now. */
   discard(number: number, root: number): Promise<void>;
   /** A volume of documents was replaced by another folder. */
   released(folder: string): Promise<void>;

@@ -1,5 +1,6 @@
 import type { Bytes } from '../base/bytes.js';
 import type { Runtime } from '../base/runtime.js';
+import { idKey } from '../shard/keys.js';
 import type { Store, Write } from '../storage/store.js';
 import { decodeRowKeys, encodeRowKeys, rowsOf, type Emitted } from './doc-rows.js';
 import { sortRowsInSlices, type KeyOrder } from './key-order.js';
@@ -13,7 +14,8 @@ const rowOverheadBytes = 120;
 /** What a batch comes to: writes to the tree, and to the notes of what it has of a document. */
 export interface AppliedBatch {
   writes: readonly Write[];
-  notes: readonly Write[];
+  /** Made when what was committed before can be read. */
+  notes: () => readonly Write[] | Promise<readonly Write[]>;
   tree: TreeState;
 }
 
@@ -25,7 +27,7 @@ export interface Batch {
   add(id: Bytes, emitted: readonly Emitted[]): void | Promise<void>;
   /**
    * The writes that bring the index up to date with the batch: to its tree, read from `store`, and to the notes of which rows
-   * a document has. `ids` names all documents of the batch in their order, which the store takes them in fastest. `fresh` says
+   * a document has. `ids` names all documents of the batch in the order of their keys. `fresh` says
    * that none of them can have rows in the index yet, which spares looking for them.
    */
   apply(
@@ -78,23 +80,26 @@ export class IndexBatch implements Batch {
   ): Promise<AppliedBatch> {
     const inserts: Row[] = [];
     const removals: RowKey[] = [];
-    const notes: Write[] = [];
+    if (fresh) return this.#applyFresh(index, store, ids);
+    const notes = index.notes();
     let repeats = 0;
     const slice = this.runtime.slice();
     for (const id of ids) {
       if (slice.isOver) await slice.next();
       const rows = this.#docs.get(id);
       if (rows === undefined) continue;
-      const key = index.keys.doc(id);
-      const noted = fresh ? undefined : index.store.get(key);
+      const key = idKey(id);
+      const noted = notes.get(key);
       for (const row of rows) inserts.push(row);
       if (noted !== undefined) {
         repeats += removeOthers(decodeRowKeys(id, noted), rows, this.order, removals);
       }
       const note = rows.length > 0 ? encodeRowKeys(rows) : undefined;
-      if (note !== noted) notes.push({ key, value: note });
+      if (note !== noted) notes.set(key, note);
     }
-    if (inserts.length === 0 && removals.length === 0) return { writes: [], notes, tree: index.state.tree };
+    const noteWrites = notes.finish();
+    if (inserts.length === 0 && removals.length === 0)
+      return { writes: [], notes: () => noteWrites, tree: index.state.tree };
     const { writes, state } = await index
       .writer(store)
       .update(
@@ -102,7 +107,35 @@ export class IndexBatch implements Batch {
         await sortRowsInSlices(inserts, this.order, this.runtime),
         repeats > 0,
       );
-    return { writes, notes, tree: state };
+    return { writes, notes: () => noteWrites, tree: state };
+  }
+
+  /** Only the tree is looked at first, of which the newest nodes may still be on their way to the store. */
+  async #applyFresh(
+    index: OpenIndex,
+    store: Pick<Store, 'get'>,
+    ids: readonly Bytes[],
+  ): Promise<AppliedBatch> {
+    const inserts: Row[] = [];
+    const slice = this.runtime.slice();
+    for (const rows of this.#docs.values()) {
+      for (const row of rows) inserts.push(row);
+      if (slice.isOver) await slice.next();
+    }
+    const sorted = await sortRowsInSlices(inserts, this.order, this.runtime);
+    const { writes, state } = await index.writer(store).update([], sorted);
+    return { writes, notes: () => this.#freshNotes(index, ids), tree: state };
+  }
+
+  async #freshNotes(index: OpenIndex, ids: readonly Bytes[]): Promise<readonly Write[]> {
+    const slice = this.runtime.slice();
+    const notes = index.notes();
+    for (const id of ids) {
+      const rows = this.#docs.get(id);
+      if (rows !== undefined) notes.set(idKey(id), encodeRowKeys(rows));
+      if (slice.isOver) await slice.next();
+    }
+    return notes.finish();
   }
 }
 

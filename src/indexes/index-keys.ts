@@ -10,7 +10,8 @@ import { idKey } from '../shard/keys.js';
  *   e number(6)                          an index that is to be erased
  *   x number(6) s                        its state
  *   x number(6) t …                      its tree
- *   x number(6) d idKey                  the rows of a document
+ *   x number(6) n idKey                  the rows of the documents from this one on
+ *   x number(6) d idKey                  those of one document, in search indexes and in those of earlier versions
  */
 export const nextNumberKey: Bytes = asBytes('m');
 
@@ -32,17 +33,24 @@ export const indexesPrefix: Bytes = asBytes('x');
 /** The number of the index that a key of it begins with. */
 export const numberOf = (key: Bytes): number => readU48(key, 1);
 
+/** Numbers of indexes in different stores differ, so that a number says where an index is. */
+const numbersOfSlot = 2 ** 40;
+export const firstNumberOf = (slot: number): number => slot * numbersOfSlot + 1;
+export const slotOfNumber = (number: number): number => Math.floor(number / numbersOfSlot);
+
 export class IndexKeys {
   readonly prefix: Bytes;
   readonly state: Bytes;
   readonly tree: Bytes;
   readonly docs: Bytes;
+  readonly notes: Bytes;
 
   constructor(readonly number: number) {
     this.prefix = asBytes(indexesPrefix + u48(number));
     this.state = asBytes(this.prefix + 's');
     this.tree = asBytes(this.prefix + 't');
     this.docs = asBytes(this.prefix + 'd');
+    this.notes = asBytes(this.prefix + 'n');
   }
 
   doc(id: Bytes): Bytes {

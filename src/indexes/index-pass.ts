@@ -1,9 +1,11 @@
 import type { Bytes } from '../base/bytes.js';
 import type { Runtime } from '../base/runtime.js';
+import { compareBytes } from '../json/compare-keys.js';
+import { idKey, isHashedKey } from '../shard/keys.js';
 import type { ShardState } from '../shard/shard-state.js';
 import type { Write } from '../storage/store.js';
 import { batchDocsMax, type DocSource, type SourceDoc } from './doc-source.js';
-import { IndexBatch, type Batch } from './index-batch.js';
+import { IndexBatch, type AppliedBatch, type Batch } from './index-batch.js';
 import { encodeIndexState, followShards, settlePositions, type Position } from './index-state.js';
 import type { OnProgress } from './index-job.js';
 import type { Emitted } from './doc-rows.js';
@@ -249,13 +251,13 @@ export class IndexPass {
     if (!this.#fresh) await this.#committing;
     const writes: Write[] = [];
     const states = [];
-    const notes: (readonly Write[])[] = [];
-    const ids = this.#ids.sort().filter((id, at, all) => at === 0 || id !== all[at - 1]);
+    const notes: AppliedBatch['notes'][] = [];
+    const ids = inOrderOfKeys(this.#ids);
     for (const [i, index] of this.group.entries()) {
       const applied = await this.#batches[i]!.apply(index, this.#onItsWay, ids, this.#fresh);
       for (const write of applied.writes) writes.push(write);
       notes.push(applied.notes);
-      const state = { positions: this.#reached, tree: applied.tree };
+      const state = { ...index.state, positions: this.#reached, tree: applied.tree };
       writes.push({ key: index.keys.state, value: encodeIndexState(state) });
       states.push(state);
       // What the functions have done meanwhile is heard of, and they get more to do.
@@ -264,7 +266,7 @@ export class IndexPass {
     await this.#committing;
     this.options.check();
     this.#recent = new Map(writes.map(({ key, value }) => [key, value]));
-    for (const list of notes) for (const note of list) writes.push(note);
+    for (const ofIndex of notes) for (const note of await ofIndex()) writes.push(note);
     this.#committing = this.group[0]!.store.write(writes).committed;
     // The error is thrown to the next caller that waits for it.
     this.#committing.catch(() => {});
@@ -281,4 +283,11 @@ export class IndexPass {
         : new IndexBatch(order, view.partitioned, this.options.runtime),
     );
   }
+}
+
+/** Ids as the store has their keys, each once. */
+function inOrderOfKeys(ids: Bytes[]): Bytes[] {
+  if (ids.some(isHashedKey)) ids.sort((a, b) => compareBytes(idKey(a), idKey(b)));
+  else ids.sort();
+  return ids.filter((id, at) => at === 0 || id !== ids[at - 1]);
 }

@@ -60,13 +60,13 @@ function treeBytes(store: Store, number: Bytes | undefined): number {
 export const isErasing = (store: Store): boolean => hasKeys(store, erasurePrefix);
 
 /** Of the indexes that have records, or are to be erased. */
-function highestNumber(store: Store): number {
+function highestNumber(store: Store, first: number): number {
   const numbers = [indexesPrefix, erasurePrefix].flatMap((prefix) =>
     [...store.keys({ start: prefix, end: prefixEnd(prefix), reverse: true, limit: 1 })].map((key) =>
       readU48(key, prefix.length),
     ),
   );
-  return Math.max(0, ...numbers);
+  return Math.max(first - 1, ...numbers);
 }
 
 /** Whether there are indexes, of one database or of any, or some that were removed and are still to be erased. */
@@ -84,9 +84,13 @@ function hasKeys(store: Store, prefix: Bytes): boolean {
 export class IndexRegister {
   #next: number;
 
-  constructor(private readonly store: Store) {
+  constructor(
+    private readonly store: Store,
+    /** The first number that the store gives. */
+    first: number,
+  ) {
     const bytes = readOptional(() => store.get(nextNumberKey));
-    this.#next = bytes === undefined ? highestNumber(store) + 1 : readU48(bytes, 0);
+    this.#next = bytes === undefined ? highestNumber(store, first) + 1 : readU48(bytes, 0);
   }
 
   /** A number for a new index, and what must be written with its first state. */

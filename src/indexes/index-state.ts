@@ -15,22 +15,27 @@ export interface Position {
 export interface IndexState {
   positions: readonly Position[];
   tree: TreeState;
+  /** Whether the rows of many documents are noted in a record. */
+  hasNoteBlocks: boolean;
 }
 
+/** With a note for each document, and with blocks of them. */
 const version = 1;
+const versionWithBlocks = 2;
 
 /** Before anything was seen. */
 const firstPosition: Position = Object.freeze({ epoch: 0, seq: 0, purge_seq: 0 });
 
-export function newIndexState(shards: ShardMap): IndexState {
+export function newIndexState(shards: ShardMap, hasNoteBlocks = true): IndexState {
   return {
     positions: Array.from({ length: shards.size }, () => firstPosition),
     tree: emptyTree,
+    hasNoteBlocks,
   };
 }
 
-export function encodeIndexState({ positions, tree }: IndexState): Bytes {
-  let bytes = u8(version) + varint(positions.length);
+export function encodeIndexState({ positions, tree, hasNoteBlocks }: IndexState): Bytes {
+  let bytes = u8(hasNoteBlocks ? versionWithBlocks : version) + varint(positions.length);
   for (const { epoch, seq, purge_seq } of positions) bytes += u48(epoch) + u48(seq) + u48(purge_seq);
   return asBytes(bytes + lengthPrefixed(encodeTreeState(tree)));
 }
@@ -39,11 +44,14 @@ export const decodeIndexState = (bytes: Bytes): IndexState => decoding(() => rea
 
 function readIndexState(bytes: Bytes): IndexState {
   const reader = new ByteReader(bytes);
-  if (reader.u8() !== version) throw new Error('an index has a format this version does not know');
+  const read = reader.u8();
+  if (read !== version && read !== versionWithBlocks)
+    throw new Error('an index has a format this version does not know');
   const positions: Position[] = [];
   for (let left = reader.varint(); left > 0; left--)
     positions.push({ epoch: reader.u48(), seq: reader.u48(), purge_seq: reader.u48() });
-  return { positions, tree: decodeTreeState(reader.take(reader.varint())) };
+  const tree = decodeTreeState(reader.take(reader.varint()));
+  return { positions, tree, hasNoteBlocks: read === versionWithBlocks };
 }
 
 /**

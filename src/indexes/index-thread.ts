@@ -41,7 +41,7 @@ const sharing = {
   reopened: () => rpc.call({ type: 'reopened' }),
 };
 const store = new LmdbStore(settings.folder, sharing, runtime, indexStoreOptions);
-const indexer = new Indexer(store, scripts, settings.threads + 1, runtime);
+const indexer = new Indexer(store, scripts, settings.threads + 1, runtime, settings.slot);
 const documents = new OpenDocuments();
 
 port.on('message', (message) => rpc.receive(message));

@@ -3,8 +3,9 @@ import { notFound, RequestError, Unavailable } from '../base/errors.js';
 import type { ScriptHost } from '../script/script-host.js';
 import type { Store } from '../storage/store.js';
 import { DocSource, ShardsChanged } from './doc-source.js';
+import { needBodiesOnly } from './fields-mapper.js';
 import { IndexDamage } from './index-damage.js';
-import { IndexKeys } from './index-keys.js';
+import { firstNumberOf, IndexKeys } from './index-keys.js';
 import { IndexPass } from './index-pass.js';
 import { indexNumber, IndexRegister } from './index-register.js';
 import { decodeIndexState, encodeIndexState, follows, isCurrent, newIndexState } from './index-state.js';
@@ -49,8 +50,9 @@ export class Indexer {
     /** Batches of documents that are mapped at the same time. */
     private readonly depth: number,
     private readonly runtime: Runtime,
+    slot = 0,
   ) {
-    this.#register = new IndexRegister(store);
+    this.#register = new IndexRegister(store, firstNumberOf(slot));
     this.#erase();
   }
 
@@ -66,7 +68,10 @@ export class Indexer {
   }
 
   async #update(job: IndexJob, documents: Store, onProgress: OnProgress): Promise<readonly FailedView[]> {
-    const source = new DocSource(documents, job.instance, job.q, job);
+    const source = new DocSource(documents, job.instance, job.q, {
+      ...job,
+      bodiesOnly: needBodiesOnly(job.views),
+    });
     const keys = job.views.map((view) => keyOf(job, view));
     const failed: FailedView[] = [];
     await this.#locks.hold(keys.sort(), () =>
@@ -206,7 +211,7 @@ export class Indexer {
       this.#erase();
     }
     source.states();
-    const state = newIndexState(source.shards);
+    const state = newIndexState(source.shards, !isSearchMap(view.map));
     const begun = this.#register.begin(instance, view.signature);
     const stateKey = new IndexKeys(begun.number).state;
     await this.store.write([...begun.writes, { key: stateKey, value: encodeIndexState(state) }]).committed;

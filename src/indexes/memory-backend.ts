@@ -9,6 +9,7 @@ import { Indexer } from './indexer.js';
 
 /** Indexes of a server that keeps everything in memory: they are filled on the serving thread. */
 export class MemoryBackend implements IndexBackend {
+  readonly storeFolder = undefined;
   readonly #indexer: Indexer;
 
   constructor(
@@ -38,6 +39,8 @@ export class MemoryBackend implements IndexBackend {
   size(): StoreSize {
     return this.store.size();
   }
+
+  share(): void {}
 
   async released(): Promise<void> {}
 

@@ -4,6 +4,7 @@ import { isSearchMap, type ViewDefinition } from './definition.js';
 import { IndexKeys } from './index-keys.js';
 import type { IndexState } from './index-state.js';
 import { keyOrder, type KeyOrder } from './key-order.js';
+import { NoteBlocks, SingleNotes, type Notes } from './note-blocks.js';
 import { joinBlockRows } from './search-blocks.js';
 import type { NodeCache } from './tree/node-cache.js';
 import type { Reducer } from './tree/reducer.js';
@@ -30,6 +31,13 @@ export class OpenIndex {
 
   get isSearch(): boolean {
     return isSearchMap(this.view.map);
+  }
+
+  /** What it has noted of the documents of its rows, as far as that is committed. */
+  notes(): Notes {
+    return this.state.hasNoteBlocks
+      ? new NoteBlocks(this.store, this.keys.notes)
+      : new SingleNotes(this.store, this.keys.docs);
   }
 
   /** The tree, read from where it is whole: the store, or the store and what is on its way there. */

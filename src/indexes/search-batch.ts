@@ -138,9 +138,10 @@ export class SearchBatch implements Batch {
     if (numbers.following > firstNew) numbered.rows.set(counterKey, { inserts: [numbers.row], removals: [] });
     const { inserts, removals } = await this.#changes(tree, numbered, firstNew, slice);
     const notes = ids.flatMap((id) => numbered.notes.get(id) ?? []);
-    if (inserts.length === 0 && removals.length === 0) return { writes: [], notes, tree: index.state.tree };
+    if (inserts.length === 0 && removals.length === 0)
+      return { writes: [], notes: () => notes, tree: index.state.tree };
     const { writes, state } = await index.writer(store).update(removals, inserts, !fresh);
-    return { writes, notes, tree: state };
+    return { writes, notes: () => notes, tree: state };
   }
 
   /** Gives documents their numbers, and notes what becomes of those that have one. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { toBytes } from '../base/bytes.js';
-import { readAnalyzer } from '../search/analysis/analyzer.js';
+import { nouveauAnalyzer, readAnalyzer } from '../search/analysis/analyzer.js';
 import { autoupdateOf, type DesignViews, type ViewDefinition, type ViewMap } from './definition.js';
 import { textDefinition } from './text-definition.js';
 
@@ -60,14 +60,11 @@ function nouveauMap({ index, ...given }: Readonly<Record<string, unknown>>): Vie
   const fields = Object.entries(objectOf(given['field_analyzers']));
   const analyzer = readAnalyzer({
     name: 'perfield',
-    default: analyzerName(given['default_analyzer']),
-    fields: Object.fromEntries(fields.map(([field, name]) => [field, analyzerName(name)])),
+    default: nouveauAnalyzer(given['default_analyzer']),
+    fields: Object.fromEntries(fields.map(([field, name]) => [field, nouveauAnalyzer(name)])),
   });
   return analyzer && { kind: 'search', source: index, analyzer, api: 'nouveau' };
 }
-
-/** CouchDB misspells one of them. */
-const analyzerName = (given: unknown): unknown => (given === 'portugese' ? 'portuguese' : given);
 
 function textMap(source: unknown): ViewMap | undefined {
   const definition = textDefinition(source);

@@ -1,15 +1,15 @@
 import fs from 'node:fs';
-import path from 'node:path';
 import { RequestError, Unavailable } from '../base/errors.js';
 import { RpcThread } from '../base/rpc-thread.js';
 import { SystemRuntime, type Runtime, type Timer } from '../base/runtime.js';
 import { StorageError } from '../base/storage-errors.js';
 import type { MapCounts } from '../script/call-counts.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
+import type { OtherReaders } from '../storage/other-readers.js';
 import type { StoreSize } from '../storage/store.js';
-import { syncFolder } from '../storage/sync-folder.js';
 import { indexStoreOptions } from './index-damage.js';
 import type { Documents, IndexBackend } from './index-backend.js';
+import { copyToNext, currentFolder, hasFolder } from './index-folder.js';
 import type { FailedView, IndexJob, OnProgress } from './index-job.js';
 import { hasIndexes, isErasing } from './index-register.js';
 import { threadMemory } from './thread-memory.js';
@@ -30,7 +30,7 @@ const warmAfterMs = 1_000;
 
 type IndexThread = RpcThread<Request, readonly FailedView[], Progress, Asked>;
 
-export interface ThreadBackendOptions extends Omit<ThreadSettings, 'folder'> {
+export interface ThreadBackendOptions extends Omit<ThreadSettings, 'folder' | 'slot'> {
   log: (space: string, message: string) => void;
   /** Told of the functions that the thread has called. */
   onCalls?: (counts: MapCounts) => void;
@@ -40,11 +40,13 @@ export interface ThreadBackendOptions extends Omit<ThreadSettings, 'folder'> {
  * Indexes in a store of their own, filled by a thread of their own. Thread and store are there from the first view on, or soon
  * after the start where there are indexes; a server without views has neither. This thread reads the store, that one writes it.
  *
- * The store lies in a numbered folder below `folder`. It never shrinks; where that is worth it, a compact copy takes its
+ * The store lies in a numbered folder below `folder`, beside those of other slots. It never shrinks; where that is worth it, a compact copy takes its
  * place under the next number, while the filling (not the reading) of indexes waits.
  */
 export class ThreadBackend implements IndexBackend {
   #store: LmdbStore | undefined;
+  #storeFolder: string | undefined;
+  #otherReaders: OtherReaders | undefined;
   #thread: IndexThread | undefined;
   /** Set while the store is being replaced: requests wait for it. */
   #replacing: Promise<void> | undefined;
@@ -55,12 +57,28 @@ export class ThreadBackend implements IndexBackend {
     private readonly folder: string,
     private readonly options: ThreadBackendOptions,
     private readonly runtime: Runtime = new SystemRuntime(),
+    private readonly slot = 0,
   ) {
     this.#warming = runtime.setIdleTimer(() => void this.#warm(), warmAfterMs);
   }
 
   get store(): LmdbStore {
-    return (this.#store ??= new LmdbStore(this.#current(), undefined, undefined, indexStoreOptions));
+    if (this.#store !== undefined) return this.#store;
+    const folder = this.#currentFolder();
+    const store = (this.#store = new LmdbStore(folder, undefined, undefined, indexStoreOptions));
+    // Others may have been told that there is none, or of another one.
+    if (this.#storeFolder !== folder) this.#otherReaders?.moved();
+    this.#storeFolder = folder;
+    return store;
+  }
+
+  get storeFolder(): string | undefined {
+    return this.#storeFolder;
+  }
+
+  share(readers: OtherReaders): void {
+    this.#otherReaders = readers;
+    if (this.#isUsed()) this.#storeFolder ??= this.#currentFolder();
   }
 
   async update(job: IndexJob, { folder }: Documents, onProgress: OnProgress): Promise<readonly FailedView[]> {
@@ -166,13 +184,17 @@ export class ThreadBackend implements IndexBackend {
     this.#store = undefined;
   }
 
-  /** Whether there has ever been an index. */
+  /** Whether it has indexes of a group. */
+  has(instance: number): boolean {
+    return this.#isUsed() && hasIndexes(this.store, instance);
+  }
+
   size(): StoreSize | undefined {
     return this.#isUsed() ? this.store.size() : undefined;
   }
 
   #isUsed(): boolean {
-    return this.#store !== undefined || fs.existsSync(this.folder);
+    return this.#store !== undefined || hasFolder(this.folder, this.slot);
   }
 
   /** Whether the thread has something to do, or would have: a folder without indexes needs none. */
@@ -183,37 +205,20 @@ export class ThreadBackend implements IndexBackend {
     return hasIndexes(this.store, instance);
   }
 
+  #currentFolder(): string {
+    return currentFolder(this.folder, this.slot);
+  }
+
   async #replaceStore(): Promise<void> {
     await this.#stop();
-    const old = this.#current();
-    const next = path.join(this.folder, String(Number(path.basename(old)) + 1));
-    const copy = `${next}.copy`;
-    await fs.promises.rm(copy, { recursive: true, force: true });
-    try {
-      await fs.promises.mkdir(copy, { recursive: true });
-      await this.store.copyTo(copy);
-      await syncFolder(copy);
-      await fs.promises.rename(copy, next);
-    } catch (error) {
-      // A full disk is the likeliest reason: what was copied must not go on taking room.
-      await fs.promises.rm(copy, { recursive: true, force: true });
-      throw error;
-    }
+    const old = this.#currentFolder();
+    const next = await copyToNext(this.store, old);
     const replaced = this.#store;
     this.#store = undefined;
     await replaced?.close();
+    this.#storeFolder = next;
+    await this.#otherReaders?.release(old, next);
     await fs.promises.rm(old, { recursive: true, force: true });
-  }
-
-  /** The folder with the highest number counts; whatever else is there was left by a copy that was broken off. */
-  #current(): string {
-    fs.mkdirSync(this.folder, { recursive: true });
-    const names = fs.readdirSync(this.folder);
-    const number = Math.max(1, ...names.filter((name) => /^\d+$/.test(name)).map(Number));
-    for (const name of names) {
-      if (name !== String(number)) fs.rmSync(path.join(this.folder, name), { recursive: true, force: true });
-    }
-    return path.join(this.folder, String(number));
   }
 
   async #ask(request: Request, onProgress?: OnProgress): Promise<readonly FailedView[]> {
@@ -230,7 +235,8 @@ export class ThreadBackend implements IndexBackend {
     void this.store;
     const { threads, memory_bytes, timeout_ms, reduce_limit } = this.options;
     const settings: ThreadSettings = {
-      folder: this.#current(),
+      folder: this.#currentFolder(),
+      slot: this.slot,
       threads,
       memory_bytes,
       timeout_ms,
@@ -253,19 +259,25 @@ export class ThreadBackend implements IndexBackend {
     if (asked.type === 'calls') return this.options.onCalls?.(asked.counts);
     if (thread !== this.#thread) return;
     if (asked.type === 'release') return this.#release(thread);
-    this.#store?.resume();
+    this.#resume();
   }
 
   async #release(thread: IndexThread): Promise<void> {
     await this.#store?.suspend();
-    if (thread !== this.#thread) this.#store?.resume();
+    if (this.#storeFolder !== undefined) await this.#otherReaders?.release(this.#storeFolder);
+    if (thread !== this.#thread) this.#resume();
+  }
+
+  #resume(): void {
+    this.#store?.resume();
+    if (this.#storeFolder !== undefined) this.#otherReaders?.reopened(this.#storeFolder);
   }
 
   /** The next request starts a new thread. */
   #lost(thread: IndexThread): void {
     if (this.#thread !== thread) return;
     this.#thread = undefined;
-    this.#store?.resume();
+    this.#resume();
   }
 
   async #stop(): Promise<void> {
@@ -275,7 +287,7 @@ export class ThreadBackend implements IndexBackend {
     this.#thread = undefined;
     await thread.stop();
     // It may have asked for the store to be closed, and cannot ask for it to be opened any more.
-    this.#store?.resume();
+    this.#resume();
   }
 }
 

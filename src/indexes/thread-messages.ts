@@ -5,6 +5,8 @@ import type { IndexJob } from './index-job.js';
 /** How the index thread is set up. */
 export interface ThreadSettings {
   folder: string;
+  /** The number of the store. */
+  slot: number;
   threads: number;
   memory_bytes: number;
   timeout_ms: number;

@@ -4,10 +4,11 @@ import type { Logger } from '../base/logger.js';
 import type { Runtime } from '../base/runtime.js';
 import type { ScriptHost } from '../script/script-host.js';
 import type { ShardState } from '../shard/shard-state.js';
-import type { Store, StoreSize } from '../storage/store.js';
+import type { Store } from '../storage/store.js';
 import type { DesignViews, ViewDefinition } from './definition.js';
 import { FileShare } from './file-share.js';
-import type { Documents, IndexBackend } from './index-backend.js';
+import type { Documents } from './index-backend.js';
+import type { IndexBackends } from './index-backends.js';
 import { IndexDamage } from './index-damage.js';
 import { IndexKeys, numberOf } from './index-keys.js';
 import { spaceOf } from './index-job.js';
@@ -68,20 +69,20 @@ export class Views {
   readonly #stopped = new Map<string, RequestError>();
 
   constructor(
-    private readonly backend: IndexBackend,
+    readonly backends: IndexBackends,
     private readonly scripts: ScriptHost,
     cacheBytes: number,
     private readonly logger: Logger,
     runtime: Runtime,
   ) {
-    this.fileShare = new FileShare(runtime, backend);
+    this.fileShare = new FileShare(runtime, backends);
     this.#cache = new NodeCache(cacheBytes);
     this.#cache.onDamage = (prefix, root) => this.#discard(numberOf(prefix), root);
   }
 
   /** What the index of a view has, which may be nothing yet. */
   reader({ instance }: Indexed, view: ViewDefinition): GroupViewReader | undefined {
-    const { store } = this.backend;
+    const { store } = this.backends.of(instance);
     const before = this.#opened.get(view)?.get(instance);
     if (before?.store === store) {
       const state = this.#state(store, before.number, before.stateKey);
@@ -123,17 +124,17 @@ export class Views {
     if (this.#discarding.has(number)) return;
     this.#discarding.add(number);
     this.logger.error({ index: number }, 'an index is damaged; it is discarded and built anew');
-    this.backend
+    this.backends
       .discard(number, root)
       .catch((error: unknown) => this.logger.error({ err: error }, 'a damaged index could not be discarded'))
       .finally(() => {
         this.#discarding.delete(number);
-        this.#forget();
+        this.forget();
       });
   }
 
   /** Indexes come and go with updates and removals: which number a view has must be looked up again then. */
-  #forget(): void {
+  forget(): void {
     this.#opened = new WeakMap();
   }
 
@@ -204,16 +205,18 @@ export class Views {
     let shown: ShownUpdate | undefined;
     const key = `${indexed.database}/${design.signature}`;
     try {
-      const failed = await this.backend.update(job, documents(), (done, total) =>
-        (shown ??= this.#tasks.begin(key, total, onUpdate)).progress(done, total),
-      );
+      const failed = await this.backends
+        .of(instance)
+        .update(job, documents(), (done, total) =>
+          (shown ??= this.#tasks.begin(key, total, onUpdate)).progress(done, total),
+        );
       for (const { signature, refusal, isStopped } of failed) {
         failures.set(signature, refusalOf(refusal));
         if (isStopped) this.#stopped.set(stoppedKey(instance, signature), refusalOf(refusal));
       }
       return failures;
     } finally {
-      this.#forget();
+      this.forget();
       shown?.end();
     }
   }
@@ -224,11 +227,6 @@ export class Views {
 
   waiting({ instance }: Indexed, design: DesignViews): number {
     return this.#updating.get(`${instance}/${design.signature}`)?.clients ?? 0;
-  }
-
-  /** What all indexes take; undefined as long as there are none. */
-  size(): StoreSize | undefined {
-    return this.backend.size();
   }
 
   get isReclaiming(): boolean {
@@ -252,34 +250,35 @@ export class Views {
   /** Removes the indexes of views that no design document has any more. */
   async keepOnly(instance: number, designs: readonly DesignViews[]): Promise<void> {
     const signatures = designs.flatMap(({ views }) => [...views.values()].map(({ signature }) => signature));
-    await this.backend.keepOnly(instance, signatures).finally(() => this.#forget());
+    const { backends } = this;
+    await backends
+      .of(instance)
+      .keepOnly(instance, signatures)
+      .finally(() => this.forget());
     await this.reclaim();
   }
 
   async drop(instance: number): Promise<void> {
     for (const key of this.#stopped.keys())
       if (key.startsWith(stoppedKey(instance, ''))) this.#stopped.delete(key);
-    await this.backend.drop(instance).finally(() => this.#forget());
+    const { backends } = this;
+    await backends
+      .of(instance)
+      .drop(instance)
+      .finally(() => this.forget());
     await this.reclaim();
-  }
-
-  readonly released = (folder: string): Promise<void> => this.backend.released(folder);
-
-  /** Ends the thread that fills indexes; the next update begins another. */
-  restart(): Promise<void> {
-    return this.backend.restart();
   }
 
   /** What functions have left in memory while they filled indexes is forgotten. */
   renew(): Promise<void> {
     this.#stopped.clear();
-    return this.backend.renew();
+    return this.backends.each((backend) => backend.renew());
   }
 
   async reclaim(isAsked = false): Promise<void> {
     this.#reclaiming++;
     try {
-      await this.backend.reclaim(isAsked);
+      await this.backends.each((backend) => backend.reclaim(isAsked));
     } finally {
       this.#reclaiming--;
       this.fileShare.forget();
@@ -288,7 +287,7 @@ export class Views {
 
   close(): Promise<void> {
     this.fileShare.close();
-    return this.backend.close();
+    return this.backends.each((backend) => backend.close());
   }
 }
 

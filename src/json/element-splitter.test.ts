@@ -70,3 +70,26 @@ test('an element may not be larger than the limit, wherever it is cut', () => {
   const text = JSON.stringify({ docs: ['x'.repeat(50)] });
   for (const size of [1, 20, 1_000]) assert.throws(() => split(text, () => size, 40), /too large/);
 });
+
+test('lines that are taken are elements like the others, in their order', () => {
+  const text =
+    '{"docs": [{"a":1},\n{"b":"],[\\n"},\n{"c":1},{"d":2},\n{"e":[{}]},\n {"f":1}\n,\n3,{"g":1},\n{"h":1}]}\n';
+  const expected = JSON.parse(text) as { docs: unknown[] };
+  for (const size of [1, 2, 3, 7, 16, 40, 1_000]) {
+    const elements: unknown[] = [];
+    const taken: string[] = [];
+    const onElement = (bytes: Buffer): void => void elements.push(JSON.parse(bytes.toString()));
+    const takeLine = (line: Buffer): boolean => {
+      if (line.includes('},{')) return false;
+      taken.push(line.toString());
+      onElement(line);
+      return true;
+    };
+    const splitter = new ElementSplitter('docs', 1_000, tooLarge, onElement, takeLine);
+    for (let at = 0; at < text.length; at += size) splitter.write(Buffer.from(text.slice(at, at + size)));
+    assert.deepEqual(elements, expected.docs);
+    assert.deepEqual(JSON.parse(splitter.end().toString()), { docs: expected.docs.map(() => 0) });
+    if (size === 1_000)
+      assert.deepEqual(taken, ['{"a":1}', '{"b":"],[\\n"}', '{"d":2}', '{"e":[{}]}', '{"g":1}']);
+  }
+});

@@ -6,6 +6,7 @@ import { RandomJson } from '../../test/support/random-json.js';
 import { RawFields } from './raw-fields.js';
 import { rawName, rawValue } from './raw-value.js';
 import { scanDocument } from './scan.js';
+import { seed } from '../../test/model/random.js';
 
 const at = (text: string, ...names: string[]): Bytes | undefined =>
   rawValue(
@@ -30,14 +31,13 @@ test('where a path leads nowhere there is nothing', () => {
 });
 
 test('every value of any document is found where the parsed document has it', () => {
-  const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
   for (let round = 0; round < 300; round++) {
     const scanned = scanDocument(Buffer.from(new RandomJson(seed + round).object(4)));
     assert.ok(scanned.kind === 'object');
     const text = canonicalBody(scanned, () => false);
     const walk = (value: unknown, path: string[]): void => {
       const found = at(fromBytes(text), ...path);
-      assert.deepEqual(JSON.parse(fromBytes(found!)), value, `SEED=${seed + round} ${path.join()}`);
+      assert.deepEqual(JSON.parse(fromBytes(found!)), value, `TUFFET_SEED=${seed + round} ${path.join()}`);
       if (typeof value !== 'object' || value === null) return;
       for (const [name, each] of Object.entries(value)) walk(each, [...path, name]);
     };
@@ -46,7 +46,6 @@ test('every value of any document is found where the parsed document has it', ()
 });
 
 test('many values are found in one pass, each as by itself', () => {
-  const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
   for (let round = 0; round < 300; round++) {
     const scanned = scanDocument(Buffer.from(new RandomJson(seed + round).object(4)));
     assert.ok(scanned.kind === 'object');
@@ -64,7 +63,7 @@ test('many values are found in one pass, each as by itself', () => {
       path.map((name) => rawName(name, /^\d+$/.test(name) ? Number(name) : undefined)),
     );
     const expected = names.map((path) => rawValue(text, path));
-    assert.deepEqual(new RawFields(names).of(text), expected, `SEED=${seed + round}`);
+    assert.deepEqual(new RawFields(names).of(text), expected, `TUFFET_SEED=${seed + round}`);
   }
 });
 

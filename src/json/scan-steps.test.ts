@@ -5,11 +5,12 @@ import { RandomJson } from '../../test/support/random-json.js';
 import { scanInSteps } from './scan-steps.js';
 import { scanDocument, type ScannedValue } from './scan.js';
 import { settle, settleInSteps } from './settle.js';
+import { seed } from '../../test/model/random.js';
 
 const tooLarge = (): Error => new Error('too large');
 
-function scanned(bytes: Buffer, valueBytesMax = Infinity): ScannedValue {
-  const steps = scanInSteps(bytes, valueBytesMax, '_attachments', tooLarge);
+function scanned(bytes: Buffer, valueBytesMax = Infinity, stepBytes?: number): ScannedValue {
+  const steps = scanInSteps(bytes, valueBytesMax, '_attachments', tooLarge, stepBytes);
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
@@ -27,23 +28,25 @@ const outcome = (work: () => unknown): unknown => {
 };
 
 test('a document is scanned in steps as it is in one go', () => {
-  const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
   for (let round = 0; round < 500; round++) {
     let text = new RandomJson(seed + round).object(4);
     if (round % 5 === 0) text = ` ${text.replace('{', '{ "_id" :"x", "_id":"y",')} `;
     if (round % 7 === 0) text = text.slice(0, -1 - (round % 3));
     const bytes = Buffer.from(text);
-    assert.deepEqual(
-      outcome(() => scanned(bytes)),
-      outcome(() => scanDocument(bytes)),
-      `SEED=${seed + round} ${text}`,
-    );
+    const expected = outcome(() => scanDocument(bytes));
+    for (const stepBytes of [undefined, 1 + (round % 40)])
+      assert.deepEqual(
+        outcome(() => scanned(bytes, Infinity, stepBytes)),
+        expected,
+        `TUFFET_SEED=${seed + round} ${stepBytes} ${text}`,
+      );
   }
 });
 
 test('a document of many members is scanned in many steps', () => {
   const bytes = Buffer.from(`{${Array.from({ length: 2_000 }, (_, i) => `"k${i % 1_900}":${i}`).join(',')}}`);
-  assert.equal([...scanInSteps(bytes, Infinity, '', tooLarge)].length, 8);
+  // Comparing the names is one of its own.
+  assert.equal([...scanInSteps(bytes, Infinity, '', tooLarge)].length, 10);
   const object = scanned(bytes);
   assert.ok(object.kind === 'object');
   const steps = settleInSteps(object, () => false);
@@ -64,6 +67,16 @@ test('a document of many members is scanned in many steps', () => {
     count++;
   }
   assert.ok(count > 2, `${count} steps`);
+});
+
+test('a large value is scanned in many steps, however it nests', () => {
+  const nested = `${'[{"a":['.repeat(300)}${'[],'.repeat(1_000_000)}1${']}]'.repeat(300)}`;
+  for (const value of [`[${'[],'.repeat(1_000_000)}1]`, nested]) {
+    const bytes = Buffer.from(`{"a":${value}}`);
+    const steps = [...scanInSteps(bytes, Infinity, '', tooLarge)].length;
+    assert.ok(steps > bytes.length / 300_000, `${steps} steps`);
+    assert.throws(() => [...scanInSteps(bytes, 2_000_000, '', tooLarge)], /too large/);
+  }
 });
 
 test('a value that is too large is not looked at to its end', () => {

@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { invalidJson } from '../base/errors.js';
 import { lastOfEach, specialName, type Member, type ScannedValue } from './scan.js';
-import { Walker } from './walker.js';
+import { paused, Walker } from './walker.js';
 
 const stepMembers = 256;
-const stepBytes = 256 * 1024;
+const stepBytesDefault = 256 * 1024;
 
 /**
- * Scans a large document as `scanDocument` does, in small steps: a few members, or one large value. A value of more than
+ * Scans a large document as `scanDocument` does, in small steps: a few members, or a part of a large value. A value of more than
  * `valueBytesMax` is refused by `tooLarge` as soon as that is known; the member called `unbounded` may have any size. Of a
  * text that is no object nothing else is looked at.
  */
@@ -16,6 +16,7 @@ export function* scanInSteps(
   valueBytesMax: number,
   unbounded: string,
   tooLarge: () => Error,
+  stepBytes = stepBytesDefault,
 ): Generator<void, ScannedValue> {
   if (!isUtf8(bytes)) throw invalidJson();
   yield;
@@ -36,7 +37,13 @@ export function* scanInSteps(
     const name = specialName(walker, keyStart, keyEnd);
     const valueStart = walker.colon(keyEnd);
     const bound = name === unbounded ? bytes.length : Math.min(bytes.length, valueStart + valueBytesMax);
-    const valueEnd = boundedValue(walker, valueStart, bound, tooLarge);
+    walker.pauseAt = valueStart + stepBytes;
+    let valueEnd = bounded(walker, bound, tooLarge, valueStart);
+    while (valueEnd === paused) {
+      yield;
+      walker.pauseAt += stepBytes;
+      valueEnd = bounded(walker, bound, tooLarge);
+    }
     if (name !== undefined) special.push({ name, keyStart, keyEnd, valueStart, valueEnd });
     at = walker.space(valueEnd);
     isEnd = walker.peek(at) === 0x7d;
@@ -46,17 +53,20 @@ export function* scanInSteps(
     }
     if (++members % stepMembers === 0 || valueEnd - valueStart > stepBytes) yield;
   }
+  yield;
   walker.closeObject(base);
+  yield;
   const { view, flags } = walker;
   if (walker.space(at + 1) !== bytes.length) throw invalidJson();
   return { kind: 'object', bytes, view, start, end: at + 1, special: lastOfEach(special, flags), flags };
 }
 
-function boundedValue(walker: Walker, start: number, bound: number, tooLarge: () => Error): number {
+/** Walks through a value up to `bound`, from `start` on or, where there is none, from where it has paused. */
+function bounded(walker: Walker, bound: number, tooLarge: () => Error, start?: number): number {
   const { end } = walker;
   walker.end = bound;
   try {
-    const valueEnd = walker.value(start, 1);
+    const valueEnd = start === undefined ? walker.resume(1) : walker.value(start, 1);
     if (valueEnd < bound || bound === end) return valueEnd;
   } catch (error) {
     if (bound === end) throw error;

@@ -78,17 +78,12 @@ export function scanBulk(bytes: Buffer, arrayMember: string): ScannedBulk | unde
 
 /** Refuses what is not JSON in UTF-8, or is nested too deep for code that recurses over values. */
 export function parseJson(bytes: Buffer): unknown {
-  checkJson(bytes);
-  return parseValue(bytes, 0, bytes.length);
-}
-
-/** Only checks the text, for callers that parse it in a later step. */
-export function checkJson(bytes: Buffer): void {
   try {
     expectEnd(walker.value(beginText(bytes, 0, bytes.length), 0));
   } finally {
     walker.finish();
   }
+  return parseValue(bytes, 0, bytes.length);
 }
 
 /**

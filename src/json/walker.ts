@@ -32,6 +32,9 @@ export const jsonDepthMax = 1_000;
 export const spaced = 1;
 export const unsettled = 2;
 
+/** What `value` and `resume` give where they have paused. */
+export const paused = -1;
+
 const inArray = -1;
 const noBytes = Buffer.alloc(0);
 const noView = new DataView(noBytes.buffer, 0, 0);
@@ -42,6 +45,10 @@ export class Walker {
   view: DataView = noView;
   end = 0;
   flags = 0;
+  /** Where a walk through a container pauses; there is always a value before it. */
+  pauseAt = Infinity;
+  /** Where the last walk has paused: before a value, with so many containers open. */
+  private pause = { at: 0, depth: 0, base: inArray };
   /** The name of the last key where it was written with an escape. */
   escapedName: string | undefined;
   private readonly names = new NameHashes();
@@ -54,6 +61,7 @@ export class Walker {
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     this.end = end;
     this.flags = 0;
+    this.pauseAt = Infinity;
     return this.space(start);
   }
 
@@ -62,6 +70,11 @@ export class Walker {
     this.view = noView;
     this.escapedName = undefined;
     this.names.clear();
+  }
+
+  /** Forgets the containers that are open, for callers that do not go on with a walk. */
+  abandon(): void {
+    this.names.count = 0;
   }
 
   /** The byte at an offset, where the text must not end. */
@@ -141,11 +154,17 @@ export class Walker {
     return at < end && bytes[at]! <= 0x20 ? this.space(at) : at;
   }
 
-  /** Any value; `outerDepth` containers are open around it. */
+  /** Any value; `outerDepth` containers are open around it. Gives `paused` where it comes to `pauseAt`. */
   value(at: number, outerDepth: number): number {
     const byte = this.peek(at);
-    if (byte === 0x7b || byte === 0x5b) return this.container(at, outerDepth);
+    if (byte === 0x7b || byte === 0x5b) return this.container(at, outerDepth, 0, inArray);
     return this.scalar(at, byte);
+  }
+
+  /** Goes on with a value that has paused. */
+  resume(outerDepth: number): number {
+    const { at, depth, base } = this.pause;
+    return this.container(at, outerDepth, depth, base);
   }
 
   private scalar(at: number, byte: number): number {
@@ -177,13 +196,18 @@ export class Walker {
    * An object or an array with all that is in it. Each turn of the outer loop takes one value; the inner one takes what
    * follows a value: the ends of containers, then the comma and, in an object, the next key.
    */
-  private container(start: number, outerDepth: number): number {
+  private container(start: number, outerDepth: number, openDepth: number, openBase: number): number {
     const { bytes, end, frames } = this;
-    let depth = 0;
-    let base = inArray;
+    const pauseAt = Math.min(end, this.pauseAt);
+    let depth = openDepth;
+    let base = openBase;
     let at = start;
     for (;;) {
-      if (at >= end) throw invalidJson();
+      if (at >= pauseAt) {
+        if (at >= end) throw invalidJson();
+        this.pause = { at, depth, base };
+        return paused;
+      }
       const byte = bytes[at]!;
       let valueFollows = false;
       if (byte === 0x22) {
@@ -216,4 +240,4 @@ export class Walker {
   }
 }
 
-const tooDeep = () => badRequest(`JSON nested deeper than ${jsonDepthMax} levels`);
+export const tooDeep = () => badRequest(`JSON nested deeper than ${jsonDepthMax} levels`);

@@ -1,5 +1,5 @@
 import type { Runtime } from '../base/runtime.js';
-import { partialHead, type StreamHead } from './stream-place.js';
+import { firstHead, partialHead, type StreamHead } from './stream-place.js';
 import type { StreamTarget } from './stream-target.js';
 import {
   isMadeAnewSince,
@@ -36,6 +36,12 @@ export async function infoFrom(
     }
     await runtime.sleep(againMs, signal);
   }
+}
+
+/** From where a replica begins that has nothing of a stream. */
+export function newHead(name: string, { epoch, first }: StreamInfo): StreamHead {
+  if (first > 1) throw new StreamTruncated(name, 0, first);
+  return firstHead(epoch);
 }
 
 /**

@@ -2,14 +2,15 @@ import type { Bytes } from '../base/bytes.js';
 import { Unavailable } from '../base/errors.js';
 import { decodeBatch, type Batch } from './batch-codec.js';
 import type { ReplicaOptions } from './replica-options.js';
+import { MessageIntake } from './message-intake.js';
 import { Outstanding } from './outstanding.js';
-import { continuedHead, infoFrom, ownHead, wholePlace, type WholePlace } from './stream-end.js';
+import { continuedHead, infoFrom, newHead, ownHead, wholePlace, type WholePlace } from './stream-end.js';
 import { StreamHistory } from './stream-history.js';
 import { Stall } from './stall.js';
 import { answer, appliedBefore, StreamWriter } from './stream-writer.js';
 import { firstHead, isNew, nextHead, type StreamHead } from './stream-place.js';
 import type { Outcome } from './stream-target.js';
-import { NodeNameTaken, StreamLost, StreamTruncated, type StreamMessage } from './stream.js';
+import { NodeNameTaken, StreamLost, type StreamMessage } from './stream.js';
 
 /** Messages after which stores that they did not concern are told of them. */
 const advanceAfter = 1_000;
@@ -19,11 +20,10 @@ const backoffMs = { first: 100, max: 2_000 };
 export class StreamReplica {
   readonly #writer: StreamWriter;
   #head: StreamHead = firstHead('');
-  readonly #history: StreamHistory;
+  readonly history: StreamHistory;
+  readonly #intake: MessageIntake;
   /** A command that could not be applied here must be, before any that comes behind it: reading starts again. */
   readonly #outstanding = new Outstanding(() => this.#following.abort());
-  /** Resolves when all that was taken so far is on disk. */
-  #durable: Promise<void> = Promise.resolve();
   readonly #stopping = new AbortController();
   #following = new AbortController();
   #lost: Error | undefined;
@@ -44,18 +44,17 @@ export class StreamReplica {
 
   constructor(private readonly options: ReplicaOptions) {
     const { stream, runtime, timeoutMs, logger } = options;
-    this.#history = new StreamHistory(stream.name);
+    this.history = new StreamHistory(stream.name);
+    const stopReading = (): void => this.#following.abort();
+    this.#intake = new MessageIntake(stream.name, (message) => this.#take(message), stopReading);
     this.#stall = new Stall(runtime);
     this.#writer = new StreamWriter({
       stream,
       runtime,
       timeoutMs,
-      head: () => {
-        const { epoch, seq, hash } = this.#head;
-        return { epoch, seq, hash, catalogue: options.cataloguePosition() };
-      },
-      onFailure: (err) =>
-        logger.warn({ err, stream: stream.name }, 'a message could not be published; it is tried again'),
+      logger,
+      head: () => ({ ...this.#head, catalogue: options.cataloguePosition() }),
+      onConfirmed: (message, epoch) => this.#takeConfirmed(message, epoch),
     });
   }
 
@@ -99,11 +98,6 @@ export class StreamReplica {
     const head = this.#head;
     if (!this.#isFollowing || head.seq < this.#reached) return wholePlace(this.options.target);
     return { head, isWhole: true, reach: head, last: head.seq };
-  }
-
-  /** The hash behind a message, where it is one of the last ones. */
-  hashAt(seq: number): Bytes | undefined {
-    return this.#history.at(seq);
   }
 
   /** Takes no more writes and messages. Gives the head that all stores have noted, on disk; undefined where none has begun. */
@@ -188,17 +182,15 @@ export class StreamReplica {
     // Then the head was ahead of the stores.
     if (this.#outstanding.failure !== undefined) this.#hasFollowed = false;
     this.#outstanding.reset();
-    this.#durable = Promise.resolve();
+    this.#intake.reset();
     target.reload();
     const place = wholePlace(target);
     const info = await infoFrom(stream, place, runtime, this.#stopping.signal);
-    if (place === undefined) await this.#begin(info.epoch, info.first);
-    else {
-      const head = continuedHead(stream.name, place, info);
-      if (head !== place.head) await target.adopt(head);
-      this.#head = head;
-    }
-    this.#history.begin(this.#head, target.heads());
+    const head = place === undefined ? newHead(stream.name, info) : continuedHead(stream.name, place, info);
+    if (place === undefined) await target.begin(head);
+    else if (head !== place.head) await target.adopt(head);
+    this.#head = head;
+    this.history.begin(this.#head, target.heads());
     this.#end = Math.min(this.#end, info.last);
     if (info.last === this.#head.seq) this.#stall.end();
     this.#reached = place?.last ?? 0;
@@ -206,23 +198,28 @@ export class StreamReplica {
     try {
       this.#checkCurrent();
       for await (const message of stream.read(this.#head.seq, this.#following.signal, this.#head.epoch)) {
-        await this.#take(message);
-        if (this.#outstanding.failure !== undefined) break;
+        await this.#intake.read(message);
+        if (this.#failure !== undefined) break;
       }
     } finally {
       this.#isFollowing = false;
+      await this.#intake.settled();
     }
-    if (this.#outstanding.failure !== undefined) throw this.#outstanding.failure as Error;
+    if (this.#failure !== undefined) throw this.#failure;
   }
 
-  async #begin(epoch: string, first: number): Promise<void> {
-    if (first > 1) throw new StreamTruncated(this.options.stream.name, 0, first);
-    this.#head = firstHead(epoch);
-    await this.options.target.begin(this.#head);
+  get #failure(): Error | undefined {
+    return this.#intake.failure ?? this.#outstanding.failure;
+  }
+
+  /** A message of this node is in the stream. */
+  #takeConfirmed(message: StreamMessage, epoch: string): void {
+    const isNext = message.seq === this.#head.seq + 1 && epoch === this.#head.epoch;
+    if (isNext && this.#isFollowing && !this.#following.signal.aborted) this.#intake.confirmed(message);
   }
 
   async #take({ seq, bytes }: StreamMessage): Promise<void> {
-    const { stream, target, catalogueAt } = this.options;
+    const { stream, target, catalogueAt, node } = this.options;
     const head = this.#head;
     // Whether they were removed is known when reading begins again.
     if (seq > head.seq + 1) throw new Error(`messages between ${head.seq} and ${seq} were not delivered`);
@@ -233,11 +230,14 @@ export class StreamReplica {
     const hasEffect =
       (await this.#isOfEpoch(batch)) && !isAhead && isNew(head.origins.get(batch.origin.name), batch.origin);
     const after = nextHead(head, bytes, hasEffect ? batch.origin : undefined);
-    this.#history.note(after);
+    this.history.note(after);
     if (hasEffect) {
       const { commands } = batch;
       await catalogueAt(batch.catalogue);
-      this.#settle(batch, await target.apply({ before: head, after, commands }));
+      const isPatient = batch.origin.name !== node && this.#writer.origin !== undefined;
+      this.#settle(batch, await target.apply({ before: head, after, commands, isPatient }));
+      // Also for a fresh read, which has no commands.
+      if (!isPatient) target.hurry();
     }
     this.#head = after;
     if (++this.#sinceAdvance >= advanceAfter) {
@@ -260,9 +260,9 @@ export class StreamReplica {
       if (info.epoch !== epoch) throw new Error('the stream was made anew while it was read');
       return false;
     }
-    this.#history.check(batch);
-    const mine = this.#writer.origin;
-    if (batch.origin.name === node && mine !== undefined && batch.origin.incarnation > mine.incarnation)
+    this.history.check(batch);
+    const known = this.#writer.origin?.incarnation ?? Infinity;
+    if (batch.origin.name === node && batch.origin.incarnation > known)
       throw new NodeNameTaken(stream.name, node);
     return true;
   }
@@ -271,22 +271,21 @@ export class StreamReplica {
   #settle({ origin }: Batch, outcomes: readonly (Promise<Outcome> | undefined)[]): void {
     const sent = origin.name === this.options.node ? this.#writer.arrived(origin) : [];
     const commands = sent.filter(({ bytes }) => bytes !== undefined);
-    const work = [this.#durable];
-    for (const [at, outcome] of outcomes.entries()) {
-      if (outcome === undefined) commands[at]?.reject(appliedBefore());
-      else work.push(this.#outstanding.add(outcome.then((found) => answer(found, commands[at]))));
-    }
-    this.#durable = Promise.all(work).then(() => {
+    const work = outcomes.map((outcome, at) => {
+      if (outcome !== undefined)
+        return this.#outstanding.add(outcome.then((found) => answer(found, commands[at])));
+      commands[at]?.reject(appliedBefore());
+    });
+    this.#outstanding.whenDurable(work, () => {
       for (const barrier of sent) if (barrier.bytes === undefined) barrier.resolve(undefined);
       if (sent.length > 0) this.#writer.applied(origin);
     });
-    this.#durable.catch(() => undefined);
   }
 
   /** What was there at the start is applied: from now on commands can be sent. */
   #checkCurrent(): void {
     if (this.#head.seq < this.#end || this.#writer.origin !== undefined) return;
-    this.#durable.then(
+    this.#outstanding.durable.then(
       () => {
         if (this.#writer.origin !== undefined) return;
         const { node, runtime } = this.options;

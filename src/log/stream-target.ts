@@ -9,6 +9,8 @@ export interface Delivery {
   before: StreamHead;
   after: StreamHead;
   commands: readonly Bytes[];
+  /** Whether nobody on this node waits for it: then it may reach the disk some milliseconds later, with others. */
+  isPatient?: boolean;
 }
 
 /** The stores that a stream is applied to. */
@@ -30,6 +32,8 @@ export interface StreamTarget {
    * disk, and rejects where the command has not been applied; undefined for those that were applied before.
    */
   apply(delivery: Delivery): Promise<(Promise<Outcome> | undefined)[]>;
+  /** Somebody waits for what was applied so far: it goes to the disk now. */
+  hurry(): void;
   /** Notes a head in all stores that have begun, on disk, whatever they have noted before. */
   adopt(head: StreamHead): Promise<void>;
   /** Notes a head in the stores that have not noted it with a command. */

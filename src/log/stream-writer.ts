@@ -1,11 +1,12 @@
 import type { Bytes } from '../base/bytes.js';
 import { RequestError, Unavailable } from '../base/errors.js';
+import type { Logger } from '../base/logger.js';
 import type { Runtime, Timer } from '../base/runtime.js';
 import { encodeBatch, type Batch } from './batch-codec.js';
 import { commandBytesMax } from './log.js';
 import type { OriginMark } from './stream-place.js';
 import type { Outcome } from './stream-target.js';
-import type { Stream } from './stream.js';
+import type { Stream, StreamMessage } from './stream.js';
 
 /** Bytes of commands that wait to be published. */
 const waitingBytesMax = 64 * 1024 * 1024;
@@ -39,8 +40,9 @@ export interface WriterOptions {
   timeoutMs(): number;
   /** What a message says of its sender. */
   head(): Omit<Batch, 'origin' | 'commands'>;
-  /** Called when a message could not be published, which is tried again. */
-  onFailure(error: unknown): void;
+  /** Called when a message is in the stream of an epoch. */
+  onConfirmed(message: StreamMessage, epoch: string): void;
+  logger: Logger;
 }
 
 /**
@@ -135,11 +137,13 @@ export class StreamWriter {
       const entries = this.#takeBatch();
       const origin = { ...this.#origin!, counter: ++this.#origin!.counter };
       const commands = entries.flatMap(({ bytes }) => bytes ?? []);
-      const message = encodeBatch({ ...this.options.head(), origin, commands });
+      const head = this.options.head();
+      const bytes = encodeBatch({ ...head, origin, commands });
       let arrive!: () => void;
       const arrived = new Promise<void>((resolve) => (arrive = resolve));
       this.#messages.set(origin.counter, { entries, arrived, arrive });
-      await this.#publish(message, `${origin.name}.${origin.incarnation}.${origin.counter}`, arrived);
+      const id = `${origin.name}.${origin.incarnation}.${origin.counter}`;
+      await this.#publish(bytes, id, head.epoch, arrived);
     }
     this.#publishing = false;
   }
@@ -158,16 +162,19 @@ export class StreamWriter {
   }
 
   /** Until the stream has it: either says so. */
-  async #publish(message: Buffer, id: string, arrived: Promise<void>): Promise<void> {
-    const { stream, runtime, onFailure } = this.options;
+  async #publish(bytes: Buffer, id: string, epoch: string, arrived: Promise<void>): Promise<void> {
+    const { stream, runtime, logger, onConfirmed } = this.options;
     let isThere = false;
     void arrived.then(() => (isThere = true));
     for (let waitMs = backoffMs.first; !isThere && this.#stopped === undefined;) {
       try {
-        await Promise.race([stream.publish(message, id), arrived]);
+        const confirmed = stream.publish(bytes, id, epoch).then((seq) => {
+          if (seq !== undefined) onConfirmed({ seq, bytes }, epoch);
+        });
+        await Promise.race([confirmed, arrived]);
         return;
-      } catch (error) {
-        onFailure(error);
+      } catch (err) {
+        logger.warn({ err, stream: stream.name }, 'a message could not be published; it is tried again');
         await Promise.race([runtime.sleep(waitMs), arrived]);
         waitMs = Math.min(2 * waitMs, backoffMs.max);
       }

@@ -13,8 +13,11 @@ export interface Stream {
   readonly name: string;
   /** Where there is no such stream it is created, or `StreamMissing` is thrown. */
   info(missing?: 'create' | 'throw'): Promise<StreamInfo>;
-  /** `id` is the same for every attempt to publish a message; streams may use it to drop repetitions. */
-  publish(message: Buffer, id: string): Promise<void>;
+  /**
+   * `id` is the same for every attempt to publish a message; streams may use it to drop repetitions. Gives the sequence of the
+   * message, if the stream is known to be of that epoch.
+   */
+  publish(message: Buffer, id: string, epoch: string): Promise<number | undefined>;
   /**
    * Messages behind a sequence, without end, until the signal is raised. Throws `StreamLost` if the next one is not there, and
    * another error if the stream is not of that epoch any more.

@@ -69,9 +69,9 @@ export class AutoCompaction {
     try {
       for (const instance of this.#changed) {
         this.#changed.delete(instance);
-        const name =
-          this.#isOn && this.registry.membership.isOwner ? this.registry.nameOf(instance) : undefined;
-        const database = name === undefined ? undefined : this.registry.find(name);
+        const name = this.#isOn ? this.registry.nameOf(instance) : undefined;
+        const isOwner = name !== undefined && this.registry.isOwnerOf(name);
+        const database = isOwner ? this.registry.hosted(name) : undefined;
         if (database?.record.instance === instance) await this.#compactIfDue(database);
       }
     } catch (error) {
@@ -132,7 +132,7 @@ export class AutoCompaction {
     try {
       for (const { slot } of this.registry.volumes()) if (this.#isOn) await this.registry.reclaim(slot);
       // Where it is not worth it, nothing may wait for it.
-      const indexes = this.registry.views.size();
+      const indexes = this.registry.views.backends.size();
       if (this.#isOn && indexes !== undefined && isWorthCopying(indexes, indexesFreePercent))
         await this.registry.views.reclaim();
     } catch (error) {

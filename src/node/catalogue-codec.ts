@@ -18,7 +18,16 @@ import type { CatalogueCommand, DivideCommand } from './catalogue-commands.js';
  * `docs/formats/commands.md` has the rest.
  */
 const version = 1;
-const typeNumbers = { create: 1, delete: 2, set: 3, mark: 4, divide: 5, lease: 6, share: 7 } as const;
+const typeNumbers = {
+  create: 1,
+  delete: 2,
+  set: 3,
+  mark: 4,
+  divide: 5,
+  lease: 6,
+  share: 7,
+  place: 8,
+} as const;
 
 export function encodeCatalogueCommand(command: CatalogueCommand): Bytes {
   const head = asBytes(u8(version) + u8(typeNumbers[command.type]) + lengthPrefixed(toBytes(command.name)));
@@ -35,6 +44,8 @@ export function encodeCatalogueCommand(command: CatalogueCommand): Bytes {
       return asBytes(head + u48(command.term));
     case 'share':
       return asBytes(head + encodeSettings({ value: command.value }));
+    case 'place':
+      return asBytes(head + u48(command.version) + encodeSettings(command.step));
     case 'divide': {
       const { step, group, parts } = command;
       return asBytes(head + u48(command.instance) + encodeSettings({ step, group, parts }));
@@ -66,6 +77,8 @@ function readCommand(type: number, reader: ByteReader): CatalogueCommand {
       return { type: 'lease', name, term: reader.u48() };
     case typeNumbers.share:
       return { type: 'share', name, ...readSettings<{ value: string | null }>(reader) };
+    case typeNumbers.place:
+      return { type: 'place', name, version: reader.u48(), step: readSettings(reader) };
     case typeNumbers.divide: {
       const instance = reader.u48();
       return { type: 'divide', name, instance, ...readSettings<DivideStep>(reader) };

@@ -5,11 +5,20 @@ import type { Overlay } from '../storage/overlay.js';
 import type { Store, Write } from '../storage/store.js';
 import { applyLease, type Lease, type LeaseCommand } from './lease.js';
 import { applyShare, type ShareCommand } from './shared-values.js';
+import { applyPlace, type PlaceCommand } from './stream-placement.js';
 import type { TimeMark } from './time-marks.js';
+import type { AutoPurgeSettings, ExpirySettings } from './upkeep-settings.js';
 
 /** What changes the list of databases: the same on every node. `catalogue-codec.ts` has the stored form. */
 export type CatalogueCommand =
-  CreateCommand | DeleteCommand | SetCommand | MarkCommand | DivideCommand | LeaseCommand | ShareCommand;
+  | CreateCommand
+  | DeleteCommand
+  | SetCommand
+  | MarkCommand
+  | DivideCommand
+  | LeaseCommand
+  | ShareCommand
+  | PlaceCommand;
 
 export interface CreateCommand {
   type: 'create';
@@ -69,6 +78,7 @@ export interface CatalogueResults {
   /** Who has it now. */
   lease: Lease;
   share: undefined;
+  place: undefined;
 }
 
 /** What is set for a database. Members that were never set are absent. */
@@ -90,16 +100,6 @@ export interface ChangeableSettings {
   auto_purge?: AutoPurgeSettings;
   /** Empty where it was removed. */
   expiry?: ExpirySettings;
-}
-
-export interface AutoPurgeSettings {
-  /** A period such as `30_days`, `infinity`, or a number of seconds. */
-  deleted_document_ttl?: string | number;
-}
-
-export interface ExpirySettings {
-  /** The member of documents that has the date after which they are deleted. */
-  field?: string;
 }
 
 /** Settings by which databases are listed too, so that those that have one are found without looking at all others. */
@@ -193,6 +193,9 @@ export function applyCatalogue(
     case 'share':
       result = applyShare(command, overlay);
       break;
+    case 'place':
+      result = applyPlace(command, overlay);
+      break;
   }
   overlay.put(metaKey, encodeJson({ ...meta, next_instance, position }));
   return { position, result };
@@ -284,7 +287,7 @@ function existing(name: string, overlay: Overlay, instance?: number): StoredData
   return record;
 }
 
-const databaseMissing = (): RequestError => notFound('Database does not exist.');
+export const databaseMissing = (): RequestError => notFound('Database does not exist.');
 
 export const databaseExists = (): RequestError =>
   new RequestError('file_exists', 'The database could not be created, the file already exists.');

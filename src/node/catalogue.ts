@@ -35,6 +35,7 @@ import {
 } from './catalogue-journal.js';
 import { readLease, type Lease } from './lease.js';
 import { readShared } from './shared-values.js';
+import { readPlacements, type StreamPlacement } from './stream-placement.js';
 import type { TimeMark } from './time-marks.js';
 import type { ReshardingState, ReshardJob } from './reshard-job.js';
 import { CatalogueLog } from './catalogue-log.js';
@@ -185,6 +186,11 @@ export class Catalogue {
   /** What the nodes of a cluster share, of the keys that begin so, by the rest of the key. */
   shared(prefix: string): Map<string, string | null> {
     return readShared(this.store, prefix);
+  }
+
+  /** The streams of a cluster that some nodes host; all nodes host the others. */
+  placements(): Map<number, StreamPlacement> {
+    return readPlacements(this.store);
   }
 
   erasures(): Erasure[] {

@@ -1,12 +1,10 @@
 import type { Store } from '../storage/store.js';
 import { SystemRuntime, type Runtime } from '../base/runtime.js';
-import { notFound } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
 import type { BlobStore } from '../blobs/blob-store.js';
 import type { Volume } from '../shard/volume.js';
-import type { Touched } from '../shard/write-view.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
 import { MemoryStore } from '../storage/memory-store.js';
 import type { DatabaseIndexes } from '../indexes/database-indexes.js';
@@ -14,7 +12,12 @@ import type { Views } from '../indexes/views.js';
 import { Activity } from './activity.js';
 import { AttachmentPins } from './attachment-pins.js';
 import type { ClusterLink } from './cluster-link.js';
-import { databaseExists, type CatalogueCommand, type ChangeableSettings } from './catalogue-commands.js';
+import {
+  databaseExists,
+  databaseMissing,
+  type CatalogueCommand,
+  type ChangeableSettings,
+} from './catalogue-commands.js';
 import { Catalogue, type DatabaseRecord, type NamesQuery } from './catalogue.js';
 import type { DataFolder } from './data-folder.js';
 import { Database, type EndReason } from './database.js';
@@ -23,16 +26,18 @@ import { DbEvents, eventsDatabase, type EventTarget } from './db-events.js';
 import { Erasures } from './erasures.js';
 import { Membership } from './membership.js';
 import { OpenDatabases } from './open-databases.js';
-import { firstGroups, isSwapped, openGroups, openIndexes } from './open-groups.js';
+import { firstGroups, openGroups, openIndexes } from './open-groups.js';
 import { showFor, type ReadGate, type Show } from './read-gate.js';
 import type { SaveGate } from './save-gate.js';
+import { publishCommits, publishSettings, type CommitReaders } from './publish-commits.js';
 import { ReshardJobs } from './reshard-jobs.js';
 import type { ReshardHost } from './reshard-run.js';
 import { copyTask } from './copy-task.js';
+import { StreamGroups } from './stream-groups.js';
 import { sweepReleased } from './sweep-blobs.js';
 import { TaskList } from './task-list.js';
 import { TimeSeq } from './time-seq.js';
-import { volumeLimits, Volumes, type OtherReaders, type SharedVolumes } from './volumes.js';
+import { volumeLimits, Volumes } from './volumes.js';
 import type { Watcher } from './watcher.js';
 
 /** Databases kept open; the rest are opened again from the catalogue when they are asked for. */
@@ -51,6 +56,8 @@ export class DatabaseRegistry implements EventTarget {
   readonly openDatabases = new OpenDatabases(openDatabasesMax);
   readonly #erasures: Erasures;
   readonly #events = new DbEvents(this);
+  readonly #readers: CommitReaders;
+  readonly #streamGroups: StreamGroups;
   readonly #watchers: Watcher[] = [];
   readonly designDocs = new DesignDocCache();
   readonly activity = new Activity();
@@ -79,21 +86,37 @@ export class DatabaseRegistry implements EventTarget {
     this.tasks = new TaskList(runtime);
     this.pins = new AttachmentPins(blobs);
     const store = folder === undefined ? openStore('catalogue') : new LmdbStore(folder.path('catalogue'));
-    this.#catalogue = new Catalogue(store, (name) => this.#changed(name), encodedCommands, runtime);
+    this.#catalogue = new Catalogue(
+      store,
+      (name) => publishSettings(this.#readers, name),
+      encodedCommands,
+      runtime,
+    );
     this.#volumes = new Volumes(
       folder?.path('documents'),
       this.#catalogue,
-      (touched) => this.#publish(touched),
+      (touched) => publishCommits(this.#readers, touched),
       volumeLimits(config),
-      (replaced) => views.released(replaced),
-      () => views.restart(),
+      (replaced) => views.backends.each((backend) => backend.released(replaced)),
+      () => views.backends.each((backend) => backend.restart()),
       (slot, folders, bytes) => this.tasks.show(copyTask(this, { volume: slot }, folders, bytes)),
       encodedCommands,
       runtime,
       openStore,
       this.membership.route,
     );
-    this.#erasures = new Erasures(this, this.#catalogue, this.#volumes, () => sweepReleased(this));
+    this.#readers = {
+      logger,
+      activity: this.activity,
+      openDatabases: this.openDatabases,
+      watchers: this.#watchers,
+      events: this.#events,
+      catalogue: this.#catalogue,
+      volumes: this.#volumes,
+      nameOf: (instance) => this.nameOf(instance),
+    };
+    this.#streamGroups = new StreamGroups(this, this.#catalogue, this.#volumes, folder?.folder);
+    this.#erasures = new Erasures(this, this.#catalogue, this.#volumes, this.sweep);
     const divisions = { catalogue: this.#catalogue, volumes: this.#volumes, erasures: this.#erasures };
     this.reshardJobs = new ReshardJobs(this, divisions);
     this.timeSeq = new TimeSeq(this, this.#catalogue);
@@ -107,29 +130,60 @@ export class DatabaseRegistry implements EventTarget {
   /** From now on this is a node of a cluster, or a server on its own. */
   async join(cluster: ClusterLink | undefined): Promise<void> {
     const onApplied = ({ type, name }: CatalogueCommand): void => {
-      this.#changed(name);
+      publishSettings(this.#readers, name);
       if (type === 'create' || type === 'delete') this.#events.note(`${type}d`, name);
       if (type === 'delete') this.#erasures.begin(this.#catalogue.erasures());
+      if (type === 'delete') void this.reshardJobs.forget(name);
     };
-    const parts = { catalogue: this.#catalogue, volumes: this.#volumes, blobs: this.blobs, onApplied };
+    const [catalogue, volumes, streamGroups] = [this.#catalogue, this.#volumes, this.#streamGroups];
+    const isFollowed = (group: number): boolean => this.openDatabases.isFollowed(group);
+    const parts = { catalogue, volumes, streamGroups, blobs: this.blobs, onApplied, isFollowed };
     await this.membership.join(cluster, parts);
   }
 
   /** The database of that name; refuses where there is none. */
   database(name: string): Database {
     const found = this.find(name);
-    if (found === undefined) throw notFound('Database does not exist.');
+    if (found === undefined) throw databaseMissing();
     return found;
   }
 
+  /** Throws where it is on other nodes only. */
   find(name: string): Database | undefined {
     const known = this.openDatabases.get(name);
+    const record = known?.record ?? this.#catalogue.get(name);
+    if (record !== undefined) this.membership.checkHosted(record);
     if (known !== undefined) return known;
-    const record = this.#catalogue.get(name);
     const open = (of: DatabaseRecord): Database =>
       new Database(name, of, openGroups(this.#volumes, of), this.designDocs);
     return record && this.openDatabases.open(record, () => open(record));
   }
+
+  /** The database of that name, if there is one and this node has it. */
+  hosted(name: string): Database | undefined {
+    const record = this.record(name);
+    return record !== undefined && this.membership.isHosted(record.stream) ? this.find(name) : undefined;
+  }
+
+  /** What is set for a database, which may be on other nodes only. */
+  record(name: string): DatabaseRecord | undefined {
+    return this.openDatabases.get(name)?.record ?? this.#catalogue.get(name);
+  }
+
+  /** Whether this node does for a database what is done once per cluster. */
+  isOwnerOf(name: string): boolean {
+    return this.membership.isOwnerOf(this.record(name)?.stream);
+  }
+
+  /** Lets go of a database that this node is to have no longer. */
+  release(name: string): void {
+    const database = this.openDatabases.byName(name);
+    if (database === undefined) return;
+    this.openDatabases.remove(database);
+    database.release();
+  }
+
+  readonly sweep = (): Promise<void> => sweepReleased(this);
 
   /** The name of a database that is open, or was a moment ago. In a cluster others change databases that are not. */
   nameOf(instance: number): string | undefined {
@@ -150,7 +204,7 @@ export class DatabaseRegistry implements EventTarget {
     return this.#volumes.all();
   }
 
-  readonly shareVolumes = (readers: OtherReaders): SharedVolumes => this.#volumes.share(readers);
+  readonly shareVolumes: Volumes['share'] = (readers) => this.#volumes.share(readers);
 
   /** Whether some kept revision names the blob, which is kept as a file. */
   needsBlob(blob: string): boolean {
@@ -173,10 +227,7 @@ export class DatabaseRegistry implements EventTarget {
     return this.#catalogue.names(query);
   }
 
-  async createDatabase(
-    name: string,
-    settings: Pick<DatabaseRecord, 'q' | 'partitioned' | 'placement' | 'security'>,
-  ): Promise<void> {
+  async createDatabase(name: string, settings: Parameters<Catalogue['create']>[1]): Promise<void> {
     if (this.exists(name)) throw databaseExists();
     await this.#volumes.prepareForNew();
     const groups = { ...this.membership.streamFor(name), ...firstGroups(settings.q, this.groupsOfNew) };
@@ -185,9 +236,10 @@ export class DatabaseRegistry implements EventTarget {
   }
 
   async deleteDatabase(name: string): Promise<void> {
-    const database = this.database(name);
+    if (!this.exists(name)) throw databaseMissing();
+    const database = this.openDatabases.byName(name);
     this.#erasures.begin(await this.#catalogue.remove(name));
-    database.markGone();
+    database?.markGone();
     this.#events.note('deleted', name);
     await this.reshardJobs.forget(name);
   }
@@ -215,8 +267,11 @@ export class DatabaseRegistry implements EventTarget {
     for (const { followers } of this.openDatabases.all()) followers?.recheck();
   }
 
-  async setDatabase(database: Database, settings: ChangeableSettings): Promise<void> {
-    await this.#catalogue.set(database.name, database.record.instance, settings);
+  async setDatabase(
+    { name, record }: Pick<Database, 'name' | 'record'>,
+    settings: ChangeableSettings,
+  ): Promise<void> {
+    await this.#catalogue.set(name, record.instance, settings);
   }
 
   /** Gives back the disk space that a volume no longer needs, where that is worth the copying. */
@@ -241,60 +296,5 @@ export class DatabaseRegistry implements EventTarget {
     await this.#volumes.close();
     await this.#catalogue.close();
     await this.blobs.close();
-  }
-
-  /** The catalogue has something new on a name. */
-  #changed(name: string): void {
-    for (const watcher of this.#watchers) watcher.catalogued(name);
-    const database = this.openDatabases.byName(name);
-    if (database === undefined) return;
-    const record = this.#catalogue.get(name);
-    if (record !== undefined && record.instance === database.record.instance) {
-      database.record = record;
-      if (database.nextGroups !== undefined && isSwapped(database)) this.#regroup(database);
-      database.followers?.recheck();
-    } else {
-      database.markGone();
-      this.openDatabases.remove(database);
-    }
-  }
-
-  /** The shards of a group have moved to others: all reads use those from now on. The other groups stay as they are. */
-  #regroup(database: Database): void {
-    const open = [...database.groups.collections, ...database.nextGroups!];
-    database.replaceGroups(openGroups(this.#volumes, database.record, open));
-    this.openDatabases.regroup(database.record);
-    database.followers?.wake();
-    database.committed();
-  }
-
-  #publish(touched: readonly Touched[]): void {
-    for (const each of touched) {
-      this.activity.committed(each);
-      const instance = this.openDatabases.instanceOf(each.instance);
-      const database = this.openDatabases.byInstance(instance);
-      const name = this.nameOf(instance);
-      try {
-        for (const watcher of this.#watchers) watcher.committed(instance);
-        const changed = database === undefined || database.groups.publish(each);
-        if (changed || each.isSplit) database?.followers?.wake();
-        database?.committed();
-        if (changed && name !== undefined) this.#events.note('updated', name);
-      } catch (error) {
-        // The write is done; only the state in memory is uncertain, and is read again.
-        this.logger.error({ err: error, database: database?.name }, 'publishing a commit to readers failed');
-        database?.followers?.end('server_closing');
-        if (database !== undefined) this.#renewGroups(database);
-      }
-    }
-  }
-
-  /** Where this fails too, the next request opens the database again. */
-  #renewGroups(database: Database): void {
-    try {
-      database.replaceGroups(openGroups(this.#volumes, database.record));
-    } catch {
-      this.openDatabases.remove(database);
-    }
   }
 }

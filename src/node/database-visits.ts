@@ -53,8 +53,8 @@ export class DatabaseVisits {
     try {
       for await (const name of this.#names()) {
         if (this.#closed) return;
-        if (!this.registry.membership.isOwner) break;
-        await this.#visit(name);
+        if (!this.registry.membership.mayOwn) break;
+        if (this.registry.isOwnerOf(name)) await this.#visit(name);
       }
     } catch (error) {
       this.#report(error);
@@ -79,7 +79,7 @@ export class DatabaseVisits {
 
   async #visit(name: string): Promise<void> {
     try {
-      const database = this.registry.find(name);
+      const database = this.registry.hosted(name);
       if (database !== undefined) await this.options.visit(database);
     } catch (error) {
       if (this.registry.exists(name)) this.#report(error, name);

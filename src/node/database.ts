@@ -54,6 +54,7 @@ export function joinByShard<T>(groups: Groups, lists: readonly (readonly T[])[])
 /** An open database: what the catalogue says of it, and the way to its documents. */
 export class Database {
   #gone = false;
+  #released = false;
   #groups: Groups;
   /** Set as long as there are any. */
   followers: Followers | undefined;
@@ -247,9 +248,15 @@ export class Database {
     return this.#gone;
   }
 
+  /** Why a feed that begins now is over. */
+  get endReason(): EndReason | undefined {
+    if (this.#gone) return 'database_deleted';
+    return this.#released ? 'server_closing' : undefined;
+  }
+
   /** Resolves when readers see something new, when the database is gone, or after that time. */
   async nextCommit(timeoutMs: number): Promise<void> {
-    if (this.#gone) return;
+    if (this.endReason !== undefined) return;
     await new Promise<void>((resolve) => {
       const end = (): void => {
         timer.cancel();
@@ -264,6 +271,13 @@ export class Database {
   /** Readers see what a commit brought. */
   committed(): void {
     for (const end of this.#waiting) end();
+  }
+
+  /** This node is to have it no longer, and tells it of no more commits: feeds continue at another node. */
+  release(): void {
+    this.#released = true;
+    this.committed();
+    this.followers?.end('server_closing');
   }
 
   markGone(): void {

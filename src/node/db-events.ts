@@ -21,7 +21,7 @@ export interface EventTarget {
   eventsDatabase(): Database | undefined;
   readonly eventDelayMs: number;
   /** One node of a cluster records events. */
-  readonly membership: { readonly isOwner: boolean };
+  readonly membership: { isOwnerOf(stream: number | undefined): boolean };
 }
 
 /** Events that wait; with more, they are written at once. */
@@ -42,9 +42,10 @@ export class DbEvents {
 
   constructor(private readonly target: EventTarget) {}
 
-  note(type: EventType, name: string): void {
+  /** `stream`: that of a database whose documents were changed. */
+  note(type: EventType, name: string, stream?: number): void {
     // Its own changes would never end.
-    if (name === eventsDatabase || this.#closed || !this.target.membership.isOwner) return;
+    if (name === eventsDatabase || this.#closed || !this.target.membership.isOwnerOf(stream)) return;
     const id = toBytes(`${type}:${name}`);
     this.#waiting.delete(id);
     this.#waiting.add(id);

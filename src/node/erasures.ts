@@ -62,6 +62,7 @@ export class Erasures {
   async #erase({ instance, slot }: Erasure): Promise<void> {
     const { registry } = this;
     const keys = new DatabaseKeys(instance);
+    await this.volumes.endReads(instance);
     while (!registry.isClosing && (await this.volumes.get(slot).erase(keys, eraseKeysMax)));
     if (registry.isClosing) return;
     await registry.views.drop(instance);

@@ -1,4 +1,4 @@
-import { notFound } from '../base/errors.js';
+import { notFound, Unavailable } from '../base/errors.js';
 import { StartupError } from '../base/startup-error.js';
 import type { BlobStore } from '../blobs/blob-store.js';
 import type { LogEntry } from '../log/log.js';
@@ -8,6 +8,8 @@ import type { Catalogue } from './catalogue.js';
 import type { ClusterLink } from './cluster-link.js';
 import { copyStores } from './copy-stores.js';
 import { memberPrefix, removedMember, type ShareCommand } from './shared-values.js';
+import type { StreamGroups } from './stream-groups.js';
+import type { StreamPlacement } from './stream-placement.js';
 import { CatalogueTarget, GroupsTarget } from './stream-targets.js';
 import type { Volumes } from './volumes.js';
 import { whatIsSaved } from './what-is-saved.js';
@@ -17,8 +19,10 @@ interface NodeParts {
   catalogue: Catalogue;
   volumes: Volumes;
   blobs: BlobStore;
+  streamGroups: StreamGroups;
   /** A command of the catalogue was applied that any node may have sent. */
   onApplied(command: CatalogueCommand): void;
+  isFollowed(group: number): boolean;
 }
 
 /** Whether the databases of a node are those of a cluster, and how its streams change them then. */
@@ -27,6 +31,8 @@ export class Membership {
   #catalogue: Catalogue | undefined;
   #volumes: Volumes | undefined;
   #removed: ReadonlySet<string> = new Set();
+  #placements: ReadonlyMap<number, StreamPlacement> = new Map();
+  #streamGroups: StreamGroups | undefined;
   /** Where commands of groups go. */
   readonly route: CommandRoute = {};
   /** A node has set a value that all share. */
@@ -48,6 +54,37 @@ export class Membership {
     return this.#cluster?.isOwner ?? true;
   }
 
+  /** The name of the node that does. */
+  get ownerName(): string {
+    return this.#cluster?.owner || this.nodeName;
+  }
+
+  /** Whether some databases are on some nodes only. */
+  get isDistributed(): boolean {
+    return this.#placements.size > 0;
+  }
+
+  /** Whether this node may do it for some databases. */
+  get mayOwn(): boolean {
+    return this.isOwner || this.isDistributed;
+  }
+
+  /** Whether this node does it for the databases of a stream. */
+  isOwnerOf(stream: number | undefined): boolean {
+    return this.#cluster?.isOwnerOf(stream ?? 0) ?? true;
+  }
+
+  /** Throws where other nodes have a database, and this one has not. */
+  checkHosted({ stream = 0 }: { stream?: number }): void {
+    if (this.isHosted(stream)) return;
+    const hosts = this.#cluster?.hosting.hostsOf(stream).join(', ');
+    throw new Unavailable(`This node does not have the database; it is on ${hosts}.`);
+  }
+
+  isHosted(stream: number | undefined): boolean {
+    return this.#cluster?.hosting.isHosted(stream ?? 0) ?? true;
+  }
+
   /** The name of a database, which may be one that this node has not opened. */
   nameOf(instance: number): string | undefined {
     return this.#catalogue?.home(instance)?.name;
@@ -57,6 +94,12 @@ export class Membership {
   copy(folder: string): AsyncIterable<Buffer> {
     if (this.#catalogue === undefined || this.#volumes === undefined) throw notFound('missing');
     return copyStores(this.#catalogue, this.#volumes.all(), folder);
+  }
+
+  /** The groups of one stream, for a node that is to host it. */
+  copyStream(stream: number, folder: string): AsyncIterable<Buffer> {
+    if (this.#streamGroups === undefined || !this.isHosted(stream)) throw notFound('missing');
+    return this.#streamGroups.copy(stream, folder);
   }
 
   /** The stream that a new database is placed in. */
@@ -86,7 +129,9 @@ export class Membership {
     this.#cluster = cluster;
     this.#catalogue = catalogue;
     this.#volumes = volumes;
+    this.#streamGroups = parts.streamGroups;
     this.#readRemoved();
+    this.#placements = catalogue.placements();
     const { log, isNew } = catalogue;
     log.send = (command) => cluster.send('catalogue', command);
     log.onApplied = (entries) => this.#applied(cluster, entries, parts);
@@ -95,14 +140,18 @@ export class Membership {
       if (home === undefined) return Promise.reject(notFound('Database does not exist.'));
       return cluster.send(home.stream ?? 0, command);
     };
-    this.route.spreadBlobs = (digests) => cluster.spreadBlobs(digests);
+    this.route.spreadBlobs = (group, digests) =>
+      cluster.blobs.spread(digests, catalogue.home(group)?.stream ?? 0);
     await cluster.start({
       catalogue: new CatalogueTarget(catalogue, volumes),
       cataloguePosition: log.position,
-      lease: catalogue.lease,
-      groups: (stream, bringBlobs) => new GroupsTarget(stream, catalogue, volumes, bringBlobs),
+      lease: () => catalogue.lease,
+      groups: (stream, bringBlobs) =>
+        new GroupsTarget(stream, catalogue, volumes, bringBlobs, parts.isFollowed),
       blobs,
       removed: () => this.#removed,
+      placements: () => this.#placements,
+      streamGroups: parts.streamGroups,
       isNew,
     });
   }
@@ -133,6 +182,9 @@ export class Membership {
       else if (command.type === 'share') {
         this.#readRemoved();
         this.onShared(command);
+      } else if (command.type === 'place') {
+        this.#placements = catalogue.placements();
+        cluster.placed();
       } else onApplied(command);
     }
     const last = entries.at(-1);

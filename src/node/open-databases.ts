@@ -70,6 +70,11 @@ export class OpenDatabases {
     return this.#owners.get(group) ?? group;
   }
 
+  /** Whether feeds follow the database that a group is of. */
+  isFollowed(group: number): boolean {
+    return this.byInstance(this.instanceOf(group))?.followers !== undefined;
+  }
+
   /** The groups of a database have changed. */
   regroup({ instance, groups = [] }: DatabaseRecord): void {
     const entry = this.#entries.get(instance);

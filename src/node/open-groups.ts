@@ -28,7 +28,7 @@ export function openGroups(
 /** The indexes of these groups. */
 export function openIndexes(
   views: Views,
-  volumes: Volumes,
+  volumes: Pick<Volumes, 'get' | 'folderOf'>,
   record: DatabaseRecord,
   groups: Groups,
 ): DatabaseIndexes {

@@ -4,6 +4,7 @@ import { SystemRuntime } from '../base/runtime.js';
 import type { Catalogue } from './catalogue.js';
 import { ReshardBook } from './reshard-book.js';
 import type { ReshardJob } from './reshard-job.js';
+import { ReshardRecords } from './reshard-records.js';
 
 const job: ReshardJob = {
   id: '001-a',
@@ -30,7 +31,8 @@ test('a job that could not be stored is not known, and can be created later', as
       record: () => (disk.isFull ? Promise.reject(new Error('the disk is full')) : Promise.resolve()),
     },
   } as unknown as Catalogue;
-  const book = new ReshardBook(catalogue, () => 10, new SystemRuntime());
+  const membership = { cluster: undefined, shared: () => new Map(), share: () => Promise.resolve() };
+  const book = new ReshardBook(new ReshardRecords(catalogue, membership), () => 10, new SystemRuntime());
   await assert.rejects(book.add(job, {}), /the disk is full/);
   assert.equal(book.find(job.id), undefined);
   disk.isFull = false;

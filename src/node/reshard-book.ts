@@ -1,21 +1,27 @@
 import type { Runtime } from '../base/runtime.js';
 import { notFound } from '../base/errors.js';
-import type { Catalogue } from './catalogue.js';
 import { changedJob, type JobState, type ReshardingState, type ReshardJob } from './reshard-job.js';
+import type { ReshardRecords } from './reshard-records.js';
 
-/** All resharding jobs of the node, as they are in memory and in the catalogue. */
+/** All resharding jobs, as they are in memory and as they are stored. */
 export class ReshardBook {
   readonly #jobs = new Map<string, ReshardJob>();
-  #resharding: ReshardingState;
+  #resharding!: ReshardingState;
 
   constructor(
-    private readonly catalogue: Catalogue,
+    private readonly records: ReshardRecords,
     /** Events that are remembered of each. */
     private readonly historyMax: () => number,
     private readonly runtime: Runtime,
   ) {
-    this.#resharding = catalogue.resharding;
-    for (const job of catalogue.reshardJobs()) this.#jobs.set(job.id, job);
+    this.load();
+  }
+
+  /** Takes over what is stored: in a cluster, another node may have changed it. */
+  load(): void {
+    this.#resharding = this.records.resharding;
+    this.#jobs.clear();
+    for (const job of this.records.jobs()) this.#jobs.set(job.id, job);
   }
 
   get resharding(): ReshardingState {
@@ -24,11 +30,20 @@ export class ReshardBook {
 
   async setResharding(state: ReshardingState): Promise<void> {
     this.#resharding = state;
-    await this.catalogue.journal.record({ type: 'set_resharding', state });
+    await this.records.setResharding(state);
   }
 
-  get size(): number {
-    return this.#jobs.size;
+  get summary(): Record<string, unknown> {
+    const { state, reason } = this.#resharding;
+    return {
+      state,
+      state_reason: reason,
+      completed: this.count('completed'),
+      failed: this.count('failed'),
+      running: this.count('running'),
+      stopped: this.count('stopped'),
+      total: this.#jobs.size,
+    };
   }
 
   all(): ReshardJob[] {
@@ -64,7 +79,7 @@ export class ReshardBook {
     const next = changedJob(job, change, this.historyMax(), this.runtime.nowSeconds());
     if (!this.#jobs.has(job.id)) return next;
     this.#jobs.set(job.id, next);
-    await this.catalogue.journal.record({ type: 'set_job', job: next });
+    await this.records.set(next);
     return next;
   }
 
@@ -79,6 +94,6 @@ export class ReshardBook {
 
   async remove(id: string): Promise<void> {
     if (!this.#jobs.delete(id)) throw notFound('missing');
-    await this.catalogue.journal.record({ type: 'remove_job', id });
+    await this.records.remove(id);
   }
 }

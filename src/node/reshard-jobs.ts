@@ -14,6 +14,7 @@ import {
   type ReshardingState,
   type ReshardJob,
 } from './reshard-job.js';
+import { ReshardRecords } from './reshard-records.js';
 import { databaseOf, endless, ReshardRun, type MakeWork, type ReshardHost } from './reshard-run.js';
 import { ShardSplit } from './split-shard.js';
 
@@ -36,11 +37,12 @@ export type CreatedJob = { id: string; source: string } | { error: string; sourc
 export class ReshardJobs {
   readonly #host: ReshardHost;
   readonly #makeWork: MakeWork;
-  readonly #book: ReshardBook;
+  readonly #stored: ReshardBook;
   readonly #runs = new Map<string, ReshardRun>();
   /** Removals of what splits have left over. */
   readonly #clearing = new Set<Promise<void>>();
   #closing = false;
+  #isPaused = false;
 
   constructor(host: ReshardHost, divisions: Divisions) {
     this.#host = host;
@@ -48,19 +50,33 @@ export class ReshardJobs {
       job.type === 'divide'
         ? new GroupDivision(host, divisions, database, job, control)
         : new ShardSplit(database, job.shard, control.check, control.onCopied);
-    this.#book = new ReshardBook(
-      divisions.catalogue,
-      () => host.config.number('reshard/max_history'),
-      host.runtime,
-    );
-    // The host is being made.
+    const records = new ReshardRecords(divisions.catalogue, host.membership);
+    this.#stored = new ReshardBook(records, () => host.config.number('reshard/max_history'), host.runtime);
+    // The host is being made. In a cluster, its owner runs them.
     this.#host.runtime.defer(() => {
-      this.#start();
-      // A server that stopped while it removed a database has not forgotten them.
-      this.forget().catch((error: unknown) =>
-        host.logger.error({ err: error }, 'old jobs could not be removed'),
-      );
+      if (!divisions.catalogue.isOfCluster && !records.isShared) this.start();
     });
+  }
+
+  /** Begins to run those that are stored. */
+  start(): void {
+    this.#stored.load();
+    this.#isPaused = false;
+    this.#start();
+    // A server that stopped while it removed a database has not forgotten them.
+    void this.forget();
+  }
+
+  /** Another node of the cluster goes on with them. */
+  async pause(): Promise<void> {
+    this.#isPaused = true;
+    await Promise.all([...this.#runs.values()].map((run) => run.interrupt('closing')));
+  }
+
+  /** As another node has changed them, where that runs them. */
+  get #book(): ReshardBook {
+    if (!this.#host.membership.isOwner) this.#stored.load();
+    return this.#stored;
   }
 
   get resharding(): ReshardingState {
@@ -68,25 +84,15 @@ export class ReshardJobs {
   }
 
   get summary(): Record<string, unknown> {
-    const book = this.#book;
-    const { state, reason } = book.resharding;
-    return {
-      state,
-      state_reason: reason,
-      completed: book.count('completed'),
-      failed: book.count('failed'),
-      running: book.count('running'),
-      stopped: book.count('stopped'),
-      total: book.size,
-    };
+    return this.#book.summary;
   }
 
   list(): object[] {
-    return this.#book.all().map((job) => describeJob(job, this.#host.nodeName));
+    return this.#book.all().map((job) => describeJob(job, this.#host.membership.ownerName));
   }
 
   describe(id: string): object {
-    return describeJob(this.get(id), this.#host.nodeName);
+    return describeJob(this.get(id), this.#host.membership.ownerName);
   }
 
   /** Refuses where there is none. */
@@ -236,22 +242,28 @@ export class ReshardJobs {
 
   /** Removes the completed jobs of databases, or of one, that are gone; those that this made fail stay, to be looked at. */
   async forget(database?: string): Promise<void> {
+    const { membership, logger } = this.#host;
+    if (!membership.isOwner) return;
     const completed = this.#book.all().filter((job) => {
       const isMeant = database === undefined || job.database === database;
       return isMeant && job.job_state === 'completed' && databaseOf(job, this.#host) === undefined;
     });
-    for (const { id } of completed) if (this.#book.find(id) !== undefined) await this.#book.remove(id);
+    const removed = completed.map(({ id }) => this.#book.remove(id));
+    await Promise.all(removed).catch((err: unknown) =>
+      logger.error({ err }, 'old jobs could not be removed'),
+    );
   }
 
   async close(): Promise<void> {
     this.#closing = true;
-    await Promise.all([...this.#runs.values()].map((run) => run.interrupt('closing')));
+    await this.pause();
     await Promise.all(this.#clearing);
   }
 
   /** Starts the jobs that wait and may run. */
   #start(): void {
-    if (this.#closing || this.resharding.state === 'stopped') return;
+    const isRunning = !this.#closing && !this.#isPaused && this.#host.membership.isOwner;
+    if (!isRunning || this.resharding.state === 'stopped') return;
     const busy = new Set([...this.#runs.keys()].map((id) => this.#book.find(id)?.instance));
     // One that was under way when the server stopped comes first.
     const waiting = this.#book.all().filter((job) => isActive(job) && !this.#runs.has(job.id));
@@ -259,7 +271,7 @@ export class ReshardJobs {
     for (const { id, instance } of waiting) {
       if (busy.has(instance)) continue;
       busy.add(instance);
-      const run = new ReshardRun(this.#host, this.#book, this.#makeWork, id);
+      const run = new ReshardRun(this.#host, this.#stored, this.#makeWork, id);
       this.#runs.set(id, run);
       void run.ended.finally(() => {
         this.#runs.delete(id);

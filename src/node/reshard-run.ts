@@ -5,6 +5,7 @@ import type { Config } from '../config/config.js';
 import type { DatabaseIndexes } from '../indexes/database-indexes.js';
 import type { Views } from '../indexes/views.js';
 import type { Database } from './database.js';
+import type { Membership } from './membership.js';
 import type { ReshardBook } from './reshard-book.js';
 import { splitStates, type ReshardJob, type SplitState } from './reshard-job.js';
 import type { TaskList } from './task-list.js';
@@ -15,7 +16,7 @@ export interface ReshardHost {
   readonly logger: Logger;
   readonly tasks: TaskList;
   readonly nodeName: string;
-  readonly membership: { readonly cluster: unknown };
+  readonly membership: Pick<Membership, 'cluster' | 'isOwner' | 'ownerName' | 'shared' | 'share'>;
   readonly runtime: Runtime;
   readonly views: Views;
   find(name: string): Database | undefined;

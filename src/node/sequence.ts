@@ -153,7 +153,7 @@ const aheadWaitMs = 1_000;
  */
 export async function awaitSince(database: Database, since: string, waitMs = aheadWaitMs): Promise<number[]> {
   const until = database.runtime.monotonicMs() + waitMs;
-  while (isAhead(database, since) && !database.isGone) {
+  while (isAhead(database, since) && database.endReason === undefined) {
     const left = until - database.runtime.monotonicMs();
     if (left <= 0) break;
     await database.nextCommit(left);

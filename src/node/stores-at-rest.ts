@@ -1,20 +1,19 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { asBytes, type Bytes } from '../base/bytes.js';
+import type { Bytes } from '../base/bytes.js';
 import { StartupError } from '../base/startup-error.js';
 import { decodePlace, encodeHead, encodePlace, type StreamPlace } from '../log/stream-place.js';
 import { wholePlace, type WholePlace } from '../log/stream-end.js';
 import { DatabaseKeys } from '../shard/keys.js';
 import { placeKey } from '../shard/volume.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
-import type { Store, Write } from '../storage/store.js';
+import type { Entry, Store } from '../storage/store.js';
 import { Catalogue, groupsOf } from './catalogue.js';
-import { copyStores } from './copy-stores.js';
+import { copyStores, groupEntries } from './copy-stores.js';
 import { whatIsSaved } from './what-is-saved.js';
 
-/** Keys that are written or removed at a time, and bytes that are read for that. */
+/** Keys that are removed at a time. */
 const keysMax = 1_000;
-const bytesMax = 4 * 1024 * 1024;
 
 /** The stores of a node that no server has open: the catalogue, and a folder for each volume. */
 export class StoresAtRest {
@@ -84,6 +83,17 @@ export class StoresAtRest {
     }
   }
 
+  /** The place that all volumes with groups of a stream have; undefined where none has begun. */
+  placeBytes(stream: number): Bytes | undefined {
+    return this.#placeOf(stream, new Set([...this.#groups(stream).values()].map(({ slot }) => slot)));
+  }
+
+  /** The groups of a stream, each with its keys and their values, in parts. */
+  *contents(stream: number): Iterable<[group: number, parts: Iterable<Entry[]>]> {
+    for (const [group, { slot }] of this.#groups(stream))
+      yield [group, groupEntries(this.volumes[slot]!, group)];
+  }
+
   whatIsSaved(): string | undefined {
     return whatIsSaved(this.catalogue, this.volumes);
   }
@@ -133,13 +143,7 @@ async function replaceGroup(volume: Store, group: number, source: Store | undefi
     await volume.write(keys.map((key) => ({ key, value: undefined }))).flushed;
   }
   if (source === undefined) return;
-  for (let next = start; ;) {
-    const writes: Write[] = source.list({ start: next, end, limit: keysMax }, bytesMax);
-    const last = writes.at(-1);
-    if (last === undefined) return;
-    await volume.write(writes).flushed;
-    next = asBytes(`${last.key}\0`);
-  }
+  for (const entries of groupEntries(source, group)) await volume.write(entries).flushed;
 }
 
 function newFolder(folder: string): string {

@@ -18,6 +18,8 @@ export class GroupsTarget implements StreamTarget {
     private readonly volumes: Pick<Volumes, 'get' | 'all'>,
     /** Resolves when these blobs are on this node, or nowhere. */
     private readonly bringBlobs: (digests: readonly string[]) => Promise<void>,
+    /** Whether feeds wait for changes of a group. */
+    private readonly isFollowed: (group: number) => boolean = () => false,
   ) {}
 
   place(): StreamPlace | undefined {
@@ -55,11 +57,18 @@ export class GroupsTarget implements StreamTarget {
   }
 
   advance(head: StreamHead): void {
-    for (const steps of this.#steps()) steps.advance(head);
+    const all = this.#steps();
+    const isNew = all.every(({ place }) => place === undefined);
+    for (const steps of all)
+      // A stream without commands is noted too: others have to know that this node has all of it.
+      if (isNew) steps.begin(head).catch(() => undefined);
+      else steps.advance(head);
   }
 
-  async apply(delivery: Delivery): Promise<(Promise<Outcome> | undefined)[]> {
-    const commands = delivery.commands.map(decodeCommand);
+  async apply(given: Delivery): Promise<(Promise<Outcome> | undefined)[]> {
+    const commands = given.commands.map(decodeCommand);
+    const isPatient = given.isPatient === true && !commands.some(({ instance }) => this.isFollowed(instance));
+    const delivery = { ...given, isPatient };
     const blobs = commands.flatMap((command) =>
       command.type === 'edit' ? [...(command.stored_blobs ?? [])] : [],
     );
@@ -74,6 +83,10 @@ export class GroupsTarget implements StreamTarget {
       const isLast = homes.lastIndexOf(volume) === index;
       return volume.steps(this.stream).run(delivery, index, isLast, volume.work(command));
     });
+  }
+
+  hurry(): void {
+    for (const volume of this.volumes.all()) volume.hurry();
   }
 
   #volumesOf(commands: readonly Command[]): (Volume | undefined)[] {
@@ -120,6 +133,9 @@ export class CatalogueTarget implements StreamTarget {
     return this.catalogue.steps.storedSeq;
   }
 
+  /** Nothing here is patient: other streams wait for the catalogue. */
+  hurry(): void {}
+
   async begin(head: StreamHead): Promise<void> {
     await this.catalogue.steps.begin(head);
   }
@@ -135,7 +151,9 @@ export class CatalogueTarget implements StreamTarget {
       await this.volumes.prepareForNew();
     const last = commands.length - 1;
     return commands.map((command, index) =>
-      steps.run(delivery, index, index === last, () => ({ result: log.apply(command) })),
+      steps.run({ ...delivery, isPatient: false }, index, index === last, () => ({
+        result: log.apply(command),
+      })),
     );
   }
 }

@@ -17,8 +17,8 @@ interface Host {
   readonly config: Config;
   readonly logger: Logger;
   readonly runtime: Runtime;
-  readonly membership: { readonly isOwner: boolean };
-  find(name: string): Database | undefined;
+  isOwnerOf(name: string): boolean;
+  hosted(name: string): Database | undefined;
   exists(name: string): boolean;
   nameOf(instance: number): string | undefined;
   watch(watcher: {
@@ -105,7 +105,6 @@ export class TimeSeq {
     const changed = [...this.#changed];
     this.#changed = new Map();
     this.#timer = undefined;
-    if (!this.host.membership.isOwner) return;
     for (let at = 0; at < changed.length && !this.#closed; at += batchSize) {
       await Promise.all(changed.slice(at, at + batchSize).map((each) => this.#markOne(...each)));
       await this.host.runtime.nextTurn();
@@ -115,7 +114,7 @@ export class TimeSeq {
   /** One that can't be marked now is marked after its next change. */
   async #markOne(instance: number, name: string): Promise<void> {
     try {
-      const database = this.host.find(name);
+      const database = this.host.isOwnerOf(name) ? this.host.hosted(name) : undefined;
       if (database?.record.instance === instance) await this.mark(database);
     } catch (error) {
       if (this.#closed || !this.host.exists(name)) return;

@@ -9,20 +9,11 @@ import { Volume } from '../shard/volume.js';
 import type { Touched } from '../shard/write-view.js';
 import { CachedStore } from '../storage/cached-store.js';
 import { LmdbStore } from '../storage/lmdb-store.js';
+import type { OtherReaders } from '../storage/other-readers.js';
 import { isWorthCopying } from '../storage/reclaiming.js';
 import type { Store } from '../storage/store.js';
 import { syncFolder } from '../storage/sync-folder.js';
 import type { Catalogue } from './catalogue.js';
-
-/** Other processes that read the volumes of this node. */
-export interface OtherReaders {
-  /** Resolves when none of them uses the folder of a volume any more. */
-  release(folder: string): Promise<void>;
-  /** They may use it again. */
-  reopened(folder: string): void;
-  /** A volume is in another folder from now on, to which nothing was written yet. */
-  moved(): void;
-}
 
 /** What those who look after such processes need. */
 export type SharedVolumes = Pick<Volumes, 'folderOf' | 'forgetReaders'>;
@@ -163,7 +154,7 @@ export class Volumes {
     // Should this fail, the next start does it.
     const stamp = this.#stampOf(slot, generation);
     if (stamp !== undefined) await volume.journal.record({ type: 'stamp', stamp }).catch(() => undefined);
-    await this.#release(old);
+    await this.#release(old, fresh);
     await fs.promises.rm(old, { recursive: true, force: true });
     return true;
   }
@@ -184,8 +175,13 @@ export class Volumes {
     for (const volume of this.#volumes) await volume?.close();
   }
 
-  async #release(folder: string): Promise<void> {
-    await Promise.all([this.onReplaced(folder), this.#otherReaders?.release(folder)]);
+  async #release(folder: string, next?: string): Promise<void> {
+    await Promise.all([this.onReplaced(folder), this.#otherReaders?.release(folder, next)]);
+  }
+
+  /** Resolves when no other process reads a group any more, whose records are to be removed. */
+  async endReads(group: number): Promise<void> {
+    await this.#otherReaders?.ended(group);
   }
 
   /** The volume is there before the catalogue names it: one that is named and not there has been lost. */

@@ -38,11 +38,12 @@ function headOf(index: QueryIndex): Bytes {
   return head;
 }
 
+/** Undefined for a text that is none: that is told after everything else that is wrong with a query (`planQuery`). */
 export function readBookmark(value: unknown): Bookmark | undefined {
   if (value === null || value === '') return undefined;
   if (typeof value !== 'string') throw invalidBookmark(value);
   const parsed = parse(value);
-  if (!Array.isArray(parsed) || parsed.length !== 5) throw invalidBookmark(value);
+  if (!Array.isArray(parsed) || parsed.length !== 5) return undefined;
   const [found, ddoc, name, id, key] = parsed as unknown[];
   if (
     found !== version ||
@@ -51,7 +52,7 @@ export function readBookmark(value: unknown): Bookmark | undefined {
     typeof id !== 'string' ||
     !Array.isArray(key)
   )
-    throw invalidBookmark(value);
+    return undefined;
   return { ddoc, name, id: toBytes(id.toWellFormed()), key };
 }
 

@@ -4,7 +4,7 @@
  * 1. a partial index only when it is named, and an index of the query's scope: one partition, or the whole database;
  * 2. every field of it is in each document that matches, or is sorted by; and it has the order that is asked for. Beside an
  *    `$or` without alternatives CouchDB takes any index, though it lacks documents that match: here only where the documents
- *    themselves must not be read;
+ *    themselves must not be read, or have another order;
  * 3. the one that `use_index` names, if it is among those;
  * 4. a JSON index before a text index, and both before the documents themselves. A text index needs to have all that the
  *    selector says of fields, whatever the order; there must be only one of them;
@@ -42,6 +42,9 @@ export type Reason =
 /** Why an index was not taken. */
 export interface Candidate {
   readonly index: QueryIndex;
+  /** Whether it could serve the query. */
+  readonly serves: boolean;
+  /** The same as CouchDB tells it: a partial index is called unusable, even where it was named. */
   readonly usable: boolean;
   readonly reason: Reason;
   readonly ranking: number;
@@ -86,12 +89,13 @@ export function chooseIndex(selector: SelectorNode, wishes: Wishes, indexes: rea
 
 function unusable(index: QueryIndex, selector: SelectorNode, wishes: Wishes): Reason | undefined {
   const { sort, useIndex, partition } = wishes;
-  if (index.partialFilter !== undefined && !isNamed(index, useIndex)) return 'is_partial';
-  if (index.type !== 'special' && index.partitioned !== (partition !== undefined)) return 'scope_mismatch';
+  const isInScope = index.type === 'special' || index.partitioned === (partition !== undefined);
+  if (index.partialFilter !== undefined && !(isInScope && isNamed(index, useIndex))) return 'is_partial';
+  if (!isInScope) return 'scope_mismatch';
   if (index.type === 'text') return unusableText(index, selector);
   if (hasText(selector)) return 'needs_text_search';
   if (index.type === 'special') return unusablePrimary(index, selector, sort);
-  const requires = wishes.allowFallback ? requiresField : mayRequireField;
+  const requires = wishes.allowFallback && sort.fields.length === 0 ? requiresField : mayRequireField;
   const isThere = (column: string): boolean =>
     column === '_id' || column === '_rev' || requires(selector, column) || sort.fields.includes(column);
   if (!findsNothing(selector) && !index.columns.every(isThere)) return 'field_mismatch';
@@ -181,13 +185,21 @@ function candidates(
   const others: Candidate[] = sorted.slice(1).map(({ index, distance }, at) => {
     const isWider = index.columns.length > winner!.columns.length;
     const reason = distance > 0 ? 'less_overlap' : isWider ? 'too_many_fields' : 'alphabetically_comes_after';
-    return { index, usable: true, reason, ranking: at + 1 };
+    return { index, serves: true, usable: true, reason, ranking: at + 1 };
   });
   let ranking = Math.max(1, sorted.length);
   for (const [stage, reasons] of stages.entries()) {
     const found = [...left].filter(([, reason]) => reasons.includes(reason));
-    others.push(...found.map(([index, reason]) => ({ index, usable: stage < 2, reason, ranking })));
-    if (found.length > 0) ranking++;
+    const serves = stage < 2;
+    others.push(...found.map(([index, reason]) => ({ index, serves, usable: serves, reason, ranking })));
+    if (found.length > 0 && !reasons.includes('is_partial')) ranking++;
   }
-  return others;
+  return others.map((each) => asPartial(each, ranking));
+}
+
+/** What is partial is told of a partial index before all else, and its rank there is added to the one that it would have. */
+function asPartial(candidate: Candidate, partialRanking: number): Candidate {
+  const { index, reason, ranking } = candidate;
+  if (index.partialFilter === undefined || reason === 'is_partial') return candidate;
+  return { ...candidate, usable: false, reason: 'is_partial', ranking: ranking + partialRanking };
 }

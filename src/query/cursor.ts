@@ -7,11 +7,12 @@ import { fromBytes } from '../base/bytes.js';
 import { parseField } from '../selectors/field-path.js';
 import type { FindRequest } from './find-request.js';
 import type { IndexReader, IndexRow, Place, Seen } from './index-reader.js';
+import { LargeDocs } from '../selectors/large-docs.js';
 import { KeyMatcher } from './key-matching.js';
 import type { KeyRange } from './key-ranges.js';
 import { DocMatcher, type DocSource, type Match } from './matching.js';
 import type { Plan } from './plan.js';
-import { Projection } from './projection.js';
+import { Projection } from '../selectors/projection.js';
 
 /** What takes the documents that match. */
 export interface Collector {
@@ -29,6 +30,14 @@ export interface CursorStats {
   docs: number;
 }
 
+export interface DocLimits {
+  timeoutMs: number;
+  isWanted: () => boolean;
+}
+
+/** What has to be waited for before the next step, if anything. */
+export type Wait = Promise<void> | void;
+
 const turnMs = 6;
 const designPrefix = '_design/';
 
@@ -40,6 +49,8 @@ export class Cursor {
   /** The last row that was read. */
   #behind: Place | undefined;
   #until = 0;
+  /** The verdict on a large document, which is being made. */
+  #verdict: Promise<Match | undefined> | undefined;
 
   constructor(
     source: DocSource,
@@ -48,19 +59,23 @@ export class Cursor {
     private readonly plan: Plan,
     request: FindRequest,
     private readonly runtime: Runtime,
+    /** How long one document may take, and whether the client is still there. */
+    limits: DocLimits,
   ) {
     this.#behind = request.bookmark;
     this.#isCovered = plan.covering && source.visible === undefined;
-    this.#match = this.#isCovered ? keyMatcher(plan, request) : docMatcher(source, request, this.stats);
+    this.#match = this.#isCovered
+      ? keyMatcher(plan, request)
+      : docMatcher(source, request, runtime, limits, this.stats);
   }
 
-  /** Every step is one turn; the collector is emptied in between. */
-  *run(collector: Collector): Generator<void> {
+  /** Every step is one turn; the collector is emptied in between. What it gives is to be waited for. */
+  *run(collector: Collector): Generator<Wait> {
     const { ranges, descending } = this.plan;
     this.#beginTurn();
     for (const range of descending ? ranges.toReversed() : ranges) {
       while (!collector.isFull && !this.#read(range, collector)) {
-        yield;
+        yield this.#take(collector);
         this.#beginTurn();
       }
       if (collector.isFull) return;
@@ -69,6 +84,18 @@ export class Cursor {
         this.#beginTurn();
       }
     }
+  }
+
+  /** Takes the document whose verdict is being made, when that is there. */
+  #take(collector: Collector): Wait {
+    const verdict = this.#verdict;
+    this.#verdict = undefined;
+    const taken = verdict?.then((match) => {
+      if (match !== undefined) collector.take(match);
+    });
+    // It may fail before it is waited for, and of a search that is abandoned nobody waits for it.
+    taken?.catch(() => undefined);
+    return taken;
   }
 
   #beginTurn(): void {
@@ -91,11 +118,16 @@ export class Cursor {
         return true;
       }
       const match = this.#match(row, seen);
+      if (match instanceof Promise) {
+        this.#verdict = match;
+        this.#behind = placeOf(row);
+        return false;
+      }
       if (collector.isFull && this.stats.keys > counted) return true;
       if (match !== undefined) collector.take(match);
       if (collector.isFull) continue;
       if (collector.isHeavy || this.#isTurnOver()) {
-        this.#behind = { id: row.id, key: JSON.parse(fromBytes(row.keyText)) as unknown[] };
+        this.#behind = placeOf(row);
         return false;
       }
     }
@@ -103,7 +135,12 @@ export class Cursor {
   }
 }
 
-type Matcher = (row: IndexRow, seen: Seen | undefined) => Match | undefined;
+const placeOf = ({ id, keyText }: IndexRow): Place => ({
+  id,
+  key: JSON.parse(fromBytes(keyText)) as unknown[],
+});
+
+type Matcher = (row: IndexRow, seen: Seen | undefined) => Match | Promise<Match | undefined> | undefined;
 
 function keyMatcher({ index }: Plan, { selector, fields }: FindRequest): Matcher {
   const keys = new KeyMatcher(selector, index, fields);
@@ -113,18 +150,25 @@ function keyMatcher({ index }: Plan, { selector, fields }: FindRequest): Matcher
 function docMatcher(
   source: DocSource,
   { selector, conflicts, fields, aggregate }: FindRequest,
+  runtime: Runtime,
+  { timeoutMs, isWanted }: DocLimits,
   stats: CursorStats,
 ): Matcher {
   const others = (aggregate?.fields ?? []).map((field) => parseField(field)[0]!);
-  const docs = new DocMatcher(source, selector, conflicts, fields && new Projection(fields), others);
+  const projection = fields && new Projection(fields);
+  const large = new LargeDocs(selector, fields ?? aggregate?.fields, runtime, timeoutMs, isWanted);
+  const docs = new DocMatcher(source, selector, conflicts, projection, others, large);
   return (row, seen) => {
-    // Of documents that are seen in part, only what is seen may decide.
-    const match = docs.match(row, source.visible === undefined ? seen : undefined);
     // Design documents are never results; those that match are not counted either, as in CouchDB.
     const isLeftOut = isDesign(row);
-    if (isLeftOut && match !== undefined) stats.keys--;
-    else stats.docs++;
-    return isLeftOut ? undefined : match;
+    const counted = (match: Match | undefined): Match | undefined => {
+      if (isLeftOut && match !== undefined) stats.keys--;
+      else stats.docs++;
+      return isLeftOut ? undefined : match;
+    };
+    // Of documents that are seen in part, only what is seen may decide.
+    const match = docs.match(row, source.visible === undefined ? seen : undefined);
+    return match instanceof Promise ? match.then(counted) : counted(match);
   };
 }
 

@@ -88,6 +88,7 @@ export class Expiry {
       text += value;
       if (done) return JSON.parse(fromBytes(asBytes(text))) as Page;
       await this.registry.runtime.nextTurn();
+      await search.waiting;
     }
   }
 

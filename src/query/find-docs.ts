@@ -2,7 +2,7 @@ import { asBytes, fromBytes, noBytes, toBytes, type Bytes } from '../base/bytes.
 import { badRequest, RequestError } from '../base/errors.js';
 import { encodeBookmark, noBookmark } from './bookmark.js';
 import type { Choice } from './choose-index.js';
-import { Cursor, type Collector, type CursorStats } from './cursor.js';
+import { Cursor, type Collector, type CursorStats, type Wait } from './cursor.js';
 import { explain } from './explain.js';
 import type { FindContext } from './find-context.js';
 import { readFindRequest, type FindRequest } from './find-request.js';
@@ -77,6 +77,8 @@ export class DocSearch {
   #view: ViewSource | undefined;
   #text: TextSource | undefined;
   #first = true;
+  /** What the next piece has to wait for. */
+  waiting: Wait = undefined;
   /** Undefined until the end of its pieces. */
   outcome: QueryOutcome | undefined;
 
@@ -112,15 +114,18 @@ export class DocSearch {
   }
 
   /**
-   * The answer in pieces, one for each turn, which may be empty; the end is the return value. It may be abandoned at any
-   * point.
+   * The answer in pieces, one for each turn, which may be empty; the end is the return value. Before each, what it is
+   * `waiting` for is to be waited for. It may be abandoned at any point.
    */
   *pieces(): Generator<Bytes, Bytes> {
     const { aggregate } = this.request;
     const cursor = this.#cursor();
     if (aggregate !== undefined) {
       const groups = new GroupCollector(aggregate);
-      for (const turns = cursor.run(groups); !turns.next().done;) yield noBytes;
+      for (const wait of cursor.run(groups)) {
+        this.waiting = wait;
+        yield noBytes;
+      }
       return asBytes(
         `{"groups":${groups.text()}${this.#ending(cursor.stats, groups.matched, groups.matched)}}`,
       );
@@ -130,8 +135,11 @@ export class DocSearch {
     const count = this.#text === undefined ? this.#countRows() : yield* this.#countMatches();
     const page = new PageCollector({ ...this.request, count: this.request.count && count === undefined });
     let opening = '{"docs":[';
-    for (const turns = cursor.run(page); !turns.next().done; opening = '')
+    for (const wait of cursor.run(page)) {
+      this.waiting = wait;
       yield asBytes(opening + page.drain());
+      opening = '';
+    }
     const { returned, matched, last } = page;
     const bookmark = this.#bookmark(last);
     return asBytes(
@@ -141,9 +149,11 @@ export class DocSearch {
 
   #cursor(): Pick<Cursor, 'stats' | 'run'> {
     const { request } = this;
-    const { runtime } = this.context.database;
+    const { registry, database } = this.context;
+    const { runtime } = database;
+    const limits = { timeoutMs: registry.config.number('tuffet/query_timeout_ms'), isWanted: this.isWanted };
     return this.#text === undefined
-      ? new Cursor(this.#source(), () => this.#reader(), this.#plan, request, runtime)
+      ? new Cursor(this.#source(), () => this.#reader(), this.#plan, request, runtime, limits)
       : new TextCursor(this.#source(), this.#text, request, runtime);
   }
 

@@ -27,7 +27,7 @@ export interface FindRequest {
   /** Copies to be asked for each document. */
   r: number;
   bookmark: Bookmark | undefined;
-  /** The bookmark as it was given. */
+  /** The bookmark as it was given, even if it is none. */
   bookmarkText: string | undefined;
   /** Whether the index is brought up to date first. */
   update: boolean;
@@ -50,7 +50,7 @@ const readers: Readonly<Record<string, Reader>> = {
   use_index: (request, value) => (request.useIndex = readUseIndex(value)),
   bookmark: (request, value) => {
     request.bookmark = readBookmark(value);
-    request.bookmarkText = request.bookmark && (value as string);
+    request.bookmarkText = value === null || value === '' ? undefined : (value as string);
   },
   limit: (request, value) => (request.limit = readNatural(value)),
   skip: (request, value) => (request.skip = readNatural(value)),
@@ -104,8 +104,8 @@ function checkAggregate(body: Readonly<Record<string, unknown>>): void {
       throw new RequestError('invalid_aggregate', `\`${name}\` has no meaning beside \`aggregate\`.`);
 }
 
-/** Each is looked for in every document. */
-const fieldsMax = 10_000;
+/** Each is looked for in every document. Feeds with a selector take as many. */
+export const fieldsMax = 10_000;
 
 function readFields(value: unknown): readonly string[] | undefined {
   if (!Array.isArray(value))

@@ -4,7 +4,7 @@ import { parseField } from '../selectors/field-path.js';
 import type { Selector } from '../selectors/selector.js';
 import type { IndexRow } from './index-reader.js';
 import type { Match } from './matching.js';
-import { KeyProjection } from './projection.js';
+import { KeyProjection } from '../selectors/projection.js';
 import type { QueryIndex } from './query-index.js';
 
 type Members = Record<string, unknown>;

@@ -1,12 +1,13 @@
-import { fromBytes, noBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, fromBytes, noBytes, type Bytes } from '../base/bytes.js';
 import { MemberPicker } from '../json/raw-fields.js';
 import type { LocalReader } from '../shard/group-reader.js';
 import { hasAttachments, splitContent } from '../shard/content.js';
 import { decodeDocRecord, decodeWinner, type WinnerView } from '../shard/doc-record.js';
 import { conflictsMember, quotedText, quoteId, quoteRev } from '../shard/doc-text.js';
+import type { LargeDocs } from '../selectors/large-docs.js';
 import type { Selector } from '../selectors/selector.js';
 import type { IndexRow, Seen } from './index-reader.js';
-import type { Projection } from './projection.js';
+import type { Projection } from '../selectors/projection.js';
 
 /** A document that was found, to be shown or reckoned with. */
 export interface Match {
@@ -34,6 +35,8 @@ export class DocMatcher {
   readonly #needsId: boolean;
   readonly #needsRev: boolean;
   readonly #names: ReadonlySet<string>;
+  /** Whether anything of the body is looked at. */
+  readonly #isOfBody: boolean;
   /** Made for the first document that is large. */
   #members: MemberPicker | undefined;
 
@@ -44,6 +47,8 @@ export class DocMatcher {
     private readonly projection: Projection | undefined,
     /** Members that are needed beside those that the selector looks at. */
     others: readonly string[],
+    /** Judges large documents beside this thread. Undefined where all are judged here. */
+    private readonly large?: LargeDocs,
   ) {
     const members = new Set([...selector.members, ...others]);
     this.#needsId = members.has('_id');
@@ -51,23 +56,58 @@ export class DocMatcher {
     const isNotStored = (name: string): boolean => name.startsWith('_') && name !== '_id' && name !== '_rev';
     this.#needsText = selector.isOfDocument || [...members].some(isNotStored);
     this.#isOpen = selector.normal.kind === 'everything';
-    this.#names = members;
+    // No stored body has them.
+    this.#names = new Set([...members].filter((name) => name !== '_id' && name !== '_rev'));
+    this.#isOfBody = this.#names.size > 0 || selector.isWhole;
   }
 
-  /** Undefined where the document does not match, or is gone. `seen` is given where the row alone tells that it does. */
-  match(row: IndexRow, seen?: Seen): Match | undefined {
+  /**
+   * Undefined where the document does not match, or is gone. `seen` is given where the row alone tells that it does. A promise
+   * where the document is large.
+   */
+  match(row: IndexRow, seen?: Seen): Match | Promise<Match | undefined> | undefined {
     const record = row.record ?? this.source.collection.liveRecord(row);
     if (record === undefined) return undefined;
     const winner = decodeWinner(record);
     const content = this.#content(row.id, winner);
     if (content === undefined) return undefined;
-    let parsed: JsonObject | undefined;
     const matches = this.#isOpen || seen?.has(winner.seq, () => this.source.shardOf(row.id)) === true;
+    if (this.large?.isLarge(content) === true && this.#isCostly(matches, this.large))
+      return this.#matchLarge(this.large, row, record, winner, content, matches);
+    let parsed: JsonObject | undefined;
     if (!matches) {
       parsed = this.parse(row, record, winner, content);
       if (!this.selector.matches(parsed)) return undefined;
     }
     return new Found(this, row, record, winner, content, parsed);
+  }
+
+  /** Whether a large document takes long: not where it is shown as it is, and known to match without a look at its body. */
+  #isCostly(matches: boolean, { fields }: LargeDocs): boolean {
+    return fields !== undefined || (!matches && (this.#isOfBody || this.#needsText));
+  }
+
+  async #matchLarge(
+    large: LargeDocs,
+    row: IndexRow,
+    record: Bytes,
+    winner: WinnerView,
+    content: Bytes,
+    matches: boolean,
+  ): Promise<Match | undefined> {
+    const takesFields = large.fields !== undefined;
+    const whole = takesFields || this.#needsText ? this.#text(row, record, winner, content) : noBytes;
+    const seen = this.#needsText ? whole : bodyOf(content);
+    const verdict = await large.judge({
+      text: matches ? undefined : seen,
+      added: this.#needsText ? {} : this.#added(row.id, winner),
+      shown: takesFields ? whole : undefined,
+    });
+    if (!verdict.matches) return undefined;
+    // Where documents are not shown, what is taken out of them is what is reckoned with.
+    if (this.projection !== undefined)
+      return new Found(this, row, record, winner, content, undefined, verdict.fields);
+    return new Found(this, row, record, winner, content, verdict.fields && parseText(verdict.fields));
   }
 
   /** A document that was found, as it is shown. */
@@ -93,19 +133,31 @@ export class DocMatcher {
   }
 
   #parseBody(id: Bytes, winner: WinnerView, content: Bytes): JsonObject {
-    const body = hasAttachments(content) ? splitContent(content).body : content;
+    const body = bodyOf(content);
     const doc = parseText(body.length < largeDocBytes || this.selector.isWhole ? body : this.#pick(body));
     if (this.#needsId) doc['_id'] = fromBytes(id);
     if (this.#needsRev) doc['_rev'] = `${winner.pos}-${winner.hash}`;
     return doc;
   }
 
+  #added(id: Bytes, winner: WinnerView): Record<string, string> {
+    const added: Record<string, string> = {};
+    if (this.#needsId) added['_id'] = fromBytes(id);
+    if (this.#needsRev) added['_rev'] = `${winner.pos}-${winner.hash}`;
+    return added;
+  }
+
   /** The members that are needed. */
   #pick(body: Bytes): Bytes {
+    if (this.#names.size === 0) return emptyBody;
     this.#members ??= new MemberPicker([...this.#names]);
     return this.#members.of(body);
   }
 }
+
+const emptyBody = asBytes('{}');
+
+const bodyOf = (content: Bytes): Bytes => (hasAttachments(content) ? splitContent(content).body : content);
 
 /** Of a smaller document all is parsed: that costs less than looking for what is needed. */
 const largeDocBytes = 32 * 1024;
@@ -118,10 +170,12 @@ class Found implements Match {
     private readonly winner: WinnerView,
     private readonly content: Bytes,
     private known: JsonObject | undefined,
+    /** The text, where it was made together with the verdict. */
+    private readonly made?: Bytes,
   ) {}
 
   text(): Bytes {
-    return this.matcher.shown(this.row, this.record, this.winner, this.content);
+    return this.made ?? this.matcher.shown(this.row, this.record, this.winner, this.content);
   }
 
   parsed(): JsonObject {

@@ -37,6 +37,8 @@ export function planQuery(request: FindRequest, scope: Scope): { plan: Plan; cho
   const choice = chooseIndex(request.selector.normal, request, scope.indexes);
   if (choice.index === undefined) throw noIndex(request, scope);
   const kept = keptChoice(request, choice);
+  if (request.bookmark === undefined && request.bookmarkText !== undefined)
+    throw invalidBookmark(request.bookmarkText);
   const plan = planWith(request, kept.index!);
   if (request.bookmark !== undefined) checkBookmark(request.bookmark, request.selector.normal, plan);
   return { plan, choice: kept };
@@ -55,7 +57,7 @@ function keptChoice(request: FindRequest, choice: Choice): Choice {
   if (choice.index.ddoc === ddoc && choice.index.name === name) return choice;
   const same = choice
     .candidates()
-    .find(({ index, usable }) => usable && index.ddoc === ddoc && index.name === name);
+    .find(({ index, serves }) => serves && index.ddoc === ddoc && index.name === name);
   if (same === undefined) throw invalidBookmark(request.bookmarkText);
   return { ...choice, index: same.index };
 }
@@ -69,7 +71,7 @@ function checkFallback({ allowFallback, useIndex }: FindRequest, choice: Choice)
       'invalid_index',
       `${useIndexText(useIndex)} specified by \`use_index\` could not be found or it is not suitable.`,
     );
-  const isOnly = !choice.candidates().some(({ usable }) => usable);
+  const isOnly = !choice.candidates().some(({ serves }) => serves);
   if ((index === undefined || index.type === 'special' || isOnly) && !isNamed)
     throw new RequestError('invalid_index', 'You must specify an index with the `use_index` parameter.');
 }
@@ -95,7 +97,7 @@ export function planWith(request: FindRequest, index: QueryIndex): Plan {
   const { sort } = request;
   if (index.type === 'text') return textPlan(request, index);
   const { normal } = request.selector;
-  const ranges = isImpossibleId(normal, index) ? [] : columnRanges(normal, index);
+  const ranges = index.type === 'special' && isImpossibleId(normal) ? [] : columnRanges(normal, index);
   return {
     index,
     ranges: ranges.length > 0 && isContradiction(normal, index) ? [] : ranges,
@@ -110,12 +112,12 @@ export function planWith(request: FindRequest, index: QueryIndex): Plan {
 const isReadable = ({ high }: KeyRange, { type }: QueryIndex): boolean =>
   type !== 'special' || high === undefined || high.values.length === 0 || compareIds(high.values[0], '') >= 0;
 
-/** What a text index finds is planned where it is read. */
+/** What a text index finds is planned where it is read; it finds what a scan finds. */
 function textPlan({ selector: { normal }, sort }: FindRequest, index: QueryIndex): Plan {
   return {
     index,
     ranges: [],
-    isEmpty: isEmptyCombination(normal),
+    isEmpty: isEmptyCombination(normal) || isImpossibleId(normal),
     descending: sort.direction === 'desc',
     covering: false,
     exact: false,

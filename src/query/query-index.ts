@@ -42,7 +42,8 @@ export function indexesOf(ddoc: string, doc: JsonObject, isPartitioned: boolean)
 
 function jsonIndexes(ddoc: string, doc: JsonObject, partitioned: boolean): QueryIndex[] {
   return Object.entries(objectOf(doc['views'])).flatMap(([name, view]) => {
-    const definition = indexDefinition(objectOf(view));
+    // A view without options is no index in CouchDB either: it is queried as a view alone.
+    const definition = isObject(objectOf(view)['options']) ? indexDefinition(objectOf(view)) : undefined;
     if (definition === undefined) return [];
     const { fields, partialFilter } = definition;
     const index: QueryIndex = {

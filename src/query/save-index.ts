@@ -38,13 +38,13 @@ export async function createIndex(
   context: IndexContext,
   request: IndexRequest,
 ): Promise<'created' | 'exists'> {
-  const { isPartitioned } = context.database;
-  if (request.partitioned === true && !isPartitioned)
-    throw badRequest('partitioned option cannot be true in a non-partitioned database.');
   if (request.type === 'text') await checkAnalyzer(request.definition);
   return await withRetries(async () => {
     const design = load(context.database, toBytes(request.ddoc));
-    const next = withIndex(design.doc, request, isPartitioned);
+    const next = withIndex(design, request);
+    // After the comparison with what the design document says, as in CouchDB.
+    if (request.partitioned === true && !context.database.isPartitioned)
+      throw badRequest('partitioned option cannot be true in a non-partitioned database.');
     if (design.rev !== undefined && JSON.stringify(next) === JSON.stringify(design.doc)) return 'exists';
     await save(context, design, next);
     return 'created';
@@ -57,25 +57,22 @@ async function checkAnalyzer(definition: IndexRequest['definition']): Promise<vo
   if (defaultField !== undefined) await makeAnalyzer(defaultField);
 }
 
+/** An index joins a design document that has the same option, or as little of one; only a new document is given one. */
 function withIndex(
-  doc: JsonObject,
+  { rev, doc }: Design,
   { ddoc, name, type, definition, partitioned }: IndexRequest,
-  isPartitioned: boolean,
 ): JsonObject {
   checkLanguage(doc);
   const member = memberOf(type);
   const next = { ...doc, [member]: { ...objectOf(doc[member]), [name]: definition } };
-  if (!isPartitioned) return next;
   const options = objectOf(doc['options']);
-  const given = typeof options['partitioned'] === 'boolean' ? options['partitioned'] : undefined;
-  const isNew = doc['views'] === undefined && doc['indexes'] === undefined;
-  const current = isNew ? given : (given ?? true);
-  if (current !== undefined && (partitioned ?? true) !== current)
+  if (partitioned === options['partitioned']) return next;
+  if (rev !== undefined)
     throw new RequestError(
       'invalid_partitioned_option',
       `Requested partitioned option does not match existing value on design document ${ddoc}`,
     );
-  return partitioned === undefined ? next : { ...next, options: { ...options, partitioned } };
+  return { ...next, options: { ...options, partitioned } };
 }
 
 /** Where design documents have their indexes. */
@@ -109,7 +106,6 @@ export async function deleteIndex(
     if (Object.keys(indexes).length === 0) delete rest[member];
     if (rest['views'] !== undefined || rest['indexes'] !== undefined)
       return await save(context, design, rest);
-    for (const other of ['options', 'autoupdate']) delete rest[other];
     const isBare = Object.keys(rest).length === 1 && design.attachments.length === 0;
     await save(context, design, isBare ? undefined : rest);
   });

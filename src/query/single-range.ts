@@ -36,10 +36,8 @@ export const isImpossible = (selector: SelectorNode, { columns }: QueryIndex): b
  * Whether ids are compared with lists or objects, which stand before them, and with texts that CouchDB's range has before
  * these: it reads nothing then.
  */
-export const isImpossibleId = (selector: SelectorNode, index: QueryIndex): boolean =>
-  index.type === 'special' &&
-  comparisons(selector, '_id').some(isWithCompound) &&
-  isImpossible(selector, index);
+export const isImpossibleId = (selector: SelectorNode): boolean =>
+  comparisons(selector, '_id').some(isWithCompound) && columnRanges(selector, ['_id']) === undefined;
 
 const isWithCompound = (node: SelectorNode): boolean =>
   node.kind === 'field' &&

@@ -8,7 +8,7 @@ import type { FindRequest } from './find-request.js';
 import type { IndexRow } from './index-reader.js';
 import { DocMatcher, type DocSource, type Match } from './matching.js';
 import { parseField } from '../selectors/field-path.js';
-import { Projection } from './projection.js';
+import { Projection } from '../selectors/projection.js';
 import { invalidBookmark } from './refusals.js';
 import type { TextGroup, TextSource } from './text-source.js';
 
@@ -165,7 +165,7 @@ export class TextCursor {
       this.stats.docs++;
     }
     for (const [i, { node }] of group.texts.entries()) node.holds = holds[i]!;
-    return this.#docs.match(new TextRow(id, order));
+    return this.#docs.match(new TextRow(id, order)) as Match | undefined;
   }
 
   #readBookmark(): readonly OrderValue[] | undefined {

@@ -12,8 +12,11 @@ import type { Rev } from '../revisions/rev.js';
 export interface Peer {
   /** For messages, tasks and logs: without credentials. */
   readonly address: string;
-  /** Finds out whether the database is there and may be read. */
-  open(): Promise<void>;
+  /**
+   * Finds out whether the database is there and may be read, and whether there is nothing in it, so that it need not be asked
+   * what it lacks.
+   */
+  open(): Promise<{ isEmpty: boolean }>;
   /** Makes the database; one that is there already is left as it is. */
   create(params: Readonly<Record<string, string>>): Promise<void>;
   /** The changes behind a place, in pages. A continuous feed waits for more when there are none, and ends only by `close`. */
@@ -109,6 +112,8 @@ export interface DocRevision {
   readonly carried: readonly CarriedAttachment[];
   /** As JSON. Carried attachments are announced as following. */
   text(): Bytes;
+  /** The same as a buffer, which must not change. */
+  json(): Buffer;
   /** For a database of this server; refuses what it cannot hold. */
   input(): SentInput;
   /** The same with all its attachments, for a side that lacks what the stubs stand for. */

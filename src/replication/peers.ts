@@ -1,8 +1,9 @@
 import type { Runtime } from '../base/runtime.js';
+import type { UserContext } from '../base/user-context.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Config } from '../config/config.js';
 import type { ScriptHost } from '../script/script-host.js';
-import type { Endpoint } from './endpoint.js';
+import type { Endpoint, RemoteEndpoint } from './endpoint.js';
 import { Connection } from './http/connection.js';
 import { readTls } from './http/dispatcher.js';
 import { HttpPeer } from './http/http-peer.js';
@@ -25,6 +26,24 @@ export interface PeerHost {
 
 type PeerSettings = Pick<ReplicationSpec, 'timeoutMs' | 'retries' | 'connections' | 'useBulkGet' | 'user'>;
 
+/** Where a database of the cluster is, if other nodes have it, or may get it when it is made. */
+function elsewhere(registry: DatabaseRegistry, name: string, user: UserContext): RemoteEndpoint | undefined {
+  const { membership } = registry;
+  const { cluster } = membership;
+  if (cluster === undefined || !membership.isDistributed) return undefined;
+  const stream = registry.record(name)?.stream;
+  if (stream !== undefined && membership.isHosted(stream)) return undefined;
+  const origin = (stream === undefined ? undefined : cluster.hosting.hostUrl(stream)) ?? cluster.advertised;
+  const url = new URL(`/${encodeURIComponent(name)}/`, origin).href;
+  return {
+    kind: 'remote',
+    url,
+    headers: cluster.hosting.headersAs(user),
+    login: undefined,
+    proxy: undefined,
+  };
+}
+
 /** Makes the sides of a replication. Whatever they do ends with the signal. */
 export function makePeer(
   { runtime, config, registry, scripts, makeDatabase, userAgent, counts }: PeerHost,
@@ -32,10 +51,12 @@ export function makePeer(
   { timeoutMs, retries, connections, useBulkGet, user }: PeerSettings,
   signal: AbortSignal,
 ): Peer {
-  if (endpoint.kind === 'local')
-    return new LocalPeer(registry, endpoint.name, user, { scripts, makeDatabase }, signal);
+  const place =
+    endpoint.kind === 'local' ? (elsewhere(registry(), endpoint.name, user) ?? endpoint) : endpoint;
+  if (place.kind === 'local')
+    return new LocalPeer(registry, place.name, user, { scripts, makeDatabase }, signal);
   const tls = readTls(config);
   const settings = { timeoutMs, retries, connections, tls, userAgent, signal, runtime, counts };
-  const connection = new Connection(endpoint, settings);
+  const connection = new Connection(place, settings);
   return new HttpPeer(connection, { useBulkGet, heartbeatMs: Math.ceil(timeoutMs / 3) });
 }

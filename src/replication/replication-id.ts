@@ -6,8 +6,8 @@ import { notFound } from '../base/errors.js';
 
 /**
  * What tells one replication from another. Checkpoints are kept under the base, so it is made of everything that
- * decides which documents go where, and of nothing else: not of passwords, nor of how fast it is to go. The text behind
- * it tells jobs apart that share their checkpoints.
+ * decides which documents go where, and of nothing else: not of passwords, nor of where to start or how fast to go. The
+ * text behind it tells jobs apart that share their checkpoints.
  */
 export interface ReplicationId {
   base: string;
@@ -32,7 +32,8 @@ export async function replicationId(
     identityOf(spec.target),
     await selectionIdentity(spec, readSourceDoc),
     spec.winningRevsOnly,
-    spec.sinceSeq ?? null,
+    // Where `since_seq` stood in earlier versions: checkpoints are still found.
+    null,
   ];
   const base = createHash('md5').update(JSON.stringify(parts)).digest('hex');
   const extension = (spec.continuous ? '+continuous' : '') + (spec.createTarget ? '+create_target' : '');

@@ -51,6 +51,8 @@ export class Replication {
   #written: LocalDoc | undefined;
   #checkpointing: Promise<void> = Promise.resolve();
   #sourceTakesNotes = true;
+  /** Until the feed has come to its end for the first time. */
+  #targetIsNew = false;
 
   constructor(private readonly options: ReplicationOptions) {
     this.updatedAt = options.runtime.date();
@@ -70,9 +72,10 @@ export class Replication {
   async open(): Promise<void> {
     const { spec, source, target } = this.options;
     await source.open();
-    await this.#openTarget(target);
+    this.#targetIsNew = await this.#openTarget(target);
     const start = await this.#findStart(source, target);
-    const seq = start.history.length === 0 ? (spec.sinceSeq ?? 0) : start.seq;
+    // As in CouchDB, what the request names prevails over a checkpoint.
+    const seq = spec.sinceSeq ?? (start.history.length === 0 ? 0 : start.seq);
     this.#session = {
       id: this.options.runtime.randomHex(16),
       startTime: this.options.runtime.date(),
@@ -112,14 +115,15 @@ export class Replication {
     if (this.#progress !== undefined) await this.#checkpoint();
   }
 
-  async #openTarget(target: Peer): Promise<void> {
+  /** Tells whether it is empty. */
+  async #openTarget(target: Peer): Promise<boolean> {
     const { createTarget, createTargetParams } = this.options.spec;
     try {
-      await target.open();
+      return (await target.open()).isEmpty;
     } catch (error) {
       if (!createTarget || !(error instanceof RequestError) || error.error !== 'db_not_found') throw error;
       await target.create(createTargetParams);
-      await target.open();
+      return (await target.open()).isEmpty;
     }
   }
 
@@ -134,7 +138,8 @@ export class Replication {
   async #copyAll(fail: (error: unknown) => void): Promise<void> {
     const { spec, source, target, logger, signal, runtime } = this.options;
     const { retries } = spec;
-    const context: CopyContext = { source, target, stats: this.stats, logger, retries, signal, runtime };
+    const { stats } = this;
+    const base = { source, target, stats, logger, retries, signal, runtime };
     const workers = new Semaphore(spec.workers);
     const feed = source.changes({
       since: this.#session.startSeq,
@@ -152,6 +157,8 @@ export class Replication {
       const done = this.#progress.begin(lastSeq);
       const release = await workers.acquire();
       signal.throwIfAborted();
+      const context: CopyContext = { ...base, targetIsNew: this.#targetIsNew };
+      if (pending === 0) this.#targetIsNew = false;
       this.#copy(context, changes).then(done, fail).finally(release);
     }
     await workers.whenIdle();

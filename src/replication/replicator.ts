@@ -63,6 +63,14 @@ export class Replicator {
     this.#docs = this.#makeDocs();
   }
 
+  /** Ends what requests have asked to go on for ever: another node runs the replications of the cluster now. */
+  async leave(): Promise<void> {
+    await this.pause();
+    const left = new Unavailable('Another node runs the replications of the cluster now.');
+    const continuous = this.scheduler.list().filter(({ spec }) => spec.continuous);
+    await Promise.all(continuous.map(({ id }) => this.scheduler.remove(id, left)));
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     await this.#watch?.close();

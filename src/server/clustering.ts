@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { holdsUsers } from '../auth/users-database.js';
 import type { Logger } from '../base/logger.js';
 import type { Runtime } from '../base/runtime.js';
 import { StartupError } from '../base/startup-error.js';
+import { isEverywhere } from '../cluster/assignment.js';
 import type { Cluster } from '../cluster/cluster.js';
 import type { NatsOptions, NatsServers } from '../cluster/nats-connection.js';
 import { Config } from '../config/config.js';
@@ -30,6 +32,8 @@ export async function openCluster(
     secret,
     streams: config.number('cluster/streams'),
     replicas: config.number('cluster/replicas'),
+    hosts: () => config.number('cluster/hosts'),
+    isEverywhere: (database: string) => isEverywhere(database) || holdsUsers(config, database),
     mayOwn: () => config.choice('couchdb/maintenance_mode') !== 'true',
     timeoutMs: () => config.number('cluster/write_timeout_ms'),
     absentMs: () => config.number('cluster/absent_ms'),

@@ -20,7 +20,7 @@ import { once } from './calls.js';
 import { becomingNode } from './becoming-node.js';
 import { cookieSecret, openCluster } from './clustering.js';
 import { openLog, type Log } from './logging.js';
-import { OwnedReplications } from './owned-replications.js';
+import { OwnedWork } from './owned-work.js';
 import { Restarting } from './restarting.js';
 import { Scripting } from './scripting.js';
 import { configOptions, type ServerOptions } from './server-options.js';
@@ -58,7 +58,7 @@ export async function createServer(options: ServerOptions): Promise<TuffetServer
     log = options.logger === undefined ? openLog(config, folder, runtime) : { logger: options.logger };
     return await start(config, folder, log, runtime, options.onRecreate);
   } catch (error) {
-    log?.close?.();
+    await log?.close?.();
     folder?.release();
     throw error;
   }
@@ -95,9 +95,9 @@ async function start(
   const { services } = assembly;
   const server = new HttpServer(services);
   Object.assign(services, becomingNode(services, server.admission, folder, onRecreate));
-  const replications = new OwnedReplications(services.replicator, cluster, logger);
+  const owned = new OwnedWork(services, cluster, logger);
   const pool = WorkerPool.for(services, server, assembly.accounts, folder);
-  const restarting = new Restarting(assembly, server.admission, replications, pool);
+  const restarting = new Restarting(assembly, server.admission, owned, pool);
   const shutDown = async (): Promise<void> => {
     await assembly.shutDown();
     await cluster?.close();
@@ -110,7 +110,7 @@ async function start(
     throw error;
   });
   cluster?.advertise(urls.url);
-  await Promise.all([replications.start(), pool?.start()]);
+  await Promise.all([owned.start(), pool?.start()]);
   logger.notice({ ...urls, data: folder?.folder ?? null }, 'listening');
   const started = runtime.monotonicMs();
   return {
@@ -125,7 +125,7 @@ async function start(
       await Promise.all([server.close(), pool?.close()]);
       await shutDown();
       logger.notice({ uptime_s: Math.round((runtime.monotonicMs() - started) / 1000) }, 'stopped');
-      log.close?.();
+      await log.close?.();
     }),
   };
 }

@@ -8,7 +8,7 @@ import type { DataFolder } from '../node/data-folder.js';
 /** A logger, and how to end it where it is the server's own. */
 export interface Log {
   logger: Logger;
-  close?: () => void;
+  close?: () => void | Promise<void>;
 }
 
 /** The log as `[log]` says. */

@@ -30,7 +30,7 @@ export async function copyFromPeers(
   try {
     const isOwn = await new Rejoin(cluster, folder, infos, own).prepare();
     const named = await prepareCopy(folder, isOwn);
-    await cluster.bringAll(blobs, named);
+    await cluster.copies.bringBlobs(blobs, named);
   } finally {
     cluster.rejoining.offer(undefined);
     await own.close();
@@ -53,11 +53,13 @@ class Rejoin {
     const target = incomingFolder(this.folder);
     fs.rmSync(target, { recursive: true, force: true });
     const isReplaced = this.#fit('catalogue', this.own) === 'replaced';
-    const isTruncated = [...this.infos.keys()].some((stream) => this.#fit(stream, this.own) === 'truncated');
+    const isTruncated = this.#everywhere(this.own).some(
+      (stream) => this.#fit(stream, this.own) === 'truncated',
+    );
     const isOwn = !isReplaced && !isTruncated;
     const source = isReplaced ? this.infos.get('catalogue')?.recovered?.node : undefined;
     if (isOwn) await this.own.copyTo(target);
-    else await this.cluster.copyTo(target, source);
+    else await this.cluster.copies.bringStores(target, source);
     const stores = StoresAtRest.open(target);
     try {
       for (const stream of this.infos.keys())
@@ -71,26 +73,33 @@ class Rejoin {
 
   /** Another node may have given what is no better, since it is copying itself. */
   #check(stores: StoresAtRest): void {
-    for (const stream of this.infos.keys())
+    for (const stream of this.#everywhere(stores))
       if (['truncated', 'replaced'].includes(this.#fit(stream, stores)))
         throw new StartupError(
           `No other node has what this one needs of the stream ${stream}. It is tried again.`,
         );
   }
 
+  /** The streams that all nodes host. The groups of others are copied when the stores are open. */
+  #everywhere(stores: StoresAtRest): StreamName[] {
+    const placed = stores.catalogue.placements();
+    return [...this.infos.keys()].filter((stream) => stream === 'catalogue' || !placed.has(stream));
+  }
+
   async #complete(stores: StoresAtRest, stream: number, isOwn: boolean): Promise<void> {
     const fit = this.#fit(stream, stores);
     const here = this.#fit(stream, this.own);
     const isMore = (this.own.place(stream)?.last ?? 0) > (stores.place(stream)?.last ?? 0);
-    // A stream that has lost its end fits to a node that has not had it.
-    const isKept = here === 'lost' ? isMore : here === 'fits' && fit !== 'fits';
+    const isEverywhere = this.#everywhere(stores).includes(stream);
+    // A stream that has lost its end fits to a node that has not had it. Another node may not host one that this one hosts.
+    const isKept = here === 'lost' ? isMore : here === 'fits' && (fit !== 'fits' || !isEverywhere);
     if (!isOwn && isKept) await stores.takeStream(stream, this.own);
-    else if (fit === 'replaced') await this.#takeFromSource(stores, stream);
+    else if (fit === 'replaced' && isEverywhere) await this.#takeFromSource(stores, stream);
   }
 
   async #takeFromSource(stores: StoresAtRest, stream: number): Promise<void> {
     const second = secondFolder(this.folder);
-    await this.cluster.copyTo(second, this.infos.get(stream)?.recovered?.node);
+    await this.cluster.copies.bringStores(second, this.infos.get(stream)?.recovered?.node);
     const source = StoresAtRest.open(second);
     try {
       if (this.#fit(stream, source) !== 'fits')

@@ -1,7 +1,7 @@
 import type { Rejoining } from '../cluster/rejoining.js';
 import type { Admission } from '../http/connection/admission.js';
 import type { Assembly } from './assemble.js';
-import type { OwnedReplications } from './owned-replications.js';
+import type { OwnedWork } from './owned-work.js';
 import type { WorkerPool } from '../workers/worker-pool.js';
 
 /** How long requests under way may go on before the stores are closed under them. */
@@ -19,7 +19,7 @@ export class Restarting {
   constructor(
     private readonly assembly: Assembly,
     private readonly admission: Admission,
-    private readonly replications: OwnedReplications,
+    private readonly owned: OwnedWork,
     private readonly pool: Pick<WorkerPool, 'watch'> | undefined,
   ) {
     const { services } = assembly;
@@ -79,6 +79,6 @@ export class Restarting {
     } finally {
       admission.resume();
     }
-    await this.replications.start();
+    await this.owned.start();
   }
 }

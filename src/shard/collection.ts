@@ -1,11 +1,12 @@
 import { asBytes, type Bytes } from '../base/bytes.js';
 import { CorruptRecord } from '../base/corrupt-record.js';
 import type { Runtime } from '../base/runtime.js';
-import { prefixEnd, type NumberedEntry, type Store } from '../storage/store.js';
+import type { NumberedEntry, Store } from '../storage/store.js';
 import type { RevNode, RevTree } from '../revisions/tree.js';
 import { fromHex, smallBlob } from './blob-record.js';
 import { readBody } from './read-body.js';
-import { decodeDocRecord, decodeWinner, type DocRecord, type WinnerView } from './doc-record.js';
+import { decodeDocRecord, decodeWinner, isInRecord, type DocRecord, type WinnerView } from './doc-record.js';
+import { GroupCounters } from './group-counters.js';
 import type { GroupLog } from './group-log.js';
 import {
   rangeBehind,
@@ -18,30 +19,24 @@ import {
   type NumbersQuery,
 } from './group-reader.js';
 import type { KeyRange } from './key-range.js';
+import { GroupRanks } from './group-ranks.js';
 import { DatabaseKeys } from './keys.js';
-import { LiveRank } from './live-rank.js';
 import { decodeLocal, type LocalRecord } from './local-record.js';
 import { decodePartition, type PartitionCounts } from './partition-counts.js';
 import { decodePurge, type PurgeRecord } from './purge-record.js';
-import { decodeShardMap, ShardMap } from './shard-map.js';
-import { decodeState, goneState, type ShardState } from './shard-state.js';
+import type { ShardMap } from './shard-map.js';
+import type { ShardState } from './shard-state.js';
 import { decodeSplit, type CopiedTable, type Split } from './split.js';
 import type { Volume } from './volume.js';
-import type { LiveDelta, Touched } from './write-view.js';
+import type { Touched } from './write-view.js';
 
 /** A group in a volume of this node, for readers: its documents, and the counters of its shards. */
 export class Collection implements LocalReader {
   readonly #keys: DatabaseKeys;
   /** What changes the documents. */
   readonly log: GroupLog;
-  readonly #rank: LiveRank;
-  #changeRank: LiveRank | undefined;
-  /** The shards as of the last commit. */
-  #shards: ShardMap;
-  /** Their counters, by number. */
-  #states: ShardState[];
-  /** Counts the commits in which design documents changed. */
-  designChanges = 0;
+  readonly #ranks: GroupRanks;
+  readonly #counters: GroupCounters;
 
   constructor(
     private readonly volume: Volume,
@@ -51,10 +46,18 @@ export class Collection implements LocalReader {
   ) {
     this.#keys = new DatabaseKeys(group);
     this.log = volume.log(group);
-    this.#shards = decodeShardMap(this.#store.get(this.#keys.shardMap)) ?? new ShardMap(q);
-    this.#states = this.#readStates();
-    const { livePrefix } = this.#keys;
-    this.#rank = new LiveRank(volume, livePrefix, prefixEnd(livePrefix));
+    this.#counters = new GroupCounters(
+      () => this.#store,
+      this.#keys,
+      q,
+      (before) => this.#ranks.follow(before),
+    );
+    this.#ranks = new GroupRanks({
+      volume,
+      keys: this.#keys,
+      counters: this.#counters,
+      changes: (shard, query) => this.changes(shard, query),
+    });
   }
 
   get #store(): Store {
@@ -66,7 +69,15 @@ export class Collection implements LocalReader {
   }
 
   get shards(): ShardMap {
-    return this.#shards;
+    return this.#counters.shards;
+  }
+
+  get designChanges(): number {
+    return this.#counters.designChanges;
+  }
+
+  set designChanges(count: number) {
+    this.#counters.designChanges = count;
   }
 
   /** Where a database has one group, it has all shards. */
@@ -78,35 +89,23 @@ export class Collection implements LocalReader {
     return [this];
   }
 
-  /** The counters of the shards as of the last commit, by number. */
   get states(): readonly ShardState[] {
-    return this.#states;
+    return this.#counters.states;
   }
 
-  #readStates(): ShardState[] {
-    return Array.from({ length: this.#shards.size }, (_, shard) =>
-      this.#shards.isGone(shard) ? goneState() : decodeState(this.#store.get(this.#keys.state(shard))),
-    );
+  /**
+   * For a reader in another process than the one that writes: what is remembered of the group is compared with the store
+   * when it is asked for next.
+   */
+  reread(): void {
+    this.#ranks.isShared = true;
+    this.#counters.reread();
   }
 
   /** Takes over what a commit changed. Tells whether documents are among it. */
   publish(touched: Touched): boolean {
-    let changed = false;
-    if (touched.isSplit) {
-      this.#shards = touched.shards!;
-      this.#states = this.#shards
-        .inherit(this.#states)
-        .map((state, shard) => (this.#shards.isGone(shard) ? goneState() : state));
-    }
-    for (const [shard, state] of touched.states) {
-      // The targets of a split under way are not visible yet.
-      if (shard >= this.#states.length || this.#shards.isGone(shard)) continue;
-      if (state.seq !== this.#states[shard]!.seq) changed = true;
-      this.#states[shard] = state;
-    }
-    if (touched.designs) this.designChanges++;
-    this.#rank.apply(touched.live);
-    if (this.#changeRank !== undefined) this.#changeRank.apply(this.#changeDeltas(touched.moves));
+    const changed = this.#counters.publish(touched);
+    this.#ranks.apply(touched);
     return changed;
   }
 
@@ -114,21 +113,11 @@ export class Collection implements LocalReader {
   get fileBytes(): number {
     let stored = 0;
     let attachments = 0;
-    for (const { stored_bytes, attachment_bytes } of this.#states) {
+    for (const { stored_bytes, attachment_bytes } of this.states) {
       stored += stored_bytes;
       attachments += attachment_bytes;
     }
     return Math.ceil((stored - attachments) * this.volume.fileFactor) + attachments;
-  }
-
-  #changeDeltas(moves: readonly number[]): LiveDelta[] {
-    const deltas: LiveDelta[] = [];
-    for (let i = 0; i < moves.length; i += 3) {
-      const shard = moves[i]!;
-      if (moves[i + 1]! > 0) deltas.push({ key: this.#keys.change(shard, moves[i + 1]!), by: 1 });
-      if (moves[i + 2]! > 0) deltas.push({ key: this.#keys.change(shard, moves[i + 2]!), by: -1 });
-    }
-    return deltas;
   }
 
   winner(id: Bytes): WinnerView | undefined {
@@ -159,7 +148,7 @@ export class Collection implements LocalReader {
   }
 
   get #hasTombstones(): boolean {
-    for (const { tombstones } of this.#states) if (tombstones > 0) return true;
+    for (const { tombstones } of this.states) if (tombstones > 0) return true;
     return false;
   }
 
@@ -192,7 +181,7 @@ export class Collection implements LocalReader {
   }
 
   #readBody(shard: number, ref: number, read: 'get' | 'getUncached' = 'get'): Bytes | undefined {
-    return readBody(this.#keys, this.#shards, shard, ref, (key) => this.#store[read](key));
+    return readBody(this.#keys, this.shards, shard, ref, (key) => this.#store[read](key));
   }
 
   local(id: Bytes): LocalRecord | undefined {
@@ -210,16 +199,18 @@ export class Collection implements LocalReader {
     return this.#store.count({ start: asBytes(prefix + start), end: asBytes(prefix + end) });
   }
 
-  ranked(): Promise<void> {
-    return this.#rank.ready();
+  async ranked(): Promise<void> {
+    do await this.#ranks.docs.ready();
+    while (!this.isRanked);
   }
 
   get isRanked(): boolean {
-    return this.#rank.isReady;
+    // What has changed may have to be counted first.
+    return this.states.length > 0 && this.#ranks.docs.isReady;
   }
 
   docsBefore(key: Bytes): number {
-    return this.#rank.before(asBytes(this.#keys.livePrefix + key));
+    return this.#ranks.docs.before(asBytes(this.#keys.livePrefix + key));
   }
 
   changes(shard: number, { after, upTo, descending, limit }: ChangesQuery): NumberedEntry[] {
@@ -235,24 +226,21 @@ export class Collection implements LocalReader {
     return this.#store.count(this.#changesBehind(shard, after));
   }
 
-  /** The rank of changes in their table is only maintained from the first call on. */
-  async changesRanked(): Promise<void> {
-    const { start, end } = this.#keys.changesRange;
-    await (this.#changeRank ??= new LiveRank(this.volume, start, end)).ready();
+  changesRanked(): Promise<void> {
+    return this.#ranks.changesReady();
   }
 
   rankedChanges(shard: number, after: number): number {
-    const { start, end } = this.#changesBehind(shard, after);
-    return this.#changeRank!.before(end) - this.#changeRank!.before(start);
+    return this.#ranks.changesIn(this.#changesBehind(shard, after));
   }
 
   #changesBehind(shard: number, after: number): KeyRange {
-    const { seq } = this.#states[shard]!;
+    const { seq } = this.states[shard]!;
     return { start: this.#keys.change(shard, after + 1), end: this.#keys.change(shard, seq + 1) };
   }
 
   purges(shard: number): PurgeRecord[] {
-    const { purges_from, purge_seq } = this.#states[shard]!;
+    const { purges_from, purge_seq } = this.states[shard]!;
     const range = {
       start: this.#keys.purge(shard, purges_from),
       end: this.#keys.purge(shard, purge_seq + 1),
@@ -269,7 +257,7 @@ export class Collection implements LocalReader {
   }
 
   shardHasBlob(shard: number, blob: string): boolean {
-    const home = this.#shards.blobHome(shard);
+    const home = this.shards.blobHome(shard);
     return this.#store.get(this.#keys.blobRef(home, fromHex(blob))) !== undefined;
   }
 
@@ -288,6 +276,3 @@ export class Collection implements LocalReader {
     return [...this.#store.keys(range)].map((key) => this.#keys.changeSeq(key));
   }
 }
-
-const isInRecord = ({ body, rev }: DocRecord, { pos, hash }: RevNode): boolean =>
-  body !== undefined && pos === rev.pos && hash === rev.hash;

@@ -13,7 +13,7 @@ import {
 import { CorruptRecord } from '../base/corrupt-record.js';
 import { decodeTree, encodeTree } from '../revisions/codec.js';
 import { type Rev } from '../revisions/rev.js';
-import { singleNode, type RevTree } from '../revisions/tree.js';
+import { singleNode, type RevNode, type RevTree } from '../revisions/tree.js';
 import { isHashedKey } from './keys.js';
 import { recallTree, rememberTree } from './recent-trees.js';
 
@@ -216,3 +216,7 @@ function readHash(reader: ByteReader): string {
   const length = reader.varint();
   return length > 0 ? fromBytes(reader.take(length - 1)) : reader.take(32);
 }
+
+/** Whether the body of a revision stands in the record of its document. */
+export const isInRecord = ({ body, rev }: DocRecord, { pos, hash }: RevNode): boolean =>
+  body !== undefined && pos === rev.pos && hash === rev.hash;

@@ -44,7 +44,7 @@ export interface GroupLogs {
 export interface CommandRoute {
   send?: (group: number, command: Bytes) => Promise<Appended<unknown>>;
   /** Resolves when enough replicas have the files that a command names. */
-  spreadBlobs?: (blobs: readonly string[]) => Promise<void>;
+  spreadBlobs?: (group: number, blobs: readonly string[]) => Promise<void>;
 }
 
 /** The followers of groups of a volume. */
@@ -160,7 +160,7 @@ export class GroupLog implements Log<Command, Results> {
     const blobs = command.type === 'edit' ? [...(command.stored_blobs ?? [])] : [];
     const { spreadBlobs } = this.logs.route;
     // Commands with files wait for these; others, which are sent meanwhile, come before them.
-    if (blobs.length > 0 && spreadBlobs !== undefined) await spreadBlobs(blobs);
+    if (blobs.length > 0 && spreadBlobs !== undefined) await spreadBlobs(instance, blobs);
     const sent = parts.map((part) =>
       Promise.all(encodedPieces(part, nameUpload).map((bytes) => send(instance, bytes))),
     );

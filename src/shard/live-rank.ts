@@ -63,6 +63,38 @@ export class LiveRank {
     this.#sums = undefined;
   }
 
+  get isBegun(): boolean {
+    return this.#starts.length > 0;
+  }
+
+  /**
+   * Where nothing tells what a commit has changed: counts the buckets again that documents with these keys are in, or were.
+   * It does no harm to count one again that was counted after the change.
+   */
+  recount(keys: readonly Bytes[]): void {
+    const { store } = this.source;
+    const buckets = new Set<number>();
+    for (const key of keys) if (key < this.#built) buckets.add(this.#bucketOf(key));
+    const full: Bytes[] = [];
+    for (const bucket of buckets) {
+      const start = this.#starts[bucket]!;
+      const count = store.count({ start, end: this.#starts[bucket + 1] ?? this.#built });
+      this.#counts[bucket] = count;
+      if (count > 2 * this.#width) full.push(start);
+    }
+    if (this.isReady) for (const start of full) this.#split(this.#bucketOf(start));
+    this.#sums = undefined;
+  }
+
+  /** Counts everything again; a pass under way begins anew. */
+  restart(): void {
+    this.#starts = [];
+    this.#counts = [];
+    this.#built = this.start;
+    this.#width = widthMin;
+    this.#sums = undefined;
+  }
+
   /** Documents with a key below `key`. */
   before(key: Bytes): number {
     if (key <= this.start || this.#starts.length === 0) return 0;

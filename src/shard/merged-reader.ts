@@ -1,11 +1,12 @@
-import { asBytes, type Bytes } from '../base/bytes.js';
-import { mergeSorted, skipMerged, type SkippedList } from '../base/merge-sorted.js';
+import type { Bytes } from '../base/bytes.js';
+import { mergeSorted, skipMerged } from '../base/merge-sorted.js';
 import type { Runtime } from '../base/runtime.js';
 import type { RevNode, RevTree } from '../revisions/tree.js';
 import type { NumberedEntry } from '../storage/store.js';
 import type { Collection } from './collection.js';
 import { isLocalId } from './doc-id.js';
 import type { DocRecord, WinnerView } from './doc-record.js';
+import { GroupList } from './group-list.js';
 import type {
   ChangesQuery,
   DocEntry,
@@ -40,7 +41,11 @@ export class MergedReader implements LocalReader {
   readonly #owners: readonly Collection[];
   #shards: ShardMap;
   #states: ShardState[];
-  designChanges = 0;
+  #designChanges = 0;
+  #isStale = false;
+  /** Of the groups, when they were read last: what they had counted, and their shards. */
+  #changesSeen = 0;
+  #maps: readonly ShardMap[] = [];
 
   constructor(
     parts: readonly GroupPart[],
@@ -60,11 +65,40 @@ export class MergedReader implements LocalReader {
   }
 
   get shards(): ShardMap {
+    if (this.#isStale) this.#readAgain();
     return this.#shards;
   }
 
   get states(): readonly ShardState[] {
+    if (this.#isStale) this.#readAgain();
     return this.#states;
+  }
+
+  get designChanges(): number {
+    if (this.#isStale) this.#readAgain();
+    return this.#designChanges;
+  }
+
+  set designChanges(count: number) {
+    this.#designChanges = count;
+  }
+
+  /** As of one group. */
+  reread(): void {
+    this.#isStale = true;
+    for (const collection of this.collections) collection.reread();
+  }
+
+  #readAgain(): void {
+    this.#isStale = false;
+    const changes = this.#sum((collection) => collection.designChanges);
+    if (changes === this.#changesSeen) return;
+    this.#changesSeen = changes;
+    const maps = this.collections.map(({ shards }) => shards);
+    // Readers compare the map with the one they know.
+    if (maps.some((map, at) => map !== this.#maps[at])) this.#shards = this.#readShards();
+    this.#states = this.#readStates();
+    this.#designChanges++;
   }
 
   get fileBytes(): number {
@@ -73,7 +107,7 @@ export class MergedReader implements LocalReader {
 
   /** The group that has a shard. */
   groupOf(shard: number): Collection {
-    return this.#owners[this.#shards.blobHome(shard)]!;
+    return this.#owners[this.shards.blobHome(shard)]!;
   }
 
   /** Takes over what a commit changed. Tells whether documents are among it. */
@@ -83,12 +117,13 @@ export class MergedReader implements LocalReader {
       this.collections.find(({ group }) => group === touched.instance)?.publish(touched) ?? false;
     if (touched.isSplit) this.#shards = this.#readShards();
     this.#states = this.#readStates();
-    if (touched.designs) this.designChanges++;
+    if (touched.designs) this.#designChanges++;
     return changed;
   }
 
   #readShards(): ShardMap {
-    return ShardMap.joined(this.collections.map(({ shards }) => shards));
+    this.#maps = this.collections.map(({ shards }) => shards);
+    return ShardMap.joined(this.#maps);
   }
 
   #readStates(): ShardState[] {
@@ -96,7 +131,7 @@ export class MergedReader implements LocalReader {
   }
 
   #groupOfId(id: Bytes): Collection {
-    return this.groupOf(this.#shards.shardOf(placedBy(id, this.partitioned && !isLocalId(id))));
+    return this.groupOf(this.shards.shardOf(placedBy(id, this.partitioned && !isLocalId(id))));
   }
 
   #sum(count: (collection: Collection) => number): number {
@@ -205,7 +240,7 @@ export class MergedReader implements LocalReader {
 
   /** All documents of a partition are in one shard. */
   partition(name: Bytes): PartitionCounts {
-    return this.groupOf(this.#shards.shardOf(name)).partition(name);
+    return this.groupOf(this.shards.shardOf(name)).partition(name);
   }
 
   hasBlob(blob: string): boolean {
@@ -235,44 +270,3 @@ export class MergedReader implements LocalReader {
 
 const byKey = (a: DocEntry, b: DocEntry): number => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 const byKeyDown = (a: DocEntry, b: DocEntry): number => byKey(b, a);
-
-/** Fewer records of a group are not read at a time. */
-const recordsLeast = 8;
-
-/** The records of one group that a query is about. */
-class GroupList implements SkippedList<DocEntry> {
-  #start: Bytes;
-  #end: Bytes;
-
-  constructor(
-    private readonly collection: Collection,
-    private readonly table: DocTable,
-    private readonly query: DocsQuery,
-  ) {
-    this.#start = query.start;
-    this.#end = query.end;
-  }
-
-  at(place: number): DocEntry | undefined {
-    return this.#read({ offset: place, limit: 1, headBytes: 1 })[0];
-  }
-
-  pass(_count: number, { key }: DocEntry): void {
-    if (this.query.reverse) this.#end = key;
-    else this.#start = asBytes(`${key}\0`);
-  }
-
-  *entries(atOnce: number): Generator<DocEntry> {
-    while (this.#start < this.#end) {
-      const found = this.#read({ offset: 0, limit: Math.max(recordsLeast, atOnce) });
-      yield* found;
-      if (found.length === 0) return;
-      this.pass(found.length, found.at(-1)!);
-    }
-  }
-
-  #read(more: Pick<DocsQuery, 'offset' | 'limit' | 'headBytes'>): DocEntry[] {
-    const { query } = this;
-    return this.collection.docs(this.table, { ...query, ...more, start: this.#start, end: this.#end });
-  }
-}

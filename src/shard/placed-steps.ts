@@ -75,6 +75,15 @@ export class PlacedSteps {
     this.#place = { head, index: 0, done: 0, bytes };
   }
 
+  /** Makes the place another one, as a store has it that what is here was copied from; undefined: the stream concerns it no longer. */
+  async move(bytes: Bytes | undefined): Promise<void> {
+    await this.commits.submit(() => {
+      if (bytes === undefined) this.overlay.remove(this.key);
+      else this.overlay.put(this.key, bytes);
+    });
+    this.reload();
+  }
+
   /** Notes a head up to which no command concerned the store. */
   advance(head: StreamHead): void {
     const place = this.#place;
@@ -93,7 +102,12 @@ export class PlacedSteps {
    * Applies a command of a message, unless it is applied already. `isLast` says that no later command of the message is for
    * this store.
    */
-  run({ before, after }: Delivery, index: number, isLast: boolean, work: Work): Promise<Outcome> | undefined {
+  run(
+    { before, after, isPatient = false }: Delivery,
+    index: number,
+    isLast: boolean,
+    work: Work,
+  ): Promise<Outcome> | undefined {
     const place = this.#place!;
     if (place.head.seq >= after.seq) return undefined;
     const isBegun = place.head.seq === before.seq;
@@ -105,7 +119,7 @@ export class PlacedSteps {
     this.#place = isLast
       ? { head: after, index: 0, done: 0, bytes: last }
       : { head: before, index: index + 1, done: 0, bytes: last };
-    return this.commits.submit((): Outcome | typeof unfinished => {
+    const step = (): Outcome | typeof unfinished => {
       this.#require(expected);
       const worked = this.#attempt(() => work(done));
       const isDone = !('done' in worked);
@@ -113,7 +127,8 @@ export class PlacedSteps {
       expected = isDone ? last : encodePlace(head, index, done);
       this.overlay.put(this.key, expected);
       return isDone ? worked : unfinished;
-    });
+    };
+    return this.commits.submit(step, undefined, isPatient);
   }
 
   #require(expected: Bytes): void {

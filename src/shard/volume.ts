@@ -91,6 +91,11 @@ export class Volume {
     return steps;
   }
 
+  /** Somebody waits for what streams have brought so far. */
+  hurry(): void {
+    this.#commits.hurry();
+  }
+
   /** How a command that a stream brings is applied. */
   work(command: Command): Work {
     return workOf(command, this.#view);
@@ -139,6 +144,13 @@ export class Volume {
 
   get store(): Store {
     return this.#store;
+  }
+
+  /** Reads another store from now on, which has the same records; gives the one before. For volumes that only others write. */
+  exchangeStore(store: Store): Store {
+    const before = this.#store;
+    this.#store = store;
+    return before;
   }
 
   /**

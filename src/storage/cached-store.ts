@@ -1,11 +1,15 @@
+import { ListedRuns } from './listed-runs.js';
 import type { Bytes, Commit, Entry, NumberedEntry, Range, Store, StoreSize, Write } from './store.js';
 
 /** Larger values are not worth their room. */
 const valueBytesMax = 8 * 1024;
 
+/** What short lists may take beside the records, as a part of what those may. */
+const listedShare = 0.25;
+
 /**
- * Remembers values that were read one by one, up to a number of bytes. Documents are read far more often than written,
- * and a look-up in a map costs a tenth of one in the store.
+ * Remembers values that were read one by one, and short lists (`ListedRuns`), up to a number of bytes. Documents are read far
+ * more often than written, and a look-up in a map costs a tenth of one in the store.
  *
  * Two maps stand in for an order of use: what is read goes into the young one; when that is full it becomes the old
  * one, and what was in the old one and not asked for since is forgotten. Right only as long as every write to the store
@@ -16,6 +20,7 @@ export class CachedStore implements Store {
   #young = new Map<Bytes, Bytes>();
   #old = new Map<Bytes, Bytes>();
   #youngBytes = 0;
+  readonly #lists = new ListedRuns(() => this.bytesMax() * listedShare);
 
   constructor(
     private readonly store: Store,
@@ -44,7 +49,12 @@ export class CachedStore implements Store {
   }
 
   list(range: Range, bytesMax: number): Entry[] {
-    return this.store.list(range, bytesMax);
+    if (!ListedRuns.concerns(range)) return this.store.list(range, bytesMax);
+    const known = this.#lists.list(range, bytesMax);
+    if (known !== undefined) return known;
+    const found = this.store.list(range, bytesMax);
+    this.#lists.add(range, bytesMax, found);
+    return found;
   }
 
   listNumbered(range: Range): NumberedEntry[] {
@@ -52,14 +62,20 @@ export class CachedStore implements Store {
   }
 
   count(range: { start: Bytes; end: Bytes }): number {
-    return this.store.count(range);
+    return this.#lists.count(range.start, range.end) ?? this.store.count(range);
   }
 
   write(batch: readonly Write[]): Commit {
     const { committed, flushed } = this.store.write(batch);
-    const renewed = committed.then(() => {
-      for (const { key, value } of batch) this.#renew(key, value);
-    });
+    const renewed = committed.then(
+      () => {
+        for (const { key, value } of batch) this.#renew(key, value);
+      },
+      (error: unknown) => {
+        this.#lists.clear();
+        throw error;
+      },
+    );
     // The flush resolves after the cache is updated, and rejects where the write failed.
     renewed.catch(() => undefined);
     return { committed: renewed, flushed: flushed.then(() => renewed) };
@@ -88,6 +104,7 @@ export class CachedStore implements Store {
   close(): Promise<void> {
     this.#young.clear();
     this.#old.clear();
+    this.#lists.clear();
     return this.store.close();
   }
 
@@ -102,6 +119,7 @@ export class CachedStore implements Store {
 
   /** Only what is remembered is renewed: most of what is written is not read soon. */
   #renew(key: Bytes, value: Bytes | undefined): void {
+    this.#lists.forget(key);
     this.#old.delete(key);
     if (!this.#young.has(key)) return;
     if (value !== undefined && value.length <= valueBytesMax) this.#young.set(key, value);

@@ -1,6 +1,7 @@
 import { RecentTimes } from '../base/recent-times.js';
 import { SystemRuntime, type Runtime } from '../base/runtime.js';
 import type { Overlay } from './overlay.js';
+import { Patience } from './patience.js';
 import type { Store, Write } from './store.js';
 
 /** A batch takes no more steps once it has this many bytes; they wait for the next. */
@@ -17,6 +18,8 @@ interface Waiting {
   resolve: (result: never) => void;
   reject: (error: unknown) => void;
   onPart: (() => void) | undefined;
+  /** Whether nobody waits for it. */
+  isPatient: boolean;
   /** Set when a batch with a part of it was refused: the rest is not run. */
   failed?: true;
 }
@@ -51,6 +54,7 @@ export class GroupCommit {
   #held: Promise<void> | undefined;
   #idle: (() => void)[] = [];
   #quiet: (() => void)[] = [];
+  readonly #patience: Patience;
   /** Set from when a batch has reached its bound until it is on disk, or refused. */
   #full = false;
   /** How long steps have run in this turn. */
@@ -65,15 +69,26 @@ export class GroupCommit {
     /** Called with each batch when it is closed; what it gives is called when that batch is on disk. */
     private readonly onSeal: (writes: readonly Write[]) => () => void = () => () => {},
     private readonly runtime: Runtime = new SystemRuntime(),
-  ) {}
+  ) {
+    this.#patience = new Patience(runtime, () => this.#schedule());
+  }
 
-  /** `onPart` is called for each part of an unfinished step that is on disk, in their order. */
-  submit<T>(step: () => T | typeof unfinished, onPart?: () => void): Promise<T> {
+  /**
+   * `onPart` is called for each part of an unfinished step that is on disk, in their order. A step is patient that nobody waits
+   * for: it is run now, and its commit waits a moment for others.
+   */
+  submit<T>(step: () => T | typeof unfinished, onPart?: () => void, isPatient = false): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const waiting: Waiting = { step, resolve, reject, onPart };
+      const waiting: Waiting = { step, resolve, reject, onPart, isPatient };
       if (this.#mustWait) this.#waiting.push(waiting);
       else this.#run(waiting);
     });
+  }
+
+  /** Somebody waits for what was submitted so far. */
+  hurry(): void {
+    for (const waiting of this.#waiting) waiting.isPatient = false;
+    if (this.#batch.length > 0) this.#schedule();
   }
 
   /** Resolves when all that was submitted so far is on disk, whatever comes after it. */
@@ -130,6 +145,7 @@ export class GroupCommit {
   /** Resolves when everything that was submitted so far is on disk; while held, everything that was run. */
   async whenIdle(): Promise<void> {
     if (this.#isIdle) return;
+    this.hurry();
     await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
@@ -146,10 +162,13 @@ export class GroupCommit {
       this.#batch.push({ waiting, result });
       if (result === unfinished) this.#waiting.unshift(waiting);
       if (this.overlay.bytes > batchBytesMax) this.#full = true;
-      this.#schedule();
+      if (waiting.isPatient && result !== unfinished && !this.#full) this.#patience.begin();
+      else this.#schedule();
     } catch (error) {
-      if (this.#batch.length > 0) this.#batch.push({ waiting, error });
-      else if (this.#committing) this.#refused.push({ waiting, error });
+      if (this.#batch.length > 0) {
+        this.#batch.push({ waiting, error });
+        if (!waiting.isPatient) this.#schedule();
+      } else if (this.#committing) this.#refused.push({ waiting, error });
       else waiting.reject(error);
     }
     this.#spentMs += this.runtime.monotonicMs() - start;
@@ -168,6 +187,7 @@ export class GroupCommit {
 
   /** Waits for the end of this turn, so that all requests that came in with it share one commit. */
   #schedule(): void {
+    this.#patience.end();
     if (this.#committing || this.#scheduled) return;
     this.#scheduled = true;
     this.runtime.defer(() => {
@@ -179,8 +199,7 @@ export class GroupCommit {
   #commit(): void {
     if (this.#committing || this.#batch.length === 0) return;
     this.#committing = true;
-    const batch = this.#batch;
-    this.#batch = [];
+    const batch = this.#takeBatch();
     const writes = this.overlay.seal();
     const onCommit = this.onSeal(writes);
     const started = this.runtime.monotonicMs();
@@ -193,6 +212,13 @@ export class GroupCommit {
       },
       (error: unknown) => this.#failed(batch, error),
     );
+  }
+
+  #takeBatch(): (Applied | Refused)[] {
+    const batch = this.#batch;
+    this.#batch = [];
+    this.#patience.reset();
+    return batch;
   }
 
   /** A store that fails at once fails like any other. */
@@ -217,7 +243,7 @@ export class GroupCommit {
       }
       for (const { waiting, error } of refused) waiting.reject(error);
     };
-    if (this.#batch.length > 0) {
+    if (this.#batch.length > 0 && this.#patience.isOver) {
       // The disk comes first: the next batch is on its way before the answers to this one take up the processor.
       this.#commit();
       this.runtime.defer(answer);
@@ -231,8 +257,7 @@ export class GroupCommit {
   #failed(batch: readonly (Applied | Refused)[], error: unknown): void {
     this.onSeal([]);
     this.overlay.failed();
-    const voided = this.#batch;
-    this.#batch = [];
+    const voided = this.#takeBatch();
     this.#committing = false;
     this.#full = false;
     const again: Waiting[] = [];

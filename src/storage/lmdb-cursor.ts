@@ -85,7 +85,7 @@ export class LmdbCursor {
     let values = buffer;
     const { limit = Infinity } = range;
     const found: T[] = [];
-    records.wanted = wanted;
+    records.beforeStep(wanted, range);
     let bytes = 0;
     for (let size = this.#begin(range); size !== 0; size = native.iterate(address)) {
       if (size < 0) throw native.lmdbError(size);

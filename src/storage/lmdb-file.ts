@@ -10,7 +10,7 @@ const isLayoutKnown = os.endianness() === 'LE' && !['arm', 'ia32', 'mipsel'].inc
 
 export const pageHeaderBytes = 24;
 export const noPage = 2 ** 64;
-const metaPages = 2;
+export const metaPages = 2;
 const metaFlag = 8;
 const magic = 0xbeefc0de;
 const dataVersion = 2;

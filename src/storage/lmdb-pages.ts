@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import type { TimeSlice } from '../base/turns.js';
 import { LmdbDamage, noPage, openHead, pageHeaderBytes, type LmdbHead, type LmdbTree } from './lmdb-file.js';
+import { LmdbPageUses } from './lmdb-page-uses.js';
 
 const branchFlag = 1;
 const leafFlag = 2;
@@ -10,10 +11,13 @@ const kindMask = 0x7f;
 const nodeHeaderBytes = 8;
 const bigDataFlag = 1;
 
-/** What the walk has still to visit: pages, and how many levels are below each, the leaves being level 1. */
+/** What the walk has still to visit: a page, and how many levels there are from it down to the leaves, which are level 1. */
 interface Visit {
   page: number;
   level: number;
+  /** Its keys are not before the first of these, and before the second: else LMDB would not be led to it for them. */
+  from: Buffer | undefined;
+  to: Buffer | undefined;
 }
 
 interface Counts {
@@ -23,10 +27,10 @@ interface Counts {
   entries: number;
 }
 
-/** What is wrong with a file, as the end of a sentence that begins with its name. Looks at every page. */
+/** What is wrong with a file, as the end of a sentence that begins with its name. Looks at every page, and at free ones too. */
 export function lmdbProblem(file: string): string | undefined {
   return problemOf(file, (fd, head) => {
-    for (const page of walkPages(fd, head)) void page;
+    for (const page of walkPages(fd, head, new LmdbPageUses(head.lastPage))) void page;
   });
 }
 
@@ -67,10 +71,10 @@ function problemOf(file: string, look: (fd: number, head: LmdbHead) => void): st
  * so that a caller with little time may stop; only a walk that was carried through proves that all pages are there.
  * The file must not be written meanwhile.
  */
-function* walkPages(fd: number, head: LmdbHead): Generator<void> {
-  const walk = new PageWalk(fd, head);
-  yield* walk.tree(head.free, false);
-  yield* walk.tree(head.main, true);
+function* walkPages(fd: number, head: LmdbHead, uses?: LmdbPageUses): Generator<void> {
+  const walk = new PageWalk(fd, head, uses);
+  yield* walk.tree(head.free, true);
+  yield* walk.tree(head.main, false);
 }
 
 class PageWalk {
@@ -79,19 +83,23 @@ class PageWalk {
   constructor(
     private readonly fd: number,
     private readonly head: LmdbHead,
+    /** Where it is looked, too, whether free pages are free. */
+    private readonly uses: LmdbPageUses | undefined,
   ) {
     this.#bytes = Buffer.alloc(head.pageBytes);
   }
 
-  *tree(tree: LmdbTree, ordered: boolean): Generator<void> {
+  *tree(tree: LmdbTree, isFree: boolean): Generator<void> {
     const counts: Counts = { branches: 0, leaves: 0, overflows: 0, entries: 0 };
     const { lastPage } = this.head;
-    const visits: Visit[] = tree.root === noPage ? [] : [{ page: tree.root, level: tree.depth }];
+    const visits: Visit[] =
+      tree.root === noPage ? [] : [{ page: tree.root, level: tree.depth, from: undefined, to: undefined }];
     // What is found grows while it is gone through; a tree with a circle in it soon has too many pages.
-    for (const { page, level } of visits) {
+    for (const visit of visits) {
       if (visits.length > lastPage) throw new LmdbDamage('is damaged: a page is part of itself');
-      if (level > 1) this.#branch(page, level, counts, visits, ordered);
-      else this.#leaf(page, counts, ordered);
+      this.uses?.note(visit.page);
+      if (visit.level > 1) this.#branch(visit, counts, visits, isFree);
+      else this.#leaf(visit, counts, isFree);
       yield;
     }
     const { branches, leaves, overflows, entries } = counts;
@@ -103,20 +111,27 @@ class PageWalk {
     if (!isComplete && tree.root !== noPage) throw new LmdbDamage('is damaged: pages or entries are missing');
   }
 
-  #branch(page: number, level: number, counts: Counts, visits: Visit[], ordered: boolean): void {
+  #branch(visit: Visit, counts: Counts, visits: Visit[], isFree: boolean): void {
+    const { page, level } = visit;
     const bytes = this.#read(page, branchFlag);
     counts.branches++;
-    for (const at of this.#nodes(page, ordered, 1)) {
+    let last: Visit | undefined;
+    for (const at of this.#nodes(visit, !isFree, 1)) {
       const child = bytes.readUIntLE(at, 6);
       this.#checkNumber(page, child, 1);
-      visits.push({ page: child, level: level - 1 });
+      // The bytes of this page are replaced by those of the next.
+      const from = last === undefined || isFree ? visit.from : Buffer.from(this.#key(at));
+      if (last !== undefined) last.to = from;
+      last = { page: child, level: level - 1, from, to: visit.to };
+      visits.push(last);
     }
   }
 
-  #leaf(page: number, counts: Counts, ordered: boolean): void {
+  #leaf(visit: Visit, counts: Counts, isFree: boolean): void {
+    const { page } = visit;
     const bytes = this.#read(page, leafFlag);
     counts.leaves++;
-    for (const at of this.#nodes(page, ordered, 0)) {
+    for (const at of this.#nodes(visit, !isFree, 0)) {
       counts.entries++;
       const flags = bytes.readUInt16LE(at + 4);
       const valueAt = at + nodeHeaderBytes + bytes.readUInt16LE(at + 6);
@@ -124,12 +139,21 @@ class PageWalk {
       const isBig = flags === bigDataFlag;
       if (!isBig && flags !== 0) throw damaged(page);
       if (valueAt + (isBig ? 24 : length) > bytes.length) throw damaged(page);
-      if (isBig) counts.overflows += this.#overflow(page, valueAt, length);
+      const place = isBig ? this.#overflow(page, valueAt, length) : undefined;
+      counts.overflows += place?.pages ?? 0;
+      if (isFree) this.uses?.noteFree(this.#value(valueAt, length, place?.first));
     }
   }
 
+  #value(at: number, length: number, page: number | undefined): Buffer {
+    if (page === undefined) return this.#bytes.subarray(at, at + length);
+    const bytes = Buffer.alloc(length);
+    this.#fill(bytes, page, pageHeaderBytes);
+    return bytes;
+  }
+
   /** The pages of a value that does not fit a leaf; only the first has a header. */
-  #overflow(leaf: number, at: number, length: number): number {
+  #overflow(leaf: number, at: number, length: number): { first: number; pages: number } {
     const first = Number(this.#bytes.readBigUInt64LE(at));
     const pages = Number(this.#bytes.readBigUInt64LE(at + 16));
     this.#checkNumber(leaf, first, pages);
@@ -140,7 +164,8 @@ class PageWalk {
       (header.readUInt16LE(18) & kindMask) === overflowFlag &&
       pageHeaderBytes + length <= pages * this.head.pageBytes;
     if (!isOurs) throw damaged(first);
-    return pages;
+    this.uses?.note(first, pages);
+    return { first, pages };
   }
 
   #read(page: number, kind: number): Buffer {
@@ -159,7 +184,7 @@ class PageWalk {
   }
 
   /** Where the nodes of the page that was read begin. The key of a branch's first node is not used. */
-  *#nodes(page: number, ordered: boolean, firstKey: number): Generator<number> {
+  *#nodes({ page, from, to }: Visit, ordered: boolean, firstKey: number): Generator<number> {
     const bytes = this.#bytes;
     const upper = bytes.readUInt16LE(22);
     const count = bytes.readUInt16LE(20) / 2;
@@ -169,14 +194,22 @@ class PageWalk {
       const offset = bytes.readUInt16LE(pageHeaderBytes + 2 * n);
       const at = pageHeaderBytes + offset;
       if (offset < upper || at + nodeHeaderBytes > bytes.length) throw damaged(page);
-      const keyAt = at + nodeHeaderBytes;
-      const keyEnd = keyAt + bytes.readUInt16LE(at + 6);
-      if (keyEnd > bytes.length) throw damaged(page);
-      const key = bytes.subarray(keyAt, keyEnd);
-      if (ordered && before !== undefined && before.compare(key) >= 0) throw damaged(page);
-      if (n >= firstKey) before = key;
+      if (at + nodeHeaderBytes + bytes.readUInt16LE(at + 6) > bytes.length) throw damaged(page);
+      if (ordered && n >= firstKey) {
+        const key = this.#key(at);
+        const isInPlace = before === undefined ? !from || from.compare(key) <= 0 : before.compare(key) < 0;
+        if (!isInPlace) throw damaged(page);
+        before = key;
+      }
       yield at;
     }
+    if (before !== undefined && to !== undefined && before.compare(to) >= 0) throw damaged(page);
+  }
+
+  /** The key of a node, valid until the next page is read. */
+  #key(at: number): Buffer {
+    const keyAt = at + nodeHeaderBytes;
+    return this.#bytes.subarray(keyAt, keyAt + this.#bytes.readUInt16LE(at + 6));
   }
 
   #checkNumber(from: number, page: number, pages: number): void {
@@ -185,8 +218,8 @@ class PageWalk {
       throw new LmdbDamage('is cut short: pages are missing at its end');
   }
 
-  #fill(bytes: Buffer, page: number): void {
-    const read = fs.readSync(this.fd, bytes, 0, bytes.length, page * this.head.pageBytes);
+  #fill(bytes: Buffer, page: number, offset = 0): void {
+    const read = fs.readSync(this.fd, bytes, 0, bytes.length, page * this.head.pageBytes + offset);
     if (read < bytes.length) throw new LmdbDamage('is cut short: pages are missing at its end');
   }
 }

@@ -37,11 +37,12 @@ export class GuardedRange<T> implements Iterable<T> {
   constructor(
     private readonly found: Iterable<T>,
     private readonly source: RangeSource,
+    private readonly range: Range,
     private readonly wanted: Wanted,
   ) {}
 
   [Symbol.iterator](): Iterator<T> {
-    return new RangeIterator(this.found, this.source, this.wanted);
+    return new RangeIterator(this.found, this.source, this.range, this.wanted);
   }
 }
 
@@ -58,13 +59,14 @@ class RangeIterator<T> implements Iterator<T> {
   constructor(
     private readonly found: Iterable<T>,
     private readonly source: RangeSource,
+    private readonly range: Range,
     private readonly wanted: Wanted,
   ) {}
 
   next(): IteratorResult<T> {
-    const { source } = this;
+    const { source, wanted } = this;
     if (!source.isOpen) throw failedCommit(new Error('it was closed while it was read'));
-    source.records.wanted = this.wanted;
+    source.records.beforeStep(wanted);
     const step = this.#iterator === undefined ? this.#first() : this.#iterator.next();
     if (source.records.isDamaged) this.#refuse();
     return step;
@@ -88,6 +90,7 @@ class RangeIterator<T> implements Iterator<T> {
   }
 
   #begin(): IteratorResult<T> {
+    this.source.records.beforeStep(this.wanted, this.range);
     this.#iterator = this.found[Symbol.iterator]();
     return this.#iterator.next();
   }

@@ -19,6 +19,7 @@ export type DamageError = (what: string, key: Bytes) => Error;
 const damagedRecord: DamageError = (what, key) => new CorruptRecord(what, key);
 
 const wrongChecksum = 'its checksum is wrong';
+const wrongPlace = 'it is not where it belongs';
 
 const latin1Slice = Buffer.prototype.latin1Slice;
 
@@ -61,14 +62,16 @@ export const wantedOf = ({ headBytes = Infinity, keyFrom = 0 }: Range, keysAreNu
 export class LmdbRecords {
   /** Undefined for a store of an earlier version, whose values stand alone. */
   sums: Sums | undefined = currentSums;
-  /** To be set before each step of a range. */
-  wanted: Wanted = { headBytes: Infinity, keysAreNumbers: false, keyFrom: 0 };
+  #wanted: Wanted = { headBytes: Infinity, keysAreNumbers: false, keyFrom: 0 };
+  /** The range whose first key is read next. */
+  #begun: Range | undefined;
   readonly #views = new BufferViews();
   /** The key that was read last, which is that of the value that is read next. */
   #keySource: Buffer = Buffer.alloc(0);
   #keyStart = 0;
   #keyEnd = 0;
   #damaged: Bytes | undefined;
+  #damage = wrongChecksum;
 
   constructor(private readonly damage: DamageError = damagedRecord) {}
 
@@ -78,7 +81,8 @@ export class LmdbRecords {
       this.#keySource = source;
       this.#keyStart = start;
       this.#keyEnd = end;
-      const { keysAreNumbers, keyFrom } = this.wanted;
+      if (this.#begun !== undefined) this.#checkFirst(this.#begun);
+      const { keysAreNumbers, keyFrom } = this.#wanted;
       return keysAreNumbers ? readNumber(source, end) : source.latin1Slice(start + keyFrom, end);
     },
   };
@@ -90,15 +94,21 @@ export class LmdbRecords {
       const seed = this.sums && hashKeyBytes(this.#keySource, this.#keyStart, this.#keyEnd);
       const end = this.#valueEnd(seed, bytes, length);
       if (end < 0) {
-        this.#damaged = this.#keySource.latin1Slice(this.#keyStart, this.#keyEnd);
+        this.#noteDamage(wrongChecksum);
         return noBytes;
       }
-      const { headBytes } = this.wanted;
+      const { headBytes } = this.#wanted;
       return latin1Slice.call(bytes, 0, end > headBytes ? headBytes : end);
     },
   };
 
-  /** Whether the value of the last step was damaged. */
+  /** To be called before each step of a range, with the range before its first. */
+  beforeStep(wanted: Wanted, begun?: Range): void {
+    this.#wanted = wanted;
+    this.#begun = begun;
+  }
+
+  /** Whether the record of the last step was damaged. */
   get isDamaged(): boolean {
     return this.#damaged !== undefined;
   }
@@ -107,7 +117,32 @@ export class LmdbRecords {
   takeDamage(): Error {
     const key = this.#damaged!;
     this.#damaged = undefined;
-    return this.damage(wrongChecksum, key);
+    return this.damage(this.#damage, key);
+  }
+
+  #noteDamage(what: string): void {
+    this.#damaged = this.#keySource.latin1Slice(this.#keyStart, this.#keyEnd);
+    this.#damage = what;
+  }
+
+  /**
+   * Where the page that LMDB was led to has no key of a range, it goes on with the next page. If a damaged page has led it to
+   * a wrong one, the key it finds there is not in the range, and who reads on behind that key would go round in a circle.
+   */
+  #checkFirst({ start, end, reverse }: Range): void {
+    this.#begun = undefined;
+    if (reverse ? this.#isFrom(end) : !this.#isFrom(start)) this.#noteDamage(wrongPlace);
+  }
+
+  /** Whether the key that was read last is not before another one. */
+  #isFrom(key: Bytes): boolean {
+    const length = this.#keyEnd - this.#keyStart;
+    for (let i = 0; i < key.length; i++) {
+      if (i === length) return false;
+      const difference = this.#keySource[this.#keyStart + i]! - key.charCodeAt(i);
+      if (difference !== 0) return difference > 0;
+    }
+    return true;
   }
 
   /** The value that was read for a key. */

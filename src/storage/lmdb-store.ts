@@ -151,7 +151,7 @@ export class LmdbStore implements Store {
   }
 
   keys(range: Range): Iterable<Bytes> {
-    return this.#guarded(this.#db.getKeys(lmdbRange(range) as never), wantedOf(range));
+    return this.#guarded(this.#db.getKeys(lmdbRange(range) as never), range);
   }
 
   list(range: Range, bytesMax: number): Entry[] {
@@ -179,11 +179,11 @@ export class LmdbStore implements Store {
   }
 
   #range(range: Range, wanted: Wanted): Iterable<Entry> {
-    return this.#guarded<Entry>(this.#db.getRange(lmdbRange(range) as never) as never, wanted);
+    return this.#guarded<Entry>(this.#db.getRange(lmdbRange(range) as never) as never, range, wanted);
   }
 
-  #guarded<T>(found: Iterable<T>, wanted: Wanted): Iterable<T> {
-    return new GuardedRange(found, this.#source, wanted);
+  #guarded<T>(found: Iterable<T>, range: Range, wanted = wantedOf(range)): Iterable<T> {
+    return new GuardedRange(found, this.#source, range, wanted);
   }
 
   write(batch: readonly Write[]): Commit {
@@ -269,7 +269,7 @@ export class LmdbStore implements Store {
     const db = this.#db;
     const transaction = db.useReadTransaction();
     const entries = (range: Range): Iterable<Entry> =>
-      this.#guarded(db.getRange({ ...lmdbRange(range), transaction } as never) as never, wantedOf(range));
+      this.#guarded(db.getRange({ ...lmdbRange(range), transaction } as never) as never, range);
     const get = (key: Bytes): Bytes | undefined =>
       [...entries({ start: key, end: asBytes(`${key}\0`) })][0]?.value;
     return { get, entries, release: () => transaction.done() };

@@ -164,7 +164,7 @@ export class BackgroundIndexing {
   /** Undefined where it is gone, or everything is. */
   #databaseOf({ instance, name }: Listed): Database | undefined {
     if (this.#closed) return undefined;
-    const database = this.registry.find(name);
+    const database = this.registry.hosted(name);
     return database?.record.instance === instance ? database : undefined;
   }
 

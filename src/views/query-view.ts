@@ -1,8 +1,7 @@
-import { asBytes, noBytes, toBytes, type Bytes } from '../base/bytes.js';
-import { FunctionError } from '../base/errors.js';
+import { asBytes, noBytes, type Bytes } from '../base/bytes.js';
 import { quoteId } from '../shard/doc-text.js';
-import { ReduceFault, type Fold } from '../indexes/reduce/fold.js';
-import { endOf, type QueryReduce, type Reduced } from '../indexes/reduce/query-reduce.js';
+import type { Fold } from '../indexes/reduce/fold.js';
+import { endOf, type QueryReduce } from '../indexes/reduce/query-reduce.js';
 import type { Piece } from '../indexes/tree/piece.js';
 import type { Row, RowEnd } from '../indexes/tree/row.js';
 import {
@@ -17,6 +16,7 @@ import type { ViewRequest } from '../indexes/view-request.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
 import type { Show } from '../node/read-gate.js';
+import { reducedText, reducedTexts } from './reduced-text.js';
 import { docPiecesOfRow, docTextOfRow, type ViewDocOptions } from './view-docs.js';
 import { viewOpening } from './view-opening.js';
 
@@ -53,14 +53,26 @@ export class ViewAnswer {
   /** All before the rows. */
   opening(): Bytes {
     const { database, reader } = this.source;
-    return viewOpening(database, reader, this.request, () => this.#offset());
+    return viewOpening(database, reader, this.request, {
+      offset: () => this.#offset(),
+      hasRows: () => this.#hasRows(),
+    });
   }
 
   #offset(): number {
     const { reader } = this.source;
     const { keys, skip, descending } = this.request;
-    if (reader === undefined || keys?.length === 0) return 0;
-    return Math.min(rowsBefore(reader, this.#ranges(reader), descending) + skip, reader.total);
+    if (reader === undefined) return 0;
+    const before = keys?.length === 0 ? 0 : rowsBefore(reader, this.#ranges(reader), descending);
+    return Math.min(before + skip, reader.total);
+  }
+
+  /** Whether there is a row to be shown or passed over. */
+  #hasRows(): boolean {
+    const { reader } = this.source;
+    const { skip, limit, descending } = this.request;
+    if (reader === undefined || skip + limit === 0) return false;
+    return this.#ranges(reader).some((range) => reader.place(range, descending).within > 0);
   }
 
   /** The rows; a promise stands only before those that a function has to reduce. */
@@ -276,16 +288,3 @@ const nullText = asBytes('null');
 /** Without its end, where a document may follow. */
 const rowText = ({ id, keyText, value }: Row): Bytes =>
   asBytes(`{"id":${quoteId(id)},"key":${keyText},"value":${value}`);
-
-function reducedTexts(groups: readonly GroupPieces[], values: readonly Reduced[]): Bytes {
-  return asBytes(groups.map(({ keyText }, i) => reducedText(keyText, values[i]!)).join(',\n'));
-}
-
-function reducedText(keyText: Bytes, value: Reduced): Bytes {
-  if (!(value instanceof ReduceFault)) return asBytes(`{"key":${keyText},"value":${value}}`);
-  const { error, reason, causedBy } = value;
-  if (error === 'invalid_value') throw new FunctionError('invalid_value', reason);
-  const words = `"error":"${error}","reason":${toBytes(JSON.stringify(reason))}`;
-  if (error === 'reduce_overflow_error') return asBytes(`{"key":${keyText},${words}}`);
-  return asBytes(`{"key":${keyText},"value":{${words},"caused_by":${causedBy ?? asBytes('null')}}}`);
-}

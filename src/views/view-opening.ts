@@ -9,15 +9,15 @@ export function viewOpening(
   database: Database,
   reader: ViewReader | undefined,
   request: ViewRequest,
-  offset: () => number,
+  rows: { offset: () => number; hasRows: () => boolean },
 ): Bytes {
   const { shape, updateSeq, sorted, partition } = request;
   const seq = updateSeq ? `"update_seq":${updateSeqText(database, reader)},` : '';
   if (shape !== 'rows') return asBytes(`{${seq}"rows":[`);
-  // As in CouchDB, which does not wait for the counts of several shards then.
+  // As in CouchDB, which does not wait for the counts of several shards when a row is there.
   const isOfOneShard = partition !== undefined || database.collection.shards.size === 1;
-  if (!sorted && !isOfOneShard) return asBytes('{"rows":[');
-  return asBytes(`{"total_rows":${reader?.total ?? 0},"offset":${offset()},${seq}"rows":[`);
+  if (!sorted && !isOfOneShard && rows.hasRows()) return asBytes('{"rows":[');
+  return asBytes(`{"total_rows":${reader?.total ?? 0},"offset":${rows.offset()},${seq}"rows":[`);
 }
 
 function updateSeqText(database: Database, reader: ViewReader | undefined): Bytes {

@@ -13,6 +13,15 @@ const freeConnectionsMax = 256;
 /** Headers of answers that concern one connection only. */
 const hopHeaders = new Set(['connection', 'keep-alive', 'transfer-encoding', 'trailer']);
 
+/** A request that is passed on. */
+export interface Forwarded {
+  request: IncomingMessage;
+  response: ServerResponse;
+  upgrade: UpgradeRequest | undefined;
+  /** Its body, where that was read already. */
+  body: Buffer | undefined;
+}
+
 /** Passes requests on to the owner of the data folder, and its answers back, as they come. */
 export class Forwarder {
   readonly #agent = new http.Agent({
@@ -28,9 +37,7 @@ export class Forwarder {
 
   /** `onAnswer` is called with the status when the answer begins. Throws where Node refuses to send such a request. */
   forward(
-    request: IncomingMessage,
-    response: ServerResponse,
-    upgrade: UpgradeRequest | undefined,
+    { request, response, upgrade, body }: Forwarded,
     onAnswer: (status: number) => void = () => undefined,
   ): void {
     const { socketPath } = this;
@@ -54,7 +61,8 @@ export class Forwarder {
     // The owner may stop reading a body that it has answered already.
     outgoing.on('error', () => isAnswered || giveUp(response));
     response.once('close', () => isAnswered || outgoing.destroy());
-    sendBody(request, outgoing);
+    if (body === undefined) sendBody(request, outgoing);
+    else outgoing.end(body);
   }
 
   close(): void {

@@ -1,86 +1,119 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fromBytes, type Bytes } from '../base/bytes.js';
+import { RequestError } from '../base/errors.js';
+import { fail } from '../http/answer/error-answer.js';
+import { watchBodies, type BodyWatch } from '../http/connection/body-watch.js';
 import { HeadChecks } from '../http/connection/head-checks.js';
-import type { Arrival } from '../http/connection/arrival.js';
-import { Exchange } from '../http/exchange.js';
+import { headerOf } from '../http/request/header.js';
+import { callbackOf } from '../http/request/jsonp.js';
 import { splitPath } from '../http/request/path.js';
-import { emptyQuery } from '../http/request/query.js';
+import { emptyQuery, Query } from '../http/request/query.js';
 import { hasBody } from '../http/request/request-facts.js';
-import { documentRoute } from '../http/routes/document-routes.js';
+import { route } from '../http/routes/router.js';
 import type { Services } from '../http/services.js';
-import type { Permits } from './permits.js';
+import type { Permits, Reader } from './permits.js';
+import { isReadable } from './readable.js';
+import { ReadExchange } from './read-exchange.js';
 
-/** A request for the winning revision of a document. */
-export interface DocumentRead {
-  parts: readonly [Bytes, Bytes];
+/** A request that a worker may be able to answer. */
+export interface LocalRead {
+  parts: readonly Bytes[];
+  query: Query;
   database: string;
 }
 
-const underscore = 0x5f;
+/** Larger bodies are passed on without a look at them. */
+const bodyBytesMax = 1024 * 1024;
 
 /**
- * Answers reads of documents from the volumes, in a worker. Everything that is not plain success (a document that is not
- * there, a record that is damaged, an answer that finds no room) is left to the owner of the data folder: there is one place
- * that words refusals.
+ * Answers requests that only read, in a worker, by the handlers that one process would answer them by. What fails before the
+ * answer has begun (an index that is not up to date, parameters that are wrong, an answer that finds no room) is left to the
+ * owner of the data folder, unless nothing is there to be read.
  */
 export class LocalReads {
   readonly #heads: HeadChecks;
+  readonly #bodies: BodyWatch;
 
   constructor(
     private readonly services: Services,
     private readonly permits: Permits,
   ) {
-    this.#heads = new HeadChecks(services.config.number('tuffet/headers_max'));
+    const { config, runtime } = services;
+    this.#heads = new HeadChecks(config.number('tuffet/headers_max'));
+    this.#bodies = watchBodies(() => config.number('tuffet/body_idle_timeout_ms'), runtime);
   }
 
-  /** The document that a request asks for, where that is all it asks for. */
-  readOf(request: IncomingMessage): DocumentRead | undefined {
-    const { method, url = '' } = request;
-    if ((method !== 'GET' && method !== 'HEAD') || url.charCodeAt(0) !== 0x2f || url.includes('?'))
-      return undefined;
+  /** What a request asks for, where a worker may be able to answer it. */
+  readOf(request: IncomingMessage): LocalRead | undefined {
+    const { method = '', url = '' } = request;
+    const isRead = method === 'GET' || method === 'HEAD';
+    if ((!isRead && method !== 'POST') || url.charCodeAt(0) !== 0x2f) return undefined;
     const { policy } = this.services;
     try {
+      if (isRead ? hasBody(request) : !isShort(request)) return undefined;
       this.#heads.check(request, policy.uriBytesMax);
-      const [first, second, ...others] = splitPath(url, policy.plusIsSpace);
-      if (first === undefined || second === undefined || others.length > 0 || hasBody(request))
-        return undefined;
-      if (first.charCodeAt(0) === underscore || second.charCodeAt(0) === underscore) return undefined;
-      return { parts: [first, second], database: fromBytes(first) };
+      const mark = url.indexOf('?');
+      const parts = splitPath(mark < 0 ? url : url.slice(0, mark), policy.plusIsSpace);
+      const query = mark < 0 ? emptyQuery : new Query(url.slice(mark + 1));
+      if (!isReadable(method, parts, query)) return undefined;
+      return { parts, query, database: fromBytes(parts[0]!) };
     } catch {
       return undefined;
     }
   }
 
-  /** The exchange that has been answered; undefined where nothing was, and the request has to be passed on. */
-  answer(
+  /** The exchange of a request that may be answered here; undefined where it has to be passed on. */
+  begin(
     request: IncomingMessage,
     response: ServerResponse,
-    { id }: Arrival,
-    { parts, database: name }: DocumentRead,
-  ): Exchange | undefined {
-    const reader = this.permits.reader(request, name);
+    id: string,
+    { parts, query, database }: LocalRead,
+  ): { exchange: ReadExchange; reader: Reader } | undefined {
+    const reader = this.permits.reader(request, database);
     if (reader === undefined) return undefined;
-    const url = request.url!;
-    const exchange = new Exchange(
-      this.services,
-      request,
-      response,
-      request.method!,
-      parts,
-      url,
-      emptyQuery,
-      id,
-    );
+    const { method = 'GET', url = '/' } = request;
+    const exchange = new ReadExchange(reader.services, request, response, method, parts, url, query, id);
     exchange.user = reader.user;
-    exchange.route = documentRoute;
-    try {
-      reader.refresh();
-      reader.database.checkPlace(parts[1]);
-      void documentRoute.methods['GET']!(exchange, reader.database, parts[1]);
-    } catch {
-      if (!response.headersSent) return undefined;
-      response.destroy();
-    }
-    return exchange;
+    return { exchange, reader };
   }
+
+  /** Answers a request, or has it passed on. */
+  run(exchange: ReadExchange, { database }: Reader, passOn: (body: Buffer | undefined) => void): void {
+    const { request, services, query } = exchange;
+    const end = (): void => {
+      this.#bodies.delete(exchange);
+      exchange.finished();
+    };
+    const failed = (error: unknown): void => {
+      end();
+      if (!exchange.canForward || isFinal(error)) return fail(exchange, error);
+      exchange.isForwarded = true;
+      passOn(exchange.taken);
+    };
+    try {
+      if (services.policy.jsonp) exchange.callback = callbackOf(query);
+      if (request.method === 'POST') this.#bodies.add(exchange);
+      database.refresh();
+      const work = route(exchange);
+      if (work instanceof Promise) work.then(end, failed);
+      else end();
+    } catch (error) {
+      failed(error);
+    }
+  }
+}
+
+/** What the owner could only say again: what is asked for is not there, or cannot be found in time. */
+const isFinal = (error: unknown): boolean =>
+  error instanceof RequestError && (error.error === 'not_found' || error.error === 'timeout');
+
+/** Whether the body of a request is there as it is, and can be kept in case that the request has to be passed on. */
+function isShort(request: IncomingMessage): boolean {
+  const length = headerOf(request, 'content-length');
+  return (
+    length !== undefined &&
+    Number(length) <= bodyBytesMax &&
+    headerOf(request, 'content-encoding') === undefined &&
+    headerOf(request, 'transfer-encoding') === undefined
+  );
 }

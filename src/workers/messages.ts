@@ -1,6 +1,8 @@
 import type { RequestFacts } from '../base/logger.js';
 import type { UserContext } from '../base/user-context.js';
+import { allDatabaseRoutes, documentRoutes } from '../http/routes/router.js';
 import type { DatabaseRecord } from '../node/catalogue.js';
+import type { QueryOutcome } from '../query/find-docs.js';
 import type { Epoch } from './epochs.js';
 
 /** The configuration as plain data. */
@@ -13,14 +15,18 @@ export interface WorkerSettings {
   /** What the processes share: see `WorkerFolder`. */
   folder: string;
   serverName: string;
+  /** Where large attachments are. */
+  blobs: string;
 }
 
 /** What the owner of the data folder sends to a worker. */
 export type OwnerMessage =
   | { type: 'start'; settings: WorkerSettings }
   | { type: 'config'; config: ConfigValues; logsRequests: boolean }
-  /** The folder of a volume is to be let go of. */
-  | { type: 'release'; folder: string }
+  /** The folder of a store is to be let go of; `next` has the same records. */
+  | { type: 'release'; folder: string; next?: string | undefined }
+  /** The records of a group are to be removed. */
+  | { type: 'ended'; group: number }
   | { type: 'report' }
   /** No more requests come: those under way are to be finished. */
   | { type: 'close' };
@@ -46,7 +52,7 @@ export interface Granted {
   permit?: Permit;
 }
 
-/** Leave to read the documents of a database by oneself. */
+/** Leave to read a database by oneself. */
 export interface Permit {
   user: UserContext;
   /** Beyond this moment it counts no longer, in milliseconds; null for no end. */
@@ -54,12 +60,22 @@ export interface Permit {
   record: DatabaseRecord;
   /** The folders of the volumes that hold the database, by slot. */
   folders: Record<number, string>;
+  /** The folders of the stores that hold its indexes, by group, as far as there are any. */
+  indexes: Record<number, string>;
 }
 
 /** What a worker has answered by itself since its last report. */
 export interface Report {
-  /** For each request: whether it was a HEAD, its status, its milliseconds, whether the answer was sent to its end. */
+  /** For each request: the numbers of its route and its method, its status, its milliseconds, whether the answer was sent to its end. */
   figures: number[];
   /** The same requests for the log, where they are logged. */
   lines: RequestFacts[];
+  documentReads: number;
+  /** What declarative queries have cost. */
+  queries: QueryOutcome[];
+  queryTimeouts: number;
 }
+
+/** By the numbers in reports. */
+export const reportedMethods = ['GET', 'HEAD', 'POST'];
+export const reportedRoutes: readonly { path: string }[] = [...documentRoutes, ...allDatabaseRoutes];

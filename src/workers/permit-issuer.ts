@@ -1,8 +1,9 @@
-import { checkMember } from '../auth/rights.js';
+import { checkMember, requireServerAdmin } from '../auth/rights.js';
 import { RequestError } from '../base/errors.js';
 import { checkLogin } from '../http/request/login.js';
 import type { Services } from '../http/services.js';
 import { groupsOf } from '../node/catalogue.js';
+import { eventsDatabase } from '../node/db-events.js';
 import type { SharedVolumes } from '../node/volumes.js';
 import type { EpochWriter } from './epochs.js';
 import type { Granted, Permit, PermitRequest } from './messages.js';
@@ -48,22 +49,24 @@ export class PermitIssuer {
     checkLogin({ services, parts: [], method: 'GET' }, user);
     const database = registry.find(asked.database);
     if (database === undefined || registry.showFor(database, user) !== undefined) return undefined;
+    if (database.name === eventsDatabase) requireServerAdmin(user);
     checkMember(user, database.security);
     const { record } = database;
-    const slots = new Set(groupsOf(record).map(({ slot }) => slot));
+    const groups = groupsOf(record);
+    const slots = new Set(groups.map(({ slot }) => slot));
+    const indexes = groups.map(({ group }) => [group, registry.views.backends.of(group).storeFolder]);
     return {
       user,
       until: identity.until ?? identity.renewFrom ?? null,
       record,
       folders: Object.fromEntries([...slots].map((slot) => [slot, this.volumes!.folderOf(slot)!])),
+      indexes: Object.fromEntries(indexes.filter(([, folder]) => folder !== undefined)) as Permit['indexes'],
     };
   }
 
-  #isClosed({ folders }: Permit): boolean {
-    return (
-      this.services.registry.isClosing ||
-      Object.values(folders).some((folder) => this.closedFolders.has(folder))
-    );
+  #isClosed({ folders, indexes }: Permit): boolean {
+    const all = [...Object.values(folders), ...Object.values(indexes)];
+    return this.services.registry.isClosing || all.some((folder) => this.closedFolders.has(folder));
   }
 }
 

@@ -3,9 +3,10 @@ import { CredentialCache } from '../auth/credential-cache.js';
 import type { Runtime } from '../base/runtime.js';
 import type { UserContext } from '../base/user-context.js';
 import { headerOf } from '../http/request/header.js';
+import type { Services } from '../http/services.js';
 import type { EpochReader, Epoch } from './epochs.js';
-import type { Granted, PermitRequest } from './messages.js';
-import type { ReadDatabase, ReadVolumes } from './read-volumes.js';
+import type { Granted, Permit, PermitRequest } from './messages.js';
+import type { ReadDatabase } from './read-database.js';
 
 const permitsMax = 10_000;
 /** Permits that are asked for at a time. */
@@ -20,8 +21,11 @@ interface Known {
 }
 
 /** A user who may read a database here. */
-export interface Reader extends ReadDatabase {
+export interface Reader {
   user: UserContext;
+  database: ReadDatabase;
+  /** What handlers work with, for this database. */
+  services: Services;
 }
 
 /** The permit that was used last on a connection, and for what: the next request is usually of the same kind. */
@@ -40,7 +44,8 @@ export class Permits {
 
   constructor(
     private readonly epochs: EpochReader,
-    private readonly volumes: ReadVolumes,
+    /** Opens the database of a permit. */
+    private readonly open: (name: string, permit: Permit) => Omit<Reader, 'user'>,
     private readonly runtime: Runtime,
     private readonly ask: (request: PermitRequest) => Promise<Granted | undefined>,
   ) {
@@ -79,7 +84,7 @@ export class Permits {
     const until = permit?.until ?? Infinity;
     // A volume that this process was told to release meanwhile must not be opened again.
     if (!this.#holds({ epoch, until }, database)) return;
-    const reader = permit && { user: permit.user, ...this.volumes.open(database, permit) };
+    const reader = permit && { user: permit.user, ...this.open(database, permit) };
     this.#known.set(digest, { epoch, until, reader });
   }
 

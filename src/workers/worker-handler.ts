@@ -11,9 +11,24 @@ import type { UpgradeRequest } from '../http/feeds/socket-server.js';
 import { emptyQuery } from '../http/request/query.js';
 import type { Services } from '../http/services.js';
 import type { Forwarder } from './forwarder.js';
-import type { LocalReads } from './local-reads.js';
+import type { LocalRead, LocalReads } from './local-reads.js';
 import type { Permits } from './permits.js';
 import type { ReportBuffer } from './report-buffer.js';
+
+/** A request on its way to the owner of the data folder. */
+interface Passed {
+  request: IncomingMessage;
+  response: ServerResponse;
+  arrival: Arrival;
+  upgrade: UpgradeRequest | undefined;
+  /** What it asks for, where a worker can answer such requests. */
+  read: LocalRead | undefined;
+  /** Its body, where that was read already. */
+  body: Buffer | undefined;
+}
+
+/** Statuses of requests of which the next may be answered here. */
+const answered: ReadonlySet<number> = new Set([200, 206, 304]);
 
 /** Answers in a worker what it can answer by itself, and passes everything else on. */
 export class WorkerHandler implements RequestTaker {
@@ -40,21 +55,41 @@ export class WorkerHandler implements RequestTaker {
     arrival = this.arrive(request),
     upgrade?: UpgradeRequest,
   ): void {
-    const { reads, permits, forwarder } = this.parts;
     // What cannot be written to is closed by itself.
     response.on('error', () => undefined);
-    const read = upgrade === undefined ? reads.readOf(request) : undefined;
-    const exchange = read && reads.answer(request, response, arrival, read);
+    const read = upgrade === undefined ? this.parts.reads.readOf(request) : undefined;
+    const { runtime } = this.services;
+    const take = (): void => this.#take(request, response, arrival, upgrade, read);
+    if (read !== undefined && runtime.isTurnFull) void runtime.nextTurn().then(take);
+    else take();
+  }
+
+  #take(
+    request: IncomingMessage,
+    response: ServerResponse,
+    arrival: Arrival,
+    upgrade: UpgradeRequest | undefined,
+    read: LocalRead | undefined,
+  ): void {
+    const { reads } = this.parts;
+    const begun = read && reads.begin(request, response, arrival.id, read);
+    const exchange = begun?.exchange;
     response.once('close', () => {
       forgetAnswer(request, response);
       exchange?.finished();
-      if (exchange !== undefined) this.#note(exchange, arrival);
+      if (exchange !== undefined && !exchange.isForwarded) this.#note(exchange, arrival);
       this.options.onEnd?.();
     });
-    if (exchange !== undefined) return exchange.finished();
+    const passOn = (body?: Buffer): void => this.#passOn({ request, response, arrival, upgrade, read, body });
+    if (begun === undefined) passOn();
+    else reads.run(begun.exchange, begun.reader, passOn);
+  }
+
+  #passOn({ request, response, arrival, upgrade, read, body }: Passed): void {
+    const { permits, forwarder } = this.parts;
     try {
-      forwarder.forward(request, response, upgrade, (status) => {
-        if (read !== undefined && (status === 200 || status === 304)) permits.request(request, read.database);
+      forwarder.forward({ request, response, upgrade, body }, (status) => {
+        if (read !== undefined && answered.has(status)) permits.request(request, read.database);
       });
     } catch (error) {
       // An error that nobody catches would end this process, and with it the connections of other clients.
@@ -77,6 +112,9 @@ export class WorkerHandler implements RequestTaker {
   }
 
   #note(exchange: Exchange, { started }: Arrival): void {
-    this.parts.reports.note(loggedFacts(exchange, this.services.runtime.monotonicMs() - started));
+    this.parts.reports.note(
+      loggedFacts(exchange, this.services.runtime.monotonicMs() - started),
+      exchange.route,
+    );
   }
 }

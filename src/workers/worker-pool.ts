@@ -3,15 +3,16 @@ import type { Accounts } from '../auth/accounts.js';
 import { backoffMs } from '../base/backoff.js';
 import { openSections, schema } from '../config/schema.js';
 import type { HttpServer } from '../http/connection/http-server.js';
-import { documentRoute } from '../http/routes/document-routes.js';
 import type { Services } from '../http/services.js';
 import type { DataFolder } from '../node/data-folder.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
-import type { OtherReaders } from '../node/volumes.js';
+import type { OtherReaders } from '../storage/other-readers.js';
 import { EpochWriter } from './epochs.js';
 import { listenForWorkers } from './inner-listener.js';
-import type { ConfigValues, Report, WorkerMessage } from './messages.js';
+import type { OwnerMessage, Report, WorkerMessage } from './messages.js';
+import { noteReport } from './note-report.js';
 import { PermitIssuer } from './permit-issuer.js';
+import { workerConfig } from './worker-config.js';
 import { workersOf } from './worker-count.js';
 import { WorkerFolder } from './worker-folder.js';
 import { WorkerHandle } from './worker-handle.js';
@@ -29,6 +30,7 @@ const notStarted = 'a worker could not be started, which is tried again';
 export class WorkerPool implements OtherReaders {
   readonly #workers = new Set<WorkerHandle>();
   readonly #folder: WorkerFolder;
+  readonly #blobs: string;
   readonly #epochs: EpochWriter;
   readonly #issuer: PermitIssuer;
   readonly #stopListening: (() => void)[];
@@ -63,6 +65,7 @@ export class WorkerPool implements OtherReaders {
   ) {
     const { config, logger } = services;
     this.#folder = new WorkerFolder(folder.path('workers'));
+    this.#blobs = folder.path('attachments');
     this.#epochs = new EpochWriter((error) => {
       logger.error({ err: error }, 'workers cannot be told of changes, and are ended');
       this.#closing = true;
@@ -96,6 +99,7 @@ export class WorkerPool implements OtherReaders {
   watch(registry: DatabaseRegistry): void {
     this.#epochs.raise();
     this.#issuer.volumes = registry.shareVolumes(this);
+    for (const backend of registry.views.backends.all) backend.share(this);
     registry.watch({
       committed: () => undefined,
       catalogued: (name) => this.#epochs.raiseFor(name),
@@ -121,14 +125,22 @@ export class WorkerPool implements OtherReaders {
     this.#epochs.raise();
   }
 
-  async release(folder: string): Promise<void> {
+  async release(folder: string, next?: string): Promise<void> {
     this.#issuer.closedFolders.add(folder);
     this.#epochs.raise();
-    await Promise.all([...this.#workers].map((worker) => worker.ask({ type: 'release', folder })));
+    await this.#askAll({ type: 'release', folder, next });
   }
 
   reopened(folder: string): void {
     this.#issuer.closedFolders.delete(folder);
+  }
+
+  async ended(group: number): Promise<void> {
+    await this.#askAll({ type: 'ended', group });
+  }
+
+  async #askAll(message: OwnerMessage): Promise<void> {
+    await Promise.all([...this.#workers].map((worker) => worker.ask(message)));
   }
 
   /** Brings the figures of requests that workers have answered up to date. */
@@ -140,7 +152,7 @@ export class WorkerPool implements OtherReaders {
           worker.ask<Report>({ type: 'report' }),
           this.services.runtime.idleSleep(reportMs),
         ]);
-        if (report) this.#note(report);
+        if (report) noteReport(this.services, report);
       }),
     );
   }
@@ -157,7 +169,7 @@ export class WorkerPool implements OtherReaders {
       [...this.#workers].map(async (worker) => {
         if (worker.isReady) {
           const report = await worker.ask<Report>({ type: 'close' }, waitMs);
-          if (report) this.#note(report);
+          if (report) noteReport(this.services, report);
         }
         worker.kill();
         await worker.exited();
@@ -176,10 +188,11 @@ export class WorkerPool implements OtherReaders {
     const timer = runtime.setIdleTimer(() => worker.kill(), startMs);
     try {
       await worker.start({
-        config: valuesOf(config.all()),
+        config: workerConfig(config.all()),
         logsRequests: logger.logsRequests,
         folder: this.#folder.folder,
         serverName,
+        blobs: this.#blobs,
       });
       this.#failures = 0;
       logger.info({ worker: worker.pid }, 'a worker is ready');
@@ -213,6 +226,8 @@ export class WorkerPool implements OtherReaders {
     this.#workers.delete(worker);
     metrics.connections -= worker.connections;
     this.#issuer.volumes?.forgetReaders();
+    for (const backend of this.services.registry.views.backends.all)
+      if (backend.storeFolder !== undefined && !this.#closing) backend.store.forgetReaders?.();
     for (const socket of left) this.server.give(socket);
     if (this.#closing) return;
     if (worker.failure) logger.error({ err: worker.failure }, notStarted);
@@ -234,22 +249,12 @@ export class WorkerPool implements OtherReaders {
           return granted;
         });
       case 'report':
-        return this.#note(message.report);
+        return noteReport(this.services, message.report);
       case 'closed':
         worker.connections -= message.connections;
         this.services.metrics.connections -= message.connections;
         return undefined;
     }
-  }
-
-  #note({ figures, lines }: Report): void {
-    const { metrics, logger } = this.services;
-    for (let i = 0; i < figures.length; i += 4) {
-      const [isHead, status, ms, isComplete] = figures.slice(i, i + 4) as [number, number, number, number];
-      metrics.request(isHead === 1 ? 'HEAD' : 'GET', status, ms, documentRoute, isComplete === 1);
-      metrics.documentReads++;
-    }
-    for (const line of lines) logger.request(line);
   }
 
   #configure(): void {
@@ -265,15 +270,9 @@ export class WorkerPool implements OtherReaders {
     const { config, logger } = this.services;
     const message = {
       type: 'config',
-      config: valuesOf(config.all()),
+      config: workerConfig(config.all()),
       logsRequests: logger.logsRequests,
     } as const;
     for (const worker of this.#workers) worker.tell(message);
   }
 }
-
-/** Workers verify no credentials: secrets stay here. */
-const secretSections = new Set(['admins', 'jwt_keys', 'chttpd_auth', 'cluster']);
-
-const valuesOf = (values: ConfigValues): ConfigValues =>
-  Object.fromEntries(Object.entries(values).filter(([section]) => !secretSections.has(section)));

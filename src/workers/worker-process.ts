@@ -37,7 +37,9 @@ function handleMessage(message: OwnerMessage): unknown {
     case 'config':
       return server?.configure(message.config, message.logsRequests);
     case 'release':
-      return server?.release(message.folder);
+      return server?.release(message.folder, message.next);
+    case 'ended':
+      return server?.end(message.group);
     case 'report':
       return server?.report();
     case 'close':

@@ -32,6 +32,8 @@ test(
     await page.getByLabel('Name').fill('ada');
     await page.getByLabel('Password').fill('old');
     await page.getByRole('button', { name: 'Log in' }).click();
+    // The session is there.
+    await page.getByText('Roles: editors').waitFor();
     // Users may not list databases, and open theirs by name.
     await admin.go('');
     await page.getByLabel('Name').fill('notes');

@@ -106,3 +106,18 @@ test('HEAD with a range tells its size', async () => {
   const answer = await sendBytes(client, 'HEAD', `${db}/plain/f`, { headers: { range: 'bytes=10-19' } });
   assert.deepEqual([answer.status, answer.headers['content-length'], answer.bytes.length], [206, '10', 0]);
 });
+
+test('empty elements of a list of ranges are ignored', async () => {
+  for (const range of ['bytes=0-3,', 'bytes=,0-3', 'bytes=, ,0-3, ']) {
+    const answer = await ranged('small', range);
+    assert.deepEqual([answer.status, answer.bytes.toString()], [206, '0123'], range);
+  }
+  assert.equal((await ranged('small', 'bytes=,')).status, 200);
+});
+
+test('a range from the beginning to the end is the whole, also among others', async () => {
+  for (const range of ['bytes=0-', 'bytes=0-,1-', 'bytes=0-1,0-']) {
+    const answer = await ranged('small', range);
+    assert.deepEqual([answer.status, answer.bytes.toString()], [200, '0123456789'], range);
+  }
+});

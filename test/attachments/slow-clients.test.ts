@@ -58,6 +58,20 @@ test('readers that leave early let go of the bytes', async () => {
   );
 });
 
+test('what slow readers are yet to get is theirs, however much others read meanwhile', async () => {
+  const db = await newDb(client);
+  const own = [31, 32, 33].map((seed) => noise(long.length, seed));
+  for (const [i, bytes] of own.entries()) await putBytes(client, `${db}/slow${i}/f`, bytes, 'image/png');
+  await putBytes(client, `${db}/other/f`, noise(4_000_000, 34), 'image/png');
+  const readers = own.map((_, i) => new SlowReader(client, `${db}/slow${i}/f`));
+  await Promise.all(readers.map((reader) => reader.begin()));
+  for (let round = 0; round < 5; round++)
+    await Promise.all(Array.from({ length: 4 }, () => getBytes(client, `${db}/other/f`)));
+  for (const [i, reader] of readers.entries()) assert.ok((await reader.finish()).equals(own[i]!), `slow${i}`);
+  assertOk(await client.delete(db), 200);
+  await eventually(() => keptBlobs(dataDir), [], 'the database is gone');
+});
+
 test('a slow writer is waited for, and others are not kept waiting', async () => {
   const db = await newDb(client);
   const bytes = noise(60_000, 5);

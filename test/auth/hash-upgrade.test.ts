@@ -30,6 +30,26 @@ test('a login upgrades a weaker hash if upgrade_hash_on_auth is true', async () 
   assert.deepEqual([body.roles, body.note, body.password], [['reader'], 'é', undefined]);
 });
 
+test('an upgrade keeps the salt, so that sessions from before go on', async () => {
+  await setOption(admin, 'chttpd_auth/upgrade_hash_on_auth', 'false');
+  await setOption(admin, 'chttpd_auth/iterations', '500');
+  await addUser(admin, 'eve', { password: 'plum' });
+  const before = (await admin.get(userPath('eve'))).body;
+  const session = await admin.anonymous.post('/_session', { name: 'eve', password: 'plum' });
+  const cookie = String(session.headers['set-cookie']).split(';')[0]!;
+  await setOption(admin, 'chttpd_auth/iterations', '1000');
+  await setOption(admin, 'chttpd_auth/upgrade_hash_on_auth', 'true');
+  assert.equal(await whoAmI(admin.as('eve:plum')), 'eve');
+  const { body } = await admin.get(userPath('eve'));
+  assert.deepEqual([body.iterations, body.salt, body.preserve_salt], [1000, before.salt, undefined]);
+  assert.notEqual(body.derived_key, before.derived_key);
+  assert.equal((await admin.anonymous.get('/_session', { cookie })).body.userCtx.name, 'eve');
+  const changed = { ...body, password: 'pear' };
+  assert.equal((await admin.put(userPath('eve'), changed)).status, 201);
+  assert.notEqual((await admin.get(userPath('eve'))).body.salt, before.salt);
+  assert.equal((await admin.anonymous.get('/_session', { cookie })).body.userCtx.name, null);
+});
+
 test('a SHA-1 hash is replaced, and a wrong password changes nothing', async () => {
   await setOption(admin, 'chttpd_auth/upgrade_hash_on_auth', 'true');
   const password_sha = createHash('sha1').update('pearsalt').digest('hex');

@@ -95,10 +95,22 @@ describe('A login', () => {
       assert.equal(answer.status, 302, answer.text);
       assert.equal(answer.headers.location, location);
     }
+    // Each with a name of its own, so that none is locked.
+    const failing = (query: string) => nobody.post(`/_session?${query}`, { name: `not ${query}` });
     for (const next of ['http://evil.example', '@evil.example', '.evil.example', 'x', '%5Cevil']) {
-      assertRefused(await at(`next=${next}`), 400, 'bad_request');
-      assertRefused(await at(`fail=${next}`), 400, 'bad_request');
+      const refused = await at(`next=${next}`);
+      assertRefused(refused, 400, 'bad_request');
+      assert.equal(refused.headers['set-cookie'], undefined);
+      assertRefused(await failing(`fail=${next}`), 400, 'bad_request');
+      assertOk(await at(`fail=${next}`), 200);
+      assertRefused(await failing(`next=${next}`), 401);
     }
+  });
+
+  test('is read before it is asked where to redirect', async () => {
+    const headers = { 'content-type': 'text/plain' };
+    const login = await nobody.send('POST', '/_session?next=x&fail=x', { raw: 'name=ann', headers });
+    assertRefused(login, 415, 'bad_content_type');
   });
 
   test('of a browser leads to the page that is configured', async () => {

@@ -20,7 +20,7 @@ const nobody = admin.anonymous;
 describe('A user', () => {
   test('sees nothing of others, in whatever way documents are read', async () => {
     const eve = await addUser(admin, 'eve');
-    await addUser(admin, 'mallory', { phone: '123' });
+    await addUser(admin, 'mallory', { phone: 'no. one' });
     const { rev } = (
       await admin.send(
         'PUT',
@@ -32,6 +32,8 @@ describe('A user', () => {
       )
     ).body;
     const mallory = userPath('mallory');
+    const other = { ...userDoc('mallory', { phone: 'no. two' }), _rev: `1-${'0'.repeat(32)}` };
+    assertOk(await admin.put(`${mallory}?new_edits=false`, other), 201);
     for (const client of [eve, nobody]) {
       assertRefused(await client.get(mallory), 404);
       assertRefused(await client.get(`${mallory}?rev=${rev}`), 404);
@@ -41,11 +43,12 @@ describe('A user', () => {
       assertRefused(await client.get(`${mallory}/face`), 404);
       assertRefused(await client.get(`${mallory}/face?rev=${rev}`), 404);
       assertRefused(await client.copy(mallory, 'org.couchdb.user:eve2'), 404);
-      const bulk = await client.post('/_users/_bulk_get', {
-        docs: [{ id: 'org.couchdb.user:mallory', rev }],
-      });
-      assert.equal(bulk.body.results[0].docs[0].error.error, 'not_found');
-      assert.doesNotMatch(bulk.text, /derived_key|123/);
+      const docs = [{ id: 'org.couchdb.user:mallory', rev }, { id: 'org.couchdb.user:mallory' }];
+      const bulk = await client.post('/_users/_bulk_get', { docs });
+      for (const { docs: found } of bulk.body.results) assert.equal(found[0].error.error, 'not_found');
+      const parts = await client.post('/_users/_bulk_get', { docs }, { accept: 'multipart/mixed' });
+      assert.equal(parts.text.match(/"not_found"/g)?.length, 2);
+      for (const { text } of [bulk, parts]) assert.doesNotMatch(text, /derived_key|no\. one|no\. two/);
     }
     assertOk(await eve.get(userPath('eve')), 200);
     assertOk(await eve.get(`${userPath('eve')}?open_revs=all`), 200);

@@ -4,7 +4,10 @@ import type { AddressInfo } from 'node:net';
 /** What each node has for itself: it is sent to all of them. */
 const ofNodes = /^\/_node\/|^\/_reload_query_servers/;
 /** What one node knows that was asked for it. */
-const ofOne = /^\/_(replicate|active_tasks|reshard|stats|prometheus)|\/_compact|\/_view_cleanup/;
+const ofOne = /^\/_(stats|prometheus)|\/_compact|\/_view_cleanup/;
+
+/** What lists nodes. */
+const listsNodes = /^\/_membership|\/_shards\b/;
 
 interface WholeAnswer {
   status: number;
@@ -18,7 +21,11 @@ export class AlternatingProxy {
   readonly #agent = new http.Agent({ keepAlive: true });
   #next = 0;
 
-  constructor(private readonly urls: readonly string[]) {}
+  constructor(
+    private readonly urls: readonly string[],
+    /** The names of the nodes: where all of them are listed, an answer lists the first one only, as that of one server. */
+    private readonly names: readonly string[],
+  ) {}
 
   async listen(): Promise<string> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
@@ -35,14 +42,24 @@ export class AlternatingProxy {
     const { url = '/', method } = request;
     if (ofNodes.test(url) && method !== 'GET') return await this.#toAll(request, response);
     const at = ofOne.test(url) || ofNodes.test(url) ? 0 : this.#next++ % this.urls.length;
+    if (listsNodes.test(url)) return await this.#asOfOne(this.urls[at]!, request, response);
     const sent = this.#send(this.urls[at]!, request, response);
     request.pipe(sent);
   }
 
+  async #asOfOne(url: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { status, rawHeaders, body } = await this.#answerOf(request, url, await wholeBody(request));
+    const text = body
+      .toString()
+      .replaceAll(JSON.stringify(this.names), JSON.stringify(this.names.slice(0, 1)));
+    const at = rawHeaders.findIndex((name) => name.toLowerCase() === 'content-length');
+    if (at >= 0) rawHeaders[at + 1] = String(Buffer.byteLength(text));
+    response.writeHead(status, rawHeaders);
+    response.end(text);
+  }
+
   async #toAll(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks);
+    const body = await wholeBody(request);
     const [first, ...others] = this.urls;
     const answer = await this.#answerOf(request, first!, body);
     // Where nodes share the option, they all have it when they have set it again.
@@ -59,15 +76,8 @@ export class AlternatingProxy {
     const { hostname, port } = new URL(target);
     return new Promise((resolve, reject) => {
       const sent = http.request({ hostname, port, method, path, headers, agent: this.#agent }, (answer) => {
-        answer.toArray().then(
-          (chunks) =>
-            resolve({
-              status: answer.statusCode!,
-              rawHeaders: answer.rawHeaders,
-              body: Buffer.concat(chunks as Buffer[]),
-            }),
-          reject,
-        );
+        const { statusCode, rawHeaders } = answer;
+        wholeBody(answer).then((whole) => resolve({ status: statusCode!, rawHeaders, body: whole }), reject);
       });
       sent.on('error', reject);
       sent.end(body);
@@ -88,3 +98,6 @@ export class AlternatingProxy {
     return sent;
   }
 }
+
+const wholeBody = async (message: IncomingMessage): Promise<Buffer> =>
+  Buffer.concat((await message.toArray()) as Buffer[]);

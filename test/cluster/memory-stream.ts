@@ -10,6 +10,7 @@ import {
 export class MemoryStream implements Stream {
   readonly #messages: Buffer[] = [];
   readonly #waiting = new Set<() => void>();
+  #connection = 0;
   epoch = 'e1';
   recovered: RecoveredHistory | undefined;
   /** What happens to the next publications, in turn; they succeed when this is empty. */
@@ -17,6 +18,8 @@ export class MemoryStream implements Stream {
   published = 0;
   /** So many times it does not know its last message, as a server that was just elected. */
   behind = 0;
+  /** Whether readers get nothing for now. */
+  isHeld = false;
 
   constructor(readonly name = 'memory') {}
 
@@ -26,14 +29,26 @@ export class MemoryStream implements Stream {
     return Promise.resolve({ epoch, first: 1, last, ...(recovered && { recovered }) });
   }
 
-  publish(message: Buffer): Promise<void> {
+  publish(message: Buffer, _id?: string, epoch?: string): Promise<number | undefined> {
     this.published++;
     const fault = this.faults.shift();
     if (fault === 'lost') return Promise.reject(new Error('timeout'));
     this.#messages.push(Buffer.from(message));
     if (fault === 'twice') this.#messages.push(Buffer.from(message));
+    const seq = epoch === this.epoch ? this.#messages.length : undefined;
     for (const wake of this.#waiting) wake();
-    return fault === 'unconfirmed' ? Promise.reject(new Error('timeout')) : Promise.resolve();
+    return fault === 'unconfirmed' ? Promise.reject(new Error('timeout')) : Promise.resolve(seq);
+  }
+
+  /** Readers get what is there again. */
+  release(): void {
+    this.isHeld = false;
+    for (const wake of this.#waiting) wake();
+  }
+
+  /** Has something else in the place of its last message. */
+  replaceLast(bytes: Buffer): void {
+    this.#messages[this.#messages.length - 1] = bytes;
   }
 
   /** Loses the last messages, as a stream that was restored from a backup. */
@@ -41,11 +56,19 @@ export class MemoryStream implements Stream {
     this.#messages.length -= count;
   }
 
+  /** Ends all readings. */
+  disconnect(): void {
+    this.#connection++;
+    for (const wake of this.#waiting) wake();
+  }
+
   async *read(after: number, signal: AbortSignal): AsyncIterable<StreamMessage> {
+    const connection = this.#connection;
+    const isEnded = (): boolean => signal.aborted || connection !== this.#connection;
     if (after > this.#messages.length) throw new StreamLost(this.name, 'it is too short');
-    for (let seq = after + 1; !signal.aborted; seq++) {
-      while (seq > this.#messages.length && !signal.aborted) await this.#next(signal);
-      if (!signal.aborted) yield { seq, bytes: this.#messages[seq - 1]! };
+    for (let seq = after + 1; !isEnded(); seq++) {
+      while ((seq > this.#messages.length || this.isHeld) && !isEnded()) await this.#next(signal);
+      if (!isEnded()) yield { seq, bytes: this.#messages[seq - 1]! };
     }
   }
 

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { after, describe, test } from 'node:test';
 import { NatsServers, type NatsOptions } from '../../src/cluster/nats-connection.js';
+import { endWithParent } from '../support/end-with-parent.js';
 import { pemFile } from '../support/tls.js';
-import { skipWithoutNats, TestNats } from './nats-servers.js';
+import { freePort, skipWithoutNats, TestNats, untilListening } from './nats-servers.js';
 import { quietLogger } from './replicated-scenes.js';
 import { TestNode } from './test-node.js';
+import { until } from './until.js';
 
 const serverFiles = `cert_file: "${pemFile('server-cert')}", key_file: "${pemFile('server-key')}"`;
 const caFile = pemFile('server-cert');
@@ -53,6 +57,24 @@ describe('NATS servers that nodes log in to', skipWithoutNats, () => {
     const nats = await natsWith('');
     await refused(nats, { tls: { caFile } }, /does not support 'tls'/);
     await refused(nats, { servers: nats.url.replace('nats:', 'tls:') }, /does not support 'tls'/);
+  });
+
+  test('servers that have no JetStream yet are waited for', async () => {
+    const port = await freePort();
+    const plain = spawn('nats-server', ['-a', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' });
+    endWithParent(plain);
+    await untilListening(port);
+    const waited: unknown[] = [];
+    const logger = { ...quietLogger, notice: (about: unknown) => waited.push(about) } as typeof quietLogger;
+    const connecting = NatsServers.connect({ servers: `nats://127.0.0.1:${port}`, name: 'test' }, logger);
+    await until(() => waited.length > 0);
+    const ended = once(plain, 'exit');
+    plain.kill('SIGKILL');
+    await ended;
+    const nats = await TestNats.start({ port });
+    after(() => nats.close());
+    const connection = await connecting;
+    await connection.close();
   });
 
   test('a server that may lose what it has confirmed is refused', async () => {

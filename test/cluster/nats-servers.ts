@@ -51,10 +51,21 @@ export class TestNats {
   /** Starts it, unless it runs. */
   async run(): Promise<void> {
     if (this.#process !== undefined) return;
-    const args = ['-a', '127.0.0.1', '-p', String(this.port), '-js', '-sd', this.folder, ...this.args];
+    const args = ['-a', '127.0.0.1', '-p', String(this.port), ...this.#storage(), ...this.args];
     this.#process = spawn('nats-server', args, { stdio: 'ignore' });
     endWithParent(this.#process);
     await untilListening(this.port);
+  }
+
+  /** As production needs it, where the version can. */
+  #storage(): string[] {
+    if (forgetsWhenKilled || this.args.includes('-c')) return ['-js', '-sd', this.folder];
+    const file = path.join(this.folder, 'server.conf');
+    fs.writeFileSync(
+      file,
+      `jetstream { store_dir: ${JSON.stringify(this.folder)}, sync_interval: always }\n`,
+    );
+    return ['-c', file];
   }
 
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
@@ -174,7 +185,7 @@ export function freePort(): Promise<number> {
   });
 }
 
-async function untilListening(port: number): Promise<void> {
+export async function untilListening(port: number): Promise<void> {
   for (let tries = 0; tries < 600; tries++) {
     const isOpen = await new Promise<boolean>((resolve) => {
       const socket = net.connect(port, '127.0.0.1', () => {

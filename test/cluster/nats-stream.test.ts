@@ -34,7 +34,8 @@ describe('a stream of a NATS server', skipWithoutNats, async () => {
     return new NatsStream({ name, subject: `s.${name}`, replicas: 1, newEpoch: randomUUID }, client);
   };
   const write = async (stream: NatsStream, messages: number): Promise<void> => {
-    for (let n = 0; n < messages; n++) await stream.publish(Buffer.from('x'), randomUUID());
+    const { epoch } = await stream.info();
+    for (let n = 0; n < messages; n++) await stream.publish(Buffer.from('x'), randomUUID(), epoch);
   };
   const historyOf = async (stream: NatsStream): Promise<RecoveredHistory> => {
     const { epoch, last } = await stream.info();
@@ -118,6 +119,34 @@ describe('a stream of a NATS server', skipWithoutNats, async () => {
     assert.equal((await stream.info()).first, 11);
     await stream.trim(13, epoch);
     assert.deepEqual([(await stream.info()).first, (await stream.info()).last], [13, 14]);
+  });
+
+  test('gives the sequences of messages, in the epoch that they are meant for', async () => {
+    const stream = open();
+    const publish = (epoch: string, id: string = randomUUID()) => stream.publish(Buffer.from('x'), id, epoch);
+    const before = await historyOf(stream);
+    assert.deepEqual([await publish(before.epoch, 'a'), await publish(before.epoch, 'b')], [1, 2]);
+    assert.equal(await publish(before.epoch, 'a'), 1, 'the same message again');
+    const other = open({}, stream.name);
+    await other.recover({ ...before, seq: 2 });
+    // It has not noticed yet, and takes the stream for the one of before.
+    await assert.rejects(publish(before.epoch));
+    const { epoch, last } = await stream.info();
+    assert.equal(last, 2);
+    assert.equal(await publish(epoch), 3);
+    // Where it belongs is not known then: all who read it see the epoch that it names.
+    assert.equal(await publish(before.epoch), undefined);
+    assert.equal((await stream.info()).last, 4);
+  });
+
+  test('that was created without a subject for its epoch takes messages, and tells no sequences', async () => {
+    const stream = open();
+    const { epoch } = await stream.info();
+    const { config } = await manager.streams.info(stream.name);
+    await manager.streams.update(stream.name, { ...config, subjects: config.subjects.slice(0, 1) });
+    assert.equal((await stream.info()).epoch, epoch);
+    assert.equal(await stream.publish(Buffer.from('x'), randomUUID(), epoch), undefined);
+    assert.equal((await stream.info()).last, 1);
   });
 
   test('is read in the epoch that is asked for, and in no other', async () => {

@@ -50,6 +50,23 @@ describe('the operators of a cluster', skipWithoutNats, async () => {
     assert.equal((await a.client.anonymous.get('/_cluster')).status, 401);
   });
 
+  test('are told by every node that the cluster is set up', async () => {
+    const named = '/_cluster_setup?ensure_dbs_exist=["_users","missing"]';
+    const order = {
+      action: 'enable_cluster',
+      bind_address: '0.0.0.0',
+      node_count: 3,
+      username: 'x',
+      password: 'x',
+    };
+    for (const { client } of nodes) {
+      assert.deepEqual((await client.get('/_cluster_setup')).body, { state: 'cluster_finished' });
+      assert.deepEqual((await client.get(named)).body, { state: 'cluster_enabled' });
+      const again = await client.post('/_cluster_setup', order);
+      assert.deepEqual([again.status, again.body.reason], [400, 'Cluster is already enabled.']);
+    }
+  });
+
   test('reach every node through any', async () => {
     assert.equal((await a.client.get(`/_node/${b.name}`)).body.name, b.name);
     const set = await a.client.put(`/_node/${b.name}/_config/vendor/name`, 'set on b');

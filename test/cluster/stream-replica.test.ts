@@ -6,33 +6,12 @@ import { asBytes, noBytes } from '../../src/base/bytes.js';
 import { encodeBatch } from '../../src/log/batch-codec.js';
 import { StreamReplaced } from '../../src/log/stream.js';
 import { encodeCommand } from '../../src/shard/command-codec.js';
-import type { EditCommand } from '../../src/shard/commands.js';
-import { DatabaseKeys } from '../../src/shard/keys.js';
 import { MemoryStore } from '../../src/storage/memory-store.js';
-import type { Entry } from '../../src/storage/store.js';
 import { FailingStore } from '../log/failing-store.js';
 import { Random, seed } from '../model/random.js';
 import { MemoryStream } from './memory-stream.js';
-import { openVolume, type ReplicatedVolume } from './replicated-scenes.js';
-
-const instance = 3;
-const keys = new DatabaseKeys(instance);
-
-const edit = (...ids: string[]): EditCommand => ({
-  type: 'edit',
-  instance,
-  shard: 0,
-  revs_limit: 100,
-  edits: ids.map((id) => ({
-    id: asBytes(id),
-    parent: undefined,
-    path: undefined,
-    deleted: false,
-    body: asBytes('{}'),
-  })),
-});
-
-const contents = ({ volume }: ReplicatedVolume): Entry[] => [...volume.store.entries(keys.range)];
+import { contents, edit, instance } from './replica-edits.js';
+import { openVolume } from './replicated-scenes.js';
 
 /** A store that can be opened again. */
 function lasting(store = new MemoryStore()): MemoryStore {

@@ -107,6 +107,25 @@ describe('three nodes', skipWithoutNats, async () => {
     );
   });
 
+  test('local documents are no event, also where the node that records events has not opened the database', async () => {
+    for (const [at, { client }] of nodes.entries()) {
+      await client.put(`/quiet-${at}`);
+      assert.equal((await client.put(`/quiet-${at}/_local/x`, {})).status, 201);
+    }
+    await a.client.put('/told');
+    await b.client.put('/told/doc', {}, fresh);
+    const updated = async (): Promise<string[]> => {
+      const { body } = await c.client.get('/_db_updates', fresh);
+      const events = body.results as { type: string; db_name: string }[];
+      return events.filter(({ type }) => type === 'updated').map(({ db_name }) => db_name);
+    };
+    await until(async () => (await updated()).includes('told'));
+    assert.deepEqual(
+      (await updated()).filter((name) => name.startsWith('quiet')),
+      [],
+    );
+  });
+
   test('a validation function that was saved on one node is applied by all', async () => {
     await a.client.put('/judged');
     const validate_doc_update = 'function (doc) { if (!doc.fine) throw {forbidden: "no"}; }';

@@ -156,6 +156,14 @@ describe('a function', () => {
   });
 });
 
+test('a number may be as large as it likes', async () => {
+  const db = await newDb(client);
+  for (const name of ['limit', 'timeout', 'heartbeat', 'seq_interval']) {
+    const { status, text } = await client.get(`${db}/_changes?${name}=99999999999999999999`);
+    assert.equal(status, 200, text);
+  }
+});
+
 test('what is wrong with a feed is said clearly', async () => {
   const db = await newDb(client);
   const wrong: [query: string, status: number][] = [
@@ -167,6 +175,7 @@ test('what is wrong with a feed is said clearly', async () => {
     ['since=99999999999999999999', 400],
     ['feed=nope', 400],
     ['limit=x', 400],
+    ['limit=99999999999999999999&filter=x/y', 404],
     ['limit=1.5', 400],
     ['timeout=x', 400],
     ['timeout=-1', 400],
@@ -201,5 +210,29 @@ test('what is wrong with a feed is said clearly', async () => {
     const answer = await client.post(`${db}/_changes?filter=_selector`, json);
     assert.equal(answer.status, 400, JSON.stringify(json));
     assert.equal(answer.body.error, 'bad_request');
+  }
+});
+
+test('filters see the conflicts of a winner with conflicts=true, and none of a leaf among all leaves', async () => {
+  const db = await newDb(client);
+  const docs = ['1-a', '1-b'].map((_rev) => ({ _id: 'a', _rev }));
+  await client.post(`${db}/_bulk_docs`, { new_edits: false, docs });
+  await client.put(`${db}/_design/d`, {
+    filters: { f: 'function (doc) { return !!doc._conflicts }' },
+    views: { v: { map: 'function (doc) { if (doc._conflicts) emit(1) }' } },
+  });
+  const shown = async (query: string, json?: object): Promise<string[]> => {
+    const path = `${db}/_changes?${query}`;
+    return idsOf((await (json ? client.post(path, json) : client.get(path))).body);
+  };
+  const selector = { selector: { _conflicts: { $exists: true } } };
+  for (const [filter, json] of [
+    ['d/f', undefined],
+    ['_view&view=d/v', undefined],
+    ['_selector', selector],
+  ] as const) {
+    assert.deepEqual(await shown(`filter=${filter}`, json), [], filter);
+    assert.deepEqual(await shown(`filter=${filter}&conflicts=true`, json), ['a'], filter);
+    assert.deepEqual(await shown(`filter=${filter}&conflicts=true&style=all_docs`, json), [], filter);
   }
 });

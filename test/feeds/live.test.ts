@@ -349,3 +349,14 @@ describe('a feed ends, with the place to go on from,', () => {
     stuck.stop();
   });
 });
+
+test('of since and last-event-id the one that is given last counts', async () => {
+  const db = await newDb(client);
+  await client.put(`${db}/a`, {});
+  const { body } = await client.get(`${db}/_changes`);
+  const since = `since=${encodeURIComponent(body.last_seq)}`;
+  const rows = async (query: string): Promise<number> =>
+    (await client.get(`${db}/_changes?${query}`)).body.results.length;
+  assert.equal(await rows(`last-event-id=0&${since}`), 0);
+  assert.equal(await rows(`${since}&last-event-id=0`), 1);
+});

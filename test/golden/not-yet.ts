@@ -29,7 +29,6 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
   'the 500 that CouchDB gives where a show is asked for a format that has no media type: it is 406 here': [
     'show-provides-by-format',
   ],
-  'the same estimate of distinct keys': ['reduce-many-rows'],
 };
 
 export const notYet: ReadonlyMap<string, string> = new Map(

@@ -8,6 +8,7 @@ import { databaseNames, fill, freshVariables, valueAt, type Variables } from './
 
 const retries = 100;
 const retryAfterMs = 100;
+const cleanUpsMax = 5;
 
 /** Plays a scenario and cleans up after it. Returns what went wrong first, in words, or nothing. */
 export async function replay(scenario: Scenario, target: Target): Promise<string | undefined> {
@@ -19,8 +20,24 @@ export async function replay(scenario: Scenario, target: Target): Promise<string
     }
     return undefined;
   } finally {
-    for (const step of scenario.finally ?? []) await perform(step, target, variables).catch(() => []);
+    await cleanUp(scenario.finally ?? [], target, variables);
     for (const name of databaseNames) await sendStep(target, { do: `DELETE /{${name}}` }, variables);
+  }
+}
+
+/** A replication may still be noting in its document what became of it: its deletion is refused then, and tried again. */
+async function cleanUp(steps: readonly Step[], target: Target, variables: Variables): Promise<void> {
+  for (let attempt = 1; attempt <= cleanUpsMax; attempt++) {
+    let isRefused = false;
+    for (const step of steps) {
+      if (step.do === undefined) continue;
+      const observed = await observeStep(step, target, variables).catch(() => undefined);
+      if (observed === undefined) continue;
+      keep(step, observed, variables);
+      isRefused ||= observed.status === 409;
+    }
+    if (!isRefused) return;
+    await sleep(retryAfterMs);
   }
 }
 

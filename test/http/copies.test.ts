@@ -27,3 +27,16 @@ test('in bulk, each row says that it was accepted; the body counts before the ad
   const plain = await client.post(`${db}/_bulk_docs?w=3`, { docs: [{ _id: 'c' }], w: 1 });
   assert.deepEqual([plain.status, plain.body[0].accepted], [201, undefined]);
 });
+
+test('a copy whose rev and If-Match disagree is refused', async () => {
+  const db = await newDb(client);
+  const { body: first } = await client.put(`${db}/a`, { n: 1 });
+  await client.put(`${db}/a?rev=${first.rev}`, { n: 2 });
+  const copy = (match: string): Promise<{ status: number }> => {
+    const headers = { destination: 'b', 'if-match': match };
+    return client.send('COPY', `${db}/a?rev=${first.rev}`, { headers });
+  };
+  assert.equal((await copy('1-abc')).status, 400);
+  assert.equal((await copy(first.rev)).status, 201);
+  assert.equal((await client.get(`${db}/b`)).body.n, 1);
+});

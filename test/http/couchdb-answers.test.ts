@@ -121,6 +121,28 @@ area(
   ],
 );
 
+const emitsOne = 'function (doc) { emit(1); }';
+
+area(
+  'Modules of views',
+  [
+    { _id: '_design/both', views: { lib: { map: emitsOne, one: 'exports.one = 1' } } },
+    { _id: '_design/lib', views: { lib: { one: 'exports.one = 1' } } },
+  ],
+  [
+    { do: 'GET ~/_design/both/_view/lib', status: 200, has: { total_rows: 0 } },
+    { do: 'GET ~/_design/lib/_view/lib', status: 404, has: { reason: 'missing_named_view' } },
+    { do: 'PUT ~/_design/n', json: { views: { lib: { map: 1 } } }, status: 400 },
+    {
+      do: 'PUT ~/_design/n',
+      json: { views: { lib: { map: 'exports.one = 1' } } },
+      status: 400,
+      has: { error: 'compilation_error' },
+    },
+    { do: 'PUT ~/_design/n', json: { views: { lib: { reduce: '_nope' } } }, status: 201 },
+  ],
+);
+
 const update = 'function (doc, req) { return [req.query.n ? 5 : {_id: req.id}, "done"]; }';
 const rewrites = 'function (req) { throw {forbidden: "no"}; }';
 
@@ -139,13 +161,31 @@ const map = 'function (doc) { emit(doc._id); }';
 
 area(
   'Views',
-  [{ _id: 'a' }, { _id: '_design/d', views: { v: { map } } }],
+  [
+    { _id: 'a', _attachments: { x: { data: 'YQ==', content_type: 'text/plain' } } },
+    { _id: '_design/d', views: { v: { map } } },
+  ],
   [
     {
       do: 'GET ~/_design/d/_view/v?sorted=false&update_seq=true',
       status: 200,
       has: { total_rows: undefined, offset: undefined, update_seq: undefined, 'rows.length': 1 },
     },
+    ...['_all_docs', '_design/d/_view/v'].map((listing) => ({
+      do: `GET ~/${listing}?key="a"&include_docs=true&attachments=true&attachments=false`,
+      status: 200,
+      has: { 'rows.0.doc._attachments.x.data': 'YQ==' },
+    })),
+    ...['limit=0', 'key=1', 'keys=[]', 'keys=[1]'].map((query) => ({
+      do: `GET ~/_design/d/_view/v?sorted=false&${query}`,
+      status: 200,
+      has: { total_rows: 1, 'rows.length': 0 },
+    })),
+    ...[0, 1, 2].map((skip) => ({
+      do: `GET ~/_design/d/_view/v?keys=[]&skip=${skip}`,
+      status: 200,
+      has: { total_rows: 1, offset: Math.min(skip, 1), 'rows.length': 0 },
+    })),
     { do: 'GET ~/_design/d/_view/v?sorted=x', status: 400 },
   ],
 );

@@ -130,3 +130,33 @@ answerAreas(client, '?partitioned=true')(
     { do: 'PATCH ~/x', status: 405 },
   ],
 );
+
+area(
+  'Compaction of a design document',
+  [{ _id: '_design/d', views: {} }],
+  [
+    { do: 'POST ~/_compact/d/x', json: {}, status: 202 },
+    { do: 'POST ~/_compact/_design/d', json: {}, status: 404 },
+    { do: 'GET ~/_compact/d/x', status: 405 },
+  ],
+);
+
+area(
+  'Filters of changes that are told in a body',
+  [],
+  [
+    {
+      do: 'POST ~/_changes?filter=_doc_ids',
+      headers: { 'content-type': 'application/json' },
+      status: 400,
+      has: { reason: 'invalid UTF-8 JSON' },
+    },
+    {
+      do: 'POST ~/_changes?filter=_selector',
+      headers: { 'content-type': 'application/json' },
+      status: 400,
+      has: { reason: 'invalid UTF-8 JSON' },
+    },
+    { do: 'POST ~/_changes', headers: { 'content-type': 'application/json' }, status: 200 },
+  ],
+);

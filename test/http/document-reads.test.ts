@@ -148,3 +148,36 @@ describe('_bulk_get', () => {
     }
   });
 });
+
+test('_revs_info tells of every ancestor that is left, also beyond the limit that cuts _revisions', async () => {
+  const db = await newDb(client);
+  await client.put(`${db}/_revs_limit`, 2);
+  const leaf = (start: number, ...ids: string[]): object => ({ _id: 'd', _revisions: { start, ids } });
+  const docs = [leaf(4, 'd', 'c', 'b', 'a'), leaf(4, 'x', 'c', 'b', 'a'), leaf(3, 'q', 'b', 'a')];
+  await client.post(`${db}/_bulk_docs`, { new_edits: false, docs });
+  const { body } = await client.get(`${db}/d?revs_info=true&revs=true`);
+  assert.deepEqual(body._revisions, { start: 4, ids: ['x', 'c'] });
+  assert.deepEqual(
+    body._revs_info.map(({ rev }: { rev: string }) => rev),
+    ['4-x', '3-c', '2-b'],
+  );
+});
+
+test('map functions see the leaves that lost, live and deleted', async () => {
+  const db = await newDb(client);
+  const map = 'function (doc) { emit(doc._conflicts || null, doc._deleted_conflicts || null) }';
+  await client.put(`${db}/_design/d`, { views: { v: { map } } });
+  const docs = ['2-c', '2-b'].map((_rev) => ({ _id: 'a', _rev }));
+  await client.post(`${db}/_bulk_docs`, {
+    new_edits: false,
+    docs: [...docs, { _id: 'a', _rev: '2-d', _deleted: true }, { _id: 'b', _rev: '1-b' }],
+  });
+  const { body } = await client.get(`${db}/_design/d/_view/v`);
+  assert.deepEqual(
+    body.rows.map(({ key, value }: { key: unknown; value: unknown }) => [key, value]),
+    [
+      [null, null],
+      [['2-b'], ['2-d']],
+    ],
+  );
+});

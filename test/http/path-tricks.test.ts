@@ -163,6 +163,15 @@ describe('A path by any spelling meets the same checks', () => {
     assertOk(await client.get(`${secured}/a`), 200);
   });
 
+  test('a POST that means HEAD is answered as GET is, with a body', { timeout: 20_000 }, async () => {
+    const headers = { 'x-http-method-override': 'HEAD' };
+    for (const path of [`${secured}/a`, `${secured}/_all_docs`, secured, '/_up']) {
+      const answer = await client.send('POST', path, { json: {}, headers });
+      assertOk(answer, 200);
+      assert.deepEqual(answer.body, (await client.get(path)).body, path);
+    }
+  });
+
   test('raw bytes that are no text are refused or not found', async () => {
     for (const bytes of ['\xff\xfe', '\xc0\xae', '\xed\xa0\x80', '\x80', '\xf5\x80\x80\x80']) {
       for (const method of ['GET', 'PUT']) {

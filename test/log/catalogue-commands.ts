@@ -12,6 +12,7 @@ function life(count: number): CatalogueCommand[] {
   const random = new Random(seed);
   const names = ['a', 'b/ä😀', `long${'x'.repeat(200)}`, '_users'];
   const alive = new Map<string, number>();
+  let version = 0;
   const made: CatalogueCommand[] = [{ type: 'create', name: 'first', settings: { q: 1 } }];
   for (let instance = 2; made.length < count;) {
     const name = random.pick(names);
@@ -27,6 +28,9 @@ function life(count: number): CatalogueCommand[] {
     } else if (random.oneIn(3)) {
       alive.delete(name);
       made.push({ type: 'delete', name });
+    } else if (random.oneIn(9)) {
+      const step = { wanted: ['tuffet@a', `tuffet@${random.hex(2)}`], hosts: ['tuffet@a', 'tuffet@b'] };
+      made.push({ type: 'place', name: '1', version: version++, step });
     } else if (random.oneIn(8)) {
       made.push({ type: 'share', name: `config/${name}`, value: random.oneIn(3) ? null : random.hex(6) });
     } else if (random.oneIn(4)) {
@@ -55,7 +59,9 @@ function randomSettings(random: Random): Extract<CatalogueCommand, { type: 'set'
 }
 
 /** The part of the catalogue that nodes share: the lists of databases, their marks, the counters and values. */
-const shared = ['a', 'd', 'e', 'm', 't', 'v'].map(asBytes).map((start) => ({ start, end: prefixEnd(start) }));
+const shared = ['a', 'd', 'e', 'h', 'm', 't', 'v']
+  .map(asBytes)
+  .map((start) => ({ start, end: prefixEnd(start) }));
 
 export const sharedContents = (store: Store): Entry[] => shared.flatMap((range) => [...store.entries(range)]);
 

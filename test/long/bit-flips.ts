@@ -14,6 +14,8 @@ import type { Report, Task } from './flip-checker.js';
 const restartsMax = 3;
 const pageBytes = 4096;
 const headBytes = 64;
+/** Nothing that is asked of so small a folder takes nearly as long. */
+const answerMs = 60_000;
 /** Of the folders that the check finds damaged, one in so many is served too. */
 const servedShare = 5;
 
@@ -77,20 +79,23 @@ class Checker {
   #child: ChildProcess | undefined;
 
   /** What the process says, or undefined where it was ended. */
-  async run(task: Task): Promise<Report | undefined> {
+  async run(task: Task, where: string): Promise<Report | undefined> {
     const child = (this.#child ??= fork(fileURLToPath(new URL('flip-checker.js', import.meta.url))));
-    const report = await new Promise<Report | undefined>((resolve) => {
+    let timer;
+    const report = await new Promise<Report | undefined>((resolve, reject) => {
       child.once('message', (message) => resolve(message as Report));
       child.once('exit', () => resolve(undefined));
       child.send(task);
+      timer = setTimeout(() => reject(new Error(`${where} has it go on for ever`)), answerMs);
     });
+    clearTimeout(timer);
     child.removeAllListeners();
     if (report === undefined) this.#child = undefined;
     return report;
   }
 
   close(): void {
-    this.#child?.kill();
+    this.#child?.kill('SIGKILL');
   }
 }
 
@@ -110,7 +115,7 @@ export function testBitFlips(flips: number, durationMs: number): void {
       const where = flip(folder, random);
       counts.flips++;
       // The command runs the check in a process of its own, and reports that it was ended.
-      const checked = await checker.run({ check: folder });
+      const checked = await checker.run({ check: folder }, where);
       const isFound = checked === undefined || checked.found.length > 0;
       if (isFound) counts.found++;
       if (!isFound || counts.found % servedShare === 0) {
@@ -133,7 +138,7 @@ async function serveUntilSettled(
   where: string,
 ): Promise<{ refused: number; crashes: number }> {
   for (let crashes = 0; crashes <= restartsMax; crashes++) {
-    const served = await checker.run({ serve: folder, expected });
+    const served = await checker.run({ serve: folder, expected }, where);
     if (served === undefined) continue;
     assert.deepEqual(served.wrong, [], where);
     return { refused: served.refused, crashes };

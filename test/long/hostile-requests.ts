@@ -100,6 +100,37 @@ const largeJson: readonly Attack[] = [
     const fields = times(1_000, (n) => `"z${n}"`);
     return `{"selector":{"_id":{"$gt":null}},"fields":[${fields}]}`;
   }),
+  {
+    name: 'conditions for each of 3 million elements of a list',
+    prepare: async (server) => {
+      await database('list')(server);
+      await mustSend(server, 'PUT', '/list/a', `{"a":[${'1,'.repeat(3_000_000)}1]}`);
+    },
+    run: async (server) => {
+      const conditions = times(50, (n) => `{"a":{"$elemMatch":{"$eq":${n + 2}}}}`);
+      const body = `{"selector":{"$or":[${conditions}]},"fields":["a.2000000","z"]}`;
+      await mustSend(server, 'POST', '/list/_find', body);
+      await mustSend(server, 'POST', '/list/_changes?filter=_selector', body);
+    },
+  },
+  {
+    name: 'a selector of 10,000 conditions',
+    run: (server) =>
+      mustSend(server, 'POST', '/large/_find', `{"selector":{"$or":[${times(9_999, (n) => `{"a":${n}}`)}]}}`),
+  },
+  {
+    name: 'an attachment of 36 MB in a document',
+    run: (server) =>
+      mustSend(
+        server,
+        'PUT',
+        '/large/data',
+        `{"_attachments":{"a":{"data":"${'AAAA'.repeat(12_000_000)}"}}}`,
+      ),
+  },
+  request('100,000 queries of ids', 'POST', '/large/_all_docs/queries', () => {
+    return `{"queries":[${times(100_000, () => '{"limit":1}')}]}`;
+  }),
   request('a selector of 25 million numbers', 'POST', '/large/_find', () => {
     return `{"selector":{"a":{"$eq":[${'1,'.repeat(25_000_000)}1]}}}`;
   }),

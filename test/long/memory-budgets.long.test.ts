@@ -59,6 +59,26 @@ test('the memory stays below 1 GB whatever is held', { skip: withoutProc }, asyn
     hold(100, (n) => head('GET', `/db/large${n % 50}`).repeat(3)),
   );
   await step('50 unread listings', () => hold(50, () => head('GET', '/db/_all_docs?include_docs=true')));
+  const bulkGet = (accept: string): string => {
+    const body = JSON.stringify({ docs: Array.from({ length: 50 }, (_, n) => ({ id: `large${n}` })) });
+    const lines = ['Content-Type: application/json', `Content-Length: ${body.length}`, `Accept: ${accept}`];
+    return head('POST', '/db/_bulk_get', ...lines) + body;
+  };
+  for (const accept of ['application/json', 'multipart/mixed'])
+    await step(`30 unread answers with 50 documents each, as ${accept}`, () =>
+      hold(30, () => bulkGet(accept)),
+    );
+  await step('200 conflicts of 2 MB', async () => {
+    for (let n = 0; n < 200; n++) {
+      const rev = `1-${n.toString(16).padStart(32, '0')}`;
+      const body = JSON.stringify({ _rev: rev, text: 'x'.repeat(2_000_000) });
+      assert.equal(await put('/db/conflicts?new_edits=false', body), 201);
+    }
+  });
+  for (const accept of ['application/json', 'multipart/mixed'])
+    await step(`30 unread answers with all conflicts, as ${accept}`, () =>
+      hold(30, () => head('GET', '/db/conflicts?open_revs=all', `Accept: ${accept}`)),
+    );
   const begun = `{"text":"${'x'.repeat(61_000_000)}`;
   await step('30 bodies that stop before their end', () =>
     hold(30, (n) => head('PUT', `/db/held${n}`, 'Content-Length: 64000000') + begun),

@@ -51,6 +51,25 @@ test('any index serves an $or without alternatives that finds nothing, or where 
     assert.equal((await explain(selector)).index.type, 'special', JSON.stringify(selector));
 });
 
+test('an index serves an $or without alternatives where the documents have another order', async () => {
+  const other = await newDb(client);
+  await client.post(`${other}/_index`, { index: { fields: ['s', 'n'] }, name: 'sn' });
+  await client.post(`${other}/_bulk_docs`, {
+    docs: [
+      { _id: 'a', s: 2, n: 1 },
+      { _id: 'b', s: 1, n: 1 },
+    ],
+  });
+  const body = { selector: { $or: [], v: { $exists: false } }, sort: ['s'] };
+  const found = await client.post(`${other}/_find`, body);
+  assert.deepEqual(
+    found.body.docs.map(({ _id }: { _id: string }) => _id),
+    ['b', 'a'],
+  );
+  const refused = await client.post(`${other}/_find`, { ...body, selector: { m: 5 } });
+  assert.equal(refused.body.error, 'no_usable_index');
+});
+
 test('an index without fields has every document and serves every query without a sort', async () => {
   const other = await newDb(client);
   await client.post(`${other}/_index`, { index: { fields: [] }, name: 'all' });

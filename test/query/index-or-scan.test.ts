@@ -4,19 +4,19 @@ import { compareJson } from '../../src/json/collation.js';
 import { fieldReader } from '../../src/selectors/field-path.js';
 import { RandomSelector } from '../selectors/random-selector.js';
 import { newDb, startServer } from '../support/server.js';
+import { seed } from '../model/random.js';
 
 /**
  * The same documents in two databases, one with indexes and one without: whatever index is taken, and in whatever pages the
  * answer is asked for, the same documents are found.
  */
 const client = await startServer();
-const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const plain = await newDb(client);
 const indexed = await newDb(client);
 const docs = randomDocs();
 const indexes = [['a'], ['b'], ['c'], ['a', 'b'], ['b', 'a.b'], ['c', '_id'], ['a', 'b', 'c']];
 for (const db of [plain, indexed])
-  assert.equal((await client.post(`${db}/_bulk_docs`, { docs })).status, 201, `SEED=${seed}`);
+  assert.equal((await client.post(`${db}/_bulk_docs`, { docs })).status, 201, `TUFFET_SEED=${seed}`);
 for (const fields of indexes)
   assert.equal(
     (await client.post(`${indexed}/_index`, { index: { fields }, ddoc: fields.join('-') })).status,
@@ -39,7 +39,7 @@ interface Found {
 
 async function find(db: string, body: object): Promise<Found> {
   const answer = await client.post(`${db}/_find`, body);
-  assert.equal(answer.status, 200, `SEED=${seed} ${JSON.stringify(body)}: ${answer.text}`);
+  assert.equal(answer.status, 200, `TUFFET_SEED=${seed} ${JSON.stringify(body)}: ${answer.text}`);
   return answer.body as Found;
 }
 
@@ -62,7 +62,7 @@ test('an index finds what a scan finds, at once and in pages', async () => {
     const selector = random.selector(2);
     const body = { selector, limit: 1000, fields: ['_id', 'b'] };
     const expected = idsOf(await find(plain, body)).sort();
-    const label = `SEED=${seed} ${JSON.stringify(selector)}`;
+    const label = `TUFFET_SEED=${seed} ${JSON.stringify(selector)}`;
     const whole = await client.post(`${indexed}/_find`, body);
     if (!String(whole.body.warning).includes('No matching index')) used++;
     assert.deepEqual(idsOf(whole.body as Found).sort(), expected, label);
@@ -87,7 +87,7 @@ test('a covering index shows what the documents show', async () => {
     assert.deepEqual(
       byId(await find(indexed, { ...body, use_index: 'a-b' })),
       byId(await find(plain, body)),
-      `SEED=${seed} ${JSON.stringify(selector)}`,
+      `TUFFET_SEED=${seed} ${JSON.stringify(selector)}`,
     );
   }
 });
@@ -98,14 +98,14 @@ test('a sorted query has its order in both directions and in pages', async () =>
     const expected = idsOf(await find(plain, { selector, limit: 1000 })).sort();
     const up = idsOf(await find(indexed, { selector, sort, limit: 1000 }));
     const down = sort.map((field) => ({ [field]: 'desc' }));
-    assert.deepEqual(up.toSorted(), expected, `SEED=${seed} ${sort.join()}`);
+    assert.deepEqual(up.toSorted(), expected, `TUFFET_SEED=${seed} ${sort.join()}`);
     assert.deepEqual(idsOf(await find(indexed, { selector, sort: down, limit: 1000 })), up.toReversed());
     assert.deepEqual(await inPages(indexed, { selector, sort: down }, 4), up.toReversed());
     const keys = up.map((id) =>
       sort.map((field) => fieldReader(field)(docs.find((doc) => doc['_id'] === id))),
     );
     for (let at = 1; at < keys.length; at++)
-      assert.ok(compareJson(keys[at - 1], keys[at]) <= 0, `SEED=${seed} ${sort.join()} at ${at}`);
+      assert.ok(compareJson(keys[at - 1], keys[at]) <= 0, `TUFFET_SEED=${seed} ${sort.join()} at ${at}`);
   }
 });
 

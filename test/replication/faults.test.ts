@@ -89,6 +89,31 @@ describe('what fails is tried again', () => {
     assert.equal((await here.get(`${to}/bad`)).status, 404);
   });
 
+  test('a replicator database that refuses a whole batch for one document gets the others', async () => {
+    const from = await newDb(here);
+    const to = `${await newDb(there)}%2F_replicator`;
+    await there.put(to);
+    const ends = { source: 'http://127.0.0.1:1/a', target: 'http://127.0.0.1:1/b' };
+    const docs = ['a', 'b', 'c', 'd'].map((_id) => ({
+      _id,
+      ...ends,
+      text: _id === 'c' ? '.'.repeat(5000) : '',
+    }));
+    await here.post(`${from}/_bulk_docs`, { docs });
+    front.interfere = ({ path, headers }, response) => {
+      if (!path.includes('_bulk_docs') || Number(headers['content-length']) < 5000) return false;
+      response.writeHead(403, { 'content-type': 'application/json' });
+      response.end('{"error":"forbidden","reason":"not admitted"}');
+      return true;
+    };
+    const answer = await replicate(here, { source: name(from), target: front.url(to) });
+    assert.deepEqual([newest(answer)['docs_written'], newest(answer)['doc_write_failures']], [3, 1]);
+    for (const { _id } of docs) {
+      assert.equal((await there.get(`${to}/${_id}`)).status, _id === 'c' ? 404 : 200, _id);
+    }
+    await there.delete(to);
+  });
+
   test('a server without _bulk_get is read document by document', async () => {
     const [from, to] = [await newDb(there), await newDb(here)];
     await fillAtRandom(there, from, 30, 7);

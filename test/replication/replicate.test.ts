@@ -134,6 +134,12 @@ describe('a replication', () => {
     await here.put(`${from}/after`, {});
     await replicate(here, { source: name(from), target: name(to), since_seq: last_seq });
     assert.deepEqual([...(await contentsOf(here, to)).keys()], ['after']);
+    // A checkpoint of the same replication does not prevail.
+    const none = await replicate(here, { source: name(from), target: name(to) });
+    assert.equal(none['no_changes'], true);
+    const again = await replicate(here, { source: name(from), target: name(to), since_seq: 0 });
+    assert.deepEqual([...(await contentsOf(here, to)).keys()].sort(), ['after', 'before']);
+    assert.equal(newest(again)['docs_written'], 1);
   });
 
   test('of winners alone leaves conflicts behind', async () => {

@@ -91,6 +91,7 @@ describe('functions of design documents', () => {
       if (doc.how == 'unauthorized') throw {unauthorized: [user.name, security.admins, old]};
       if (doc.how == 'text') throw 'text';
       if (doc.how == 'object') throw {other: 'thing'};
+      if (doc.how == 'number') throw {other: 1};
       if (doc.how == 'error') nowhere();
       if (doc.how == 'null') throw null }`,
     rewrites: 'function(req){ return {path: req.path} }',
@@ -153,6 +154,7 @@ describe('functions of design documents', () => {
     assert.deepEqual(await validate('unauthorized'), { error: 'unauthorized', reason: ['me', 1, null] });
     assert.deepEqual(await validate('text'), { error: 'unknown_error', reason: 'text' });
     assert.deepEqual(await validate('object'), { error: 'unknown_error', reason: 'thing' });
+    assert.deepEqual(await validate('number'), { error: 'unknown_error', reason: '1' });
     assert.equal(((await validate('error')) as { error: string }).error, 'ReferenceError');
     assert.ok('error' in ((await validate('null')) as object));
   });

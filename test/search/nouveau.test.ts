@@ -256,6 +256,21 @@ test('_nouveau_analyze shows the terms of a text', async () => {
   assertRefused(await client.post('/_nouveau_analyze', { analyzer: 'none', text: 'a' }), 400, 'bad_request');
 });
 
+test('the standard analyzer has no stop words', async () => {
+  const { body } = await client.post('/_nouveau_analyze', { analyzer: 'standard', text: 'hello there' });
+  assert.deepEqual(body, { tokens: ['hello', 'there'] });
+  const path = `${await newIndex()}/_design/n/_nouveau/i`;
+  assert.deepEqual(ids(await client.post(path, { q: 'there', sort: 'price' })), ['doc1', 'doc4']);
+  const db = await newDb(client);
+  const named = { index, default_analyzer: 'english', field_analyzers: { default: 'standard' } };
+  assertOk(await client.put(`${db}/_design/n`, { nouveau: { i: named } }), 201);
+  assertOk(await client.post(`${db}/_bulk_docs`, { docs }), 201);
+  assert.deepEqual(ids(await client.post(`${db}/_design/n/_nouveau/i`, { q: 'there', sort: 'price' })), [
+    'doc1',
+    'doc4',
+  ]);
+});
+
 test('long strings are sorted by their first 128 characters, and the next page follows', async () => {
   const made = Array.from({ length: 6 }, (_, i) => ({ _id: `d${i}`, s: `${i}${'x'.repeat(300_000)}` }));
   const db = await newIndex('', made, "function (doc) { index('string', 's', doc.s) }");

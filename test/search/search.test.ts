@@ -210,6 +210,19 @@ describe('Answers', () => {
     );
   });
 
+  test('all drilldowns of a query string count', async () => {
+    const found = async (...lists: unknown[]): Promise<string> => {
+      const given = lists.map((list) => `&drilldown=${JSON.stringify(list)}`).join('');
+      const answer = await client.get(`${db}/_design/s/_search/i?q=*:*${given}`);
+      assertOk(answer, 200);
+      return sorted(answer.body.rows.map(({ id }: { id: string }) => id).join(''));
+    };
+    assert.equal(await found(['kind', 'animal', 'food'], ['kind', 'food', 'metal']), 'd');
+    assert.equal(await found(['kind', 'animal'], ['kind', 'food']), '');
+    assert.equal(await found(['kind', 'animal'], [['kind', 'food']]), 'd');
+    assert.equal(await found([['kind', 'food', 'metal']], ['kind', 'food']), 'd');
+  });
+
   test('group_field divides the hits', async () => {
     const answer = await search({
       q: '*:*',
@@ -427,6 +440,9 @@ describe('Indexes', () => {
     assert.equal(await found('_design/all/_search/i?q=fox'), 'q:1,p:1');
     assertRefused(await client.get(`${own}/_design/s/_search/i?q=fox`), 400, 'bad_request');
     assertRefused(await client.get(`${own}/_partition/p/_design/all/_search/i?q=fox`), 400, 'bad_request');
+    const ofP = `${own}/_partition/p/_design/s/_search/i`;
+    assertOk(await client.post(ofP, { q: 'fox', partition: 'p' }), 200);
+    assertRefused(await client.post(ofP, { q: 'fox', partition: 'q' }), 400, 'bad_request');
     const counted = `${own}/_partition/p/_design/s/_search/i?q=fox&counts=["kind"]`;
     assertRefused(await client.get(counted), 400, 'bad_request');
   });

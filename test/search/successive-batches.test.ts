@@ -58,7 +58,7 @@ async function fill(
     for (const change of list) await batch.add(change.id, callsOf(change));
     const ids = [...new Set(list.map(({ id }) => id))].sort();
     const { writes, notes, tree } = await batch.apply(index, store, ids, false);
-    await store.write([...writes, ...notes]).committed;
+    await store.write([...writes, ...(await notes())]).committed;
     index.state = { ...index.state, tree };
     batch = next(batch);
   }
@@ -126,7 +126,7 @@ test('words in many forms of one term are counted, and kept only up to a limit',
     }
     assert.ok(batch.bytes - before > forms * 2 * length, `${batch.bytes - before} bytes for ${forms} words`);
     const { writes, notes, tree } = await batch.apply(index, store, ids, false);
-    await store.write([...writes, ...notes]).committed;
+    await store.write([...writes, ...(await notes())]).committed;
     index.state = { ...index.state, tree };
     batch = batch.next();
     assert.ok(batch.bytes < 6 * 1024 * 1024, `${batch.bytes} bytes are kept`);

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { fromBytes, type Bytes } from '../../src/base/bytes.js';
 import { RequestError } from '../../src/base/errors.js';
-import { openDoc, openRevs } from '../../src/documents/open-doc.js';
+import { openDoc } from '../../src/documents/open-doc.js';
 import type { Database } from '../../src/node/database.js';
 import { docText } from '../../src/shard/doc-text.js';
+import { openRevs } from '../support/open-revs.js';
 
 /** One leaf as a reader sees it. */
 export interface Leaf {

@@ -3,6 +3,7 @@ import { createLogger } from '../../src/base/logger.js';
 import { MemoryBlobStore } from '../../src/blobs/memory-blob-store.js';
 import { Config } from '../../src/config/config.js';
 import { RequestHandler } from '../../src/http/connection/request-handler.js';
+import { SoleBackend } from '../../src/indexes/index-backends.js';
 import { MemoryBackend } from '../../src/indexes/memory-backend.js';
 import { Views } from '../../src/indexes/views.js';
 import type { DatabaseRegistry } from '../../src/node/database-registry.js';
@@ -146,7 +147,7 @@ function foundation(runtime: SimulatedRuntime, disk: SimulatedDisk): Foundation 
   });
   const openViews = (): Views => {
     const backend = new MemoryBackend(scripts, runtime, disk.open(indexStore, runtime));
-    return new Views(backend, scripts, 1_000_000, logger, runtime);
+    return new Views(new SoleBackend(backend), scripts, 1_000_000, logger, runtime);
   };
   return {
     runtime,

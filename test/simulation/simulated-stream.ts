@@ -67,22 +67,23 @@ export class SimulatedStream {
     return { epoch: 'e1', first: this.#first, last: Math.max(0, this.last - unknown) };
   }
 
-  async #publish(message: Buffer, node: SimulatedRuntime): Promise<void> {
+  async #publish(message: Buffer, node: SimulatedRuntime): Promise<number> {
     const fault = this.isTroubled ? this.random.below(12) : Infinity;
     const copies = fault === 0 ? 0 : fault === 1 ? 2 : 1;
-    let stored = 0;
+    let seq = 0;
     for (let copy = 0; copy < copies; copy++)
       this.runtime.setTimer(
         () => {
           this.#messages.push(message);
-          stored++;
+          seq = this.last;
           this.trace(`stored ${this.last}`);
         },
         this.random.below(fault === 2 ? longDelayMs : delayMs),
       );
     const waitMs = 2 * delayMs;
     await node.sleep(waitMs);
-    if (fault === 3 || stored === 0) throw new Error('timeout');
+    if (fault === 3 || seq === 0) throw new Error('timeout');
+    return seq;
   }
 
   async *#read(after: number, signal: AbortSignal, node: SimulatedRuntime): AsyncIterable<StreamMessage> {

@@ -85,6 +85,14 @@ describe('POST /_cluster_setup', () => {
     assertOk(await admin.post('/_cluster_setup', { action: 'enable_single_node' }), 201);
   });
 
+  test('enable_single_node leaves a server that wants one copy', async () => {
+    const admin = await startServer(bare);
+    assertOk(await admin.put('/_node/_local/_config/cluster/n', '3'), 200);
+    assertOk(await admin.post('/_cluster_setup', { action: 'enable_single_node' }), 201);
+    assert.equal((await admin.get('/_node/_local/_config/cluster/n')).body, '1');
+    assert.equal(await stateOf(admin), 'single_node_enabled');
+  });
+
   test('by default makes _users and _replicator', async () => {
     const admin = await startServer(bare);
     assertOk(await admin.post('/_cluster_setup', { action: 'enable_single_node' }), 201);

@@ -181,3 +181,10 @@ describe('Database endpoints', () => {
     assertRefused(answer, 415, 'bad_content_type');
   });
 });
+
+test('a database of an unknown engine is not created', async () => {
+  const answer = await client.put('/engined?engine=nope');
+  assertRefused(answer, 400, 'bad_request');
+  assert.equal(answer.body.reason, 'invalid_engine_extension');
+  assertOk(await client.put('/engined?engine=couch'), 201);
+});

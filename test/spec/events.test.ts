@@ -171,3 +171,8 @@ describe('events', () => {
     assert.deepEqual(await typesOf(db.slice(1), start, 0), []);
   });
 });
+
+test('live is no feed of the events of databases', async () => {
+  const answer = await client.get('/_db_updates?feed=live&since=now&timeout=100');
+  assertRefused(answer, 400, 'bad_request');
+});

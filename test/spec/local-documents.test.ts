@@ -24,6 +24,23 @@ describe('Local documents', () => {
     assert.equal((await client.get(`${db}/_local/u`)).body.n, 2);
   });
 
+  test('have an ETag that changes with what they hold', async () => {
+    const first = await client.put(`${db}/_local/tagged`, { n: 1 });
+    const tag = String(first.headers['etag']);
+    assert.equal((await client.get(`${db}/_local/tagged`)).headers['etag'], tag);
+    const same = { 'if-none-match': tag };
+    assert.equal((await client.send('GET', `${db}/_local/tagged`, { headers: same })).status, 304);
+    const second = await client.put(`${db}/_local/tagged`, { n: 2 });
+    assert.equal(second.body.rev, first.body.rev, 'both were written without a revision');
+    assert.notEqual(second.headers['etag'], tag);
+    for (const path of ['tagged', 'tagged?attachments=true']) {
+      const read = await client.send('GET', `${db}/_local/${path}`, { headers: same });
+      assertOk(read, 200);
+      assert.equal(read.body.n, 2);
+      assert.equal(read.headers['etag'], second.headers['etag']);
+    }
+  });
+
   test('are deleted', async () => {
     const { rev } = (await client.put(`${db}/_local/d`, {})).body;
     assertOk(await client.delete(`${db}/_local/d?rev=${rev}`), 200);
@@ -78,6 +95,31 @@ describe('Local documents', () => {
     const info = (await client.get(home)).body;
     assert.deepEqual([info.doc_count, info.update_seq], [0, before.update_seq]);
     assert.equal((await client.get(`${home}/_local_docs`)).body.rows.length, 1);
+  });
+
+  test('one that names a revision of another form is refused alone among several', async () => {
+    const docs = [{ _id: '_local/wrong', _rev: '1-abc' }, { _id: 'beside' }, { _id: '_local/right' }];
+    const saved = await client.post(`${db}/_bulk_docs`, { docs });
+    assert.equal(saved.status, 201);
+    const [wrong, ...others] = saved.body as { ok?: boolean; id: string; error?: string; reason?: string }[];
+    assert.deepEqual(wrong, { id: '_local/wrong', error: 'bad_request', reason: 'Invalid rev format' });
+    assert.deepEqual(
+      others.map(({ ok }) => ok),
+      [true, true],
+    );
+    const edited = await client.post(`${db}/_bulk_docs`, { docs: docs.slice(0, 1), new_edits: false });
+    assert.deepEqual([edited.status, edited.body], [201, [{ ...wrong, rev: '1-abc' }]]);
+    assertRefused(await client.put(`${db}/_local/wrong`, { _rev: '1-abc' }), 400, 'bad_request');
+    assertRefused(await client.get(`${db}/_local/wrong`), 404, 'not_found');
+  });
+
+  test('with new_edits=false the number follows the one that was given, which is needed', async () => {
+    const put = await client.put(`${db}/_local/given?new_edits=false`, { _rev: '0-5' });
+    assert.equal(put.body.rev, '0-5');
+    assert.equal((await client.get(`${db}/_local/given`)).body._rev, '0-6');
+    const bulk = { docs: [{ _id: '_local/unnamed' }], new_edits: false };
+    assertRefused(await client.post(`${db}/_bulk_docs`, bulk), 400, 'bad_request');
+    assertRefused(await client.get(`${db}/_local/unnamed`), 404, 'not_found');
   });
 
   test('what does not exist is 404', async () => {

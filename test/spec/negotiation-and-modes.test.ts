@@ -111,3 +111,11 @@ describe('X-Svc-Full-Commit', () => {
     });
   }
 });
+
+test('batch=ok is answered with 202 and no revision for a replicated revision too', async () => {
+  const db = await newDb(client);
+  const answer = await client.put(`${db}/a?batch=ok&new_edits=false`, { _rev: '3-c' });
+  assert.equal(answer.status, 202);
+  assert.deepEqual(answer.body, { ok: true, id: 'a' });
+  assert.equal((await client.get(`${db}/a`)).body._rev, '3-c');
+});

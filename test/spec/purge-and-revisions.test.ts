@@ -167,3 +167,13 @@ describe('Limits of a database', () => {
     assert.equal(body._revisions.ids.length, 3);
   });
 });
+
+test('limits are whole numbers that are written as such', async () => {
+  const home = await newDb(client);
+  for (const name of ['_revs_limit', '_purged_infos_limit']) {
+    for (const raw of ['3.0', '1e1', '"3"', '0'])
+      assertRefused(await client.send('PUT', `${home}/${name}`, { raw }), 400, 'bad_request');
+    assertOk(await client.send('PUT', `${home}/${name}`, { raw: ' 7\n' }), 200);
+    assert.equal((await client.get(`${home}/${name}`)).body, 7);
+  }
+});

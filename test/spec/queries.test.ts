@@ -177,4 +177,53 @@ describe('Sorting and indexes', () => {
     const twoKeys = { ...query, sort: [{ age: 'asc', name: 'asc' }] };
     assertRefused(await client.post(`${sorted}/_find`, twoKeys), 400, 'invalid_sort_field');
   });
+
+  test('a view of a design document written by hand is an index if it has options', async () => {
+    const written = await newDb(client);
+    const map = { fields: { n: 'asc' }, partial_filter_selector: {} };
+    const views = {
+      bare: { map, reduce: '_count' },
+      whole: { map, reduce: '_count', options: { def: { fields: ['n'] } } },
+    };
+    assertOk(await client.put(`${written}/_design/d`, { language: 'query', views }), 201);
+    const { indexes } = (await client.get(`${written}/_index`)).body;
+    const names = (indexes as { name: string }[]).map(({ name }) => name);
+    assert.deepEqual(names, ['_all_docs', 'whole']);
+    assertOk(await client.get(`${written}/_design/d/_view/bare`), 200);
+  });
+
+  test('an index joins a design document that says the same of partitions', async () => {
+    for (const isPartitioned of [false, true]) {
+      const name = await newDb(client, isPartitioned ? '?partitioned=true' : '');
+      const made = async (ddoc: string, index: string, more: object): Promise<Answer> =>
+        await client.post(`${name}/_index`, { index: { fields: [index] }, ddoc, name: index, ...more });
+      const options = [{}, { partitioned: false }, ...(isPartitioned ? [{ partitioned: true }] : [])];
+      for (const [at, first] of options.entries()) {
+        const ddoc = `d${at}`;
+        assertOk(await made(ddoc, 'a', first), 200);
+        const saved = (await client.get(`${name}/_design/${ddoc}`)).body.options;
+        assert.deepEqual(saved ?? {}, first);
+        for (const [then, second] of options.entries()) {
+          const answer = await made(ddoc, 'b', second);
+          if (then === at) assertOk(answer, 200);
+          else assertRefused(answer, 400, 'invalid_partitioned_option');
+        }
+      }
+    }
+  });
+
+  test('the last index takes its design document with it unless that says more', async () => {
+    const name = await newDb(client);
+    for (const [ddoc, more] of [
+      ['plain', {}],
+      ['says-more', { partitioned: false }],
+    ] as const) {
+      const index = { fields: ['a'] };
+      assertOk(await client.post(`${name}/_index`, { index, ddoc, name: 'a', ...more }), 200);
+      assertOk(await client.delete(`${name}/_index/${ddoc}/json/a`), 200);
+    }
+    assertRefused(await client.get(`${name}/_design/plain`), 404);
+    const left = (await client.get(`${name}/_design/says-more`)).body;
+    assert.deepEqual([left.language, left.options, left.views], ['query', { partitioned: false }, undefined]);
+  });
 });

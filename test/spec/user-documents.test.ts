@@ -79,3 +79,46 @@ describe('Server administrator accounts', () => {
     }
   });
 });
+
+test('users who may not list the users database get 401, also where some fields are public', async () => {
+  const user = await addUser(admin, 'lister');
+  const option = '/_node/_local/_config/chttpd_auth';
+  await admin.put(`${option}/users_db_public`, 'true');
+  await admin.put(`${option}/public_fields`, 'name');
+  try {
+    assertRefused(await user.get('/_users/_all_docs'), 401, 'unauthorized');
+    assertRefused(await user.get('/_users/_changes'), 401, 'unauthorized');
+  } finally {
+    await admin.delete(`${option}/public_fields`);
+    await admin.delete(`${option}/users_db_public`);
+  }
+});
+
+test('the database of events is for server admins, who alone are told of every database', async () => {
+  const user = await addUser(admin, 'watcher');
+  await admin.put('/_global_changes');
+  await admin.put('/_global_changes/_security', { members: { names: ['watcher'] } });
+  for (const path of ['', '/_all_docs', '/_changes', '/x']) {
+    for (const client of [user, admin.anonymous]) {
+      const answer = await client.get(`/_global_changes${path}`);
+      assertRefused(answer, 401, 'unauthorized');
+      assert.equal(answer.body.reason, 'You are not a server admin.');
+    }
+  }
+});
+
+test('who may not see a system database is told so, wherever not only server admins may list it', async () => {
+  const user = await addUser(admin, 'outsider');
+  for (const db of ['/_users', '/_replicator']) {
+    for (const path of ['_design_docs', '_local_docs', '_purged_infos', '_purged_infos_limit']) {
+      const refused = await user.get(`${db}/${path}`);
+      assertRefused(refused, 403, 'forbidden');
+      assert.equal(refused.body.reason, 'You are not allowed to access this db.');
+      const anonymous = await admin.anonymous.get(`${db}/${path}`);
+      assertRefused(anonymous, 401, 'unauthorized');
+      assert.equal(anonymous.body.reason, 'You are not authorized to access this db.');
+    }
+    assertRefused(await user.post(`${db}/_purge`, {}), 403, 'forbidden');
+    assertRefused(await user.get(`${db}/_all_docs`), 401, 'unauthorized');
+  }
+});

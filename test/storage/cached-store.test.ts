@@ -8,7 +8,8 @@ import { asBytes, noBytes } from '../../src/base/bytes.js';
 import { CachedStore } from '../../src/storage/cached-store.js';
 import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import { MemoryStore } from '../../src/storage/memory-store.js';
-import type { Bytes } from '../../src/storage/store.js';
+import type { Bytes, Entry, Range, Write } from '../../src/storage/store.js';
+import { Random, seed } from '../model/random.js';
 import { put } from './entries.js';
 import { SteeredStore } from './scene.js';
 import { storeSuite } from './store-suite.js';
@@ -25,6 +26,18 @@ storeSuite('CachedStore of an LmdbStore', (t) => {
 /** Counts the reads that reach the store. */
 class CountingStore extends MemoryStore {
   reads = 0;
+  lists = 0;
+  counts = 0;
+
+  override list(range: Range, bytesMax: number): Entry[] {
+    this.lists++;
+    return super.list(range, bytesMax);
+  }
+
+  override count(range: { start: Bytes; end: Bytes }): number {
+    this.counts++;
+    return super.count(range);
+  }
 
   override get(key: Bytes): Bytes | undefined {
     this.reads++;
@@ -120,5 +133,99 @@ describe('a cache', () => {
     await assert.rejects(flushed, /the disk is full/);
     // A rejection that nobody sees makes this test fail.
     await nextTurn();
+  });
+});
+
+const prefixes = ['p', 'q', 'qq'];
+
+function randomKey(random: Random): Bytes {
+  return asBytes(
+    random.pick(prefixes) + String(random.below(200)).padStart(3, '0') + random.pick(['', '\0', 'x']),
+  );
+}
+
+function randomList(random: Random): Range {
+  const prefix = random.pick(prefixes);
+  const ends = [random.below(200), random.below(250)].map((n) => prefix + String(n).padStart(3, '0'));
+  const end = random.oneIn(2) ? `${prefix}\xff` : ends[1]!;
+  const start = random.oneIn(5) ? prefix : ends[0]!;
+  const keyFrom = random.oneIn(10) ? 1 : prefix.length;
+  return { start: asBytes(start), end: asBytes(end), keyFrom, headBytes: 10, limit: 1 + random.below(40) };
+}
+
+describe('short lists', () => {
+  const page = (from: string, limit: number): Range => ({
+    start: asBytes(`p${from}`),
+    end: asBytes('p\xff'),
+    keyFrom: 1,
+    headBytes: 10,
+    limit,
+  });
+  const numbered = (count: number): Write[] =>
+    Array.from({ length: count }, (_, n) => ({
+      key: asBytes(`p${String(n).padStart(3, '0')}`),
+      value: asBytes('v'),
+    }));
+
+  test('are put together from what was listed before, and so are counts', async () => {
+    const store = new CountingStore();
+    const cached = new CachedStore(store, () => 1_000_000);
+    await put(cached, numbered(100));
+    cached.list(page('000', 40), Infinity);
+    cached.list(page('020', 40), Infinity);
+    cached.list(page('059', 41), Infinity);
+    assert.equal(store.lists, 3);
+    const found = cached.list(page('010', 80), Infinity);
+    assert.deepEqual(
+      found.map(({ key }) => key),
+      Array.from({ length: 80 }, (_, n) => String(n + 10).padStart(3, '0')),
+    );
+    assert.equal(store.lists, 3);
+    assert.equal(cached.count({ start: asBytes('p005'), end: asBytes('p095x') }), 91);
+    assert.equal(store.counts, 0);
+    await put(cached, [{ key: asBytes('p050x'), value: asBytes('v') }]);
+    assert.equal(cached.count({ start: asBytes('p005'), end: asBytes('p095x') }), 92);
+    assert.equal(cached.list(page('050', 2), Infinity)[1]!.key, '050x');
+  });
+
+  test('are as the store has them, whatever is written, listed and counted', async () => {
+    const random = new Random(seed);
+    for (const bytesMax of [2_000, 20_000, 1_000_000]) {
+      const store = new CountingStore();
+      const cached = new CachedStore(store, () => bytesMax);
+      const bare = new MemoryStore();
+      for (let step = 0; step < 4_000; step++) {
+        if (random.oneIn(8)) {
+          const writes = Array.from({ length: random.below(4) }, () => ({
+            key: randomKey(random),
+            value: random.oneIn(3) ? undefined : asBytes(`v${step}`),
+          }));
+          await Promise.all([put(cached, writes), put(bare, writes)]);
+        }
+        const range = randomList(random);
+        const pieceBytes = random.oneIn(4) ? random.below(100) : Infinity;
+        const what = `seed ${seed}, step ${step}: ${JSON.stringify({ ...range, pieceBytes })}`;
+        assert.deepEqual(cached.list(range, pieceBytes), bare.list(range, pieceBytes), what);
+        const [start, end] = [randomKey(random), randomKey(random)];
+        assert.equal(cached.count({ start, end }), bare.count({ start, end }), `${what}; ${start} to ${end}`);
+      }
+      if (bytesMax === 1_000_000)
+        assert.ok(store.lists < 3_600, `${store.lists} lists have reached the store`);
+    }
+  });
+
+  test('are forgotten when a batch may have been written or not', async () => {
+    const store = new SteeredStore();
+    const cached = new CachedStore(store, () => 1_000_000);
+    const first = cached.write([{ key: asBytes('p1'), value: asBytes('v') }]).flushed;
+    store.batches[0]!.finish();
+    await first;
+    assert.equal(cached.list(page('', 10), Infinity).length, 1);
+    const { flushed } = cached.write([{ key: asBytes('p2'), value: asBytes('v') }]);
+    const { finish, fail } = store.batches[1]!;
+    fail();
+    finish();
+    await assert.rejects(flushed, /the disk is full/);
+    assert.equal(cached.list(page('', 10), Infinity).length, 2);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { asBytes } from '../../src/base/bytes.js';
 import { GroupCommit } from '../../src/storage/group-commit.js';
 import { MemoryStore } from '../../src/storage/memory-store.js';
@@ -179,5 +179,64 @@ describe('a store that refuses a batch', () => {
     batch.fail();
     await Promise.all([lost, ...waiting]);
     assert.deepEqual(calls.sort(), ['drained', 'held', 'quiet']);
+  });
+});
+
+describe('steps that nobody waits for', () => {
+  const patiently = (scene: Scene, key: string): Promise<void> =>
+    scene.commits.submit(() => scene.overlay.put(asBytes(key), asBytes('1')), undefined, true);
+
+  test('share a commit with those that come within a moment', async () => {
+    const scene = new Scene();
+    const first = patiently(scene, 'a');
+    assert.equal(scene.overlay.get(asBytes('a')), '1', 'they are run at once');
+    await nextTurn();
+    const second = patiently(scene, 'b');
+    await nextTurn();
+    assert.equal(scene.store.batches.length, 0);
+    scene.runtime.elapse();
+    (await scene.batch(1)).finish();
+    await Promise.all([first, second]);
+    assert.deepEqual(scene.sealed, [['a', 'b']]);
+  });
+
+  test('are on disk with the next step that somebody waits for, or as soon as somebody does', async () => {
+    const scene = new Scene();
+    const saved = [patiently(scene, 'a'), scene.put('b')];
+    (await scene.batch(1)).finish();
+    saved.push(patiently(scene, 'c'));
+    await nextTurn();
+    scene.commits.hurry();
+    (await scene.batch(2)).finish();
+    saved.push(patiently(scene, 'd'));
+    const idle = scene.commits.whenIdle();
+    (await scene.batch(3)).finish();
+    await Promise.all([...saved, idle]);
+    assert.deepEqual(scene.sealed, [['a', 'b'], ['c'], ['d']]);
+  });
+
+  test('wait for their own moment where a commit was under way when they came', async () => {
+    const scene = new Scene();
+    const saved = [scene.put('a')];
+    const first = await scene.batch(1);
+    saved.push(patiently(scene, 'b'));
+    first.finish();
+    await nextTurn();
+    assert.equal(scene.store.batches.length, 1);
+    saved.push(scene.put('c'));
+    (await scene.batch(2)).finish();
+    await Promise.all(saved);
+    assert.deepEqual(scene.sealed, [['a'], ['b', 'c']]);
+  });
+
+  test('do not keep a step waiting that is refused behind them', async () => {
+    const scene = new Scene();
+    const saved = patiently(scene, 'a');
+    const refused = scene.commits.submit(() => {
+      throw new Error('refused');
+    });
+    (await scene.batch(1)).finish();
+    await assert.rejects(refused, /refused/);
+    await saved;
   });
 });

@@ -8,6 +8,7 @@ import { LmdbStore } from '../../src/storage/lmdb-store.js';
 import type { Entry } from '../../src/storage/store.js';
 import { Random, seed } from '../model/random.js';
 import { openLmdb } from '../../src/storage/lmdb-environment.js';
+import { formatKey } from '../../src/storage/lmdb-format.js';
 import { entriesOf, everything, plain } from './entries.js';
 import { storeSuite } from './store-suite.js';
 
@@ -22,11 +23,12 @@ storeSuite('LmdbStore', (t) => new LmdbStore(path.join(temporaryFolder(t), 'stor
 function randomEntries(count: number): Entry[] {
   const random = new Random(seed);
   const entries = new Map<string, string>();
-  while (entries.size < count)
-    entries.set(
-      random.bytes(1 + random.below(100)),
-      random.bytes(random.oneIn(20) ? 9_000 : random.below(300)),
-    );
+  while (entries.size < count) {
+    const key = random.bytes(1 + random.below(100));
+    const value = random.bytes(random.oneIn(20) ? 9_000 : random.below(300));
+    // What is before the record of the format belongs to the store itself.
+    if (key > formatKey) entries.set(key, value);
+  }
   return [...entries]
     .map(([key, value]) => ({ key: asBytes(key), value: asBytes(value) }))
     .sort((a, b) => (a.key < b.key ? -1 : 1));

@@ -1,5 +1,5 @@
 import { asBytes } from '../../src/base/bytes.js';
-import { SystemRuntime } from '../../src/base/runtime.js';
+import { SystemRuntime, type Timer } from '../../src/base/runtime.js';
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GroupCommit } from '../../src/storage/group-commit.js';
@@ -31,10 +31,25 @@ export class SteeredStore extends MemoryStore {
   }
 }
 
-/** A clock that stands still until it is set. */
-class SteeredRuntime extends SystemRuntime {
-  constructor(private readonly clock: () => number) {
+/** A clock that stands still until it is set, and timers that fire when the test says so. */
+export class SteeredRuntime extends SystemRuntime {
+  readonly #timers = new Set<() => void>();
+
+  constructor(private readonly clock: () => number = () => 0) {
     super();
+  }
+
+  override setTimer(work: () => void): Timer {
+    this.#timers.add(work);
+    return { cancel: () => void this.#timers.delete(work) };
+  }
+
+  /** Fires the timers that were set. */
+  elapse(): void {
+    for (const work of this.#timers) {
+      this.#timers.delete(work);
+      work();
+    }
   }
 
   override monotonicMs(): number {
@@ -50,6 +65,7 @@ export class Scene {
   readonly events: string[] = [];
   /** What the clock shows. */
   now = 0;
+  readonly runtime = new SteeredRuntime(() => this.now);
   readonly commits = new GroupCommit(
     () => this.store,
     this.overlay,
@@ -58,7 +74,7 @@ export class Scene {
       this.sealed.push(keys);
       return () => this.events.push(`told of ${keys.join()}`);
     },
-    new SteeredRuntime(() => this.now),
+    this.runtime,
   );
 
   put(key: string, value = '1'): Promise<void> {

@@ -22,14 +22,14 @@ export async function startServer(given: ServerOptions = {}): Promise<HttpClient
   return new HttpClient(server.url);
 }
 
-/** The tests run with several processes for each server, too; what is in memory only would have one. */
+/** The tests run with several processes and index threads for each server, too; what is in memory only would have one. */
 function withWorkers(options: ServerOptions): ServerOptions {
   const workers = process.env['TUFFET_WORKERS'];
   if (workers === undefined || options.inMemory) return options;
   return {
     dataDir: options.dataDir ?? temporaryFolder(),
     ...options,
-    config: { ...options.config, tuffet: { workers, ...options.config?.['tuffet'] } },
+    config: { ...options.config, tuffet: { workers, index_threads: '3', ...options.config?.['tuffet'] } },
   };
 }
 

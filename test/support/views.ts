@@ -1,6 +1,7 @@
 import { SystemRuntime } from '../../src/base/runtime.js';
 import type { Logger } from '../../src/base/logger.js';
 import { ScriptHost } from '../../src/script/script-host.js';
+import { SoleBackend } from '../../src/indexes/index-backends.js';
 import { MemoryBackend } from '../../src/indexes/memory-backend.js';
 import { Views } from '../../src/indexes/views.js';
 
@@ -14,5 +15,5 @@ export function memoryViews(logger: Logger): Views {
     timeoutMs: () => 5_000,
     log: () => {},
   });
-  return new Views(new MemoryBackend(scripts, runtime), scripts, 1_000_000, logger, runtime);
+  return new Views(new SoleBackend(new MemoryBackend(scripts, runtime)), scripts, 1_000_000, logger, runtime);
 }

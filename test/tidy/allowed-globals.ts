@@ -13,6 +13,7 @@ export const machineUsers: Readonly<Record<string, string>> = {
 /** State of modules, with the reason why it has no other owner. */
 export const moduleStates: Readonly<Record<string, string>> = {
   // Scratch space: holds nothing that is read after the call that wrote it.
+  'src/base/piece-buffers.ts: pieceBuffers': 'Memory to be filled again; what it held was sent.',
   'src/indexes/search-notes.ts: scratch': 'A buffer, filled and read within one call.',
   'src/indexes/tree/tree-node.ts: cursor': 'Spares an object for each number that is read from a node.',
   'src/json/canonical.ts: scratch': 'A buffer, filled and read within one call.',
@@ -42,6 +43,10 @@ export const moduleStates: Readonly<Record<string, string>> = {
   // What the process or a thread has only one of.
   'src/blobs/blob-worker.ts: hashes': 'The entry point of a thread.',
   'src/blobs/blob-worker.ts: rpc': 'The entry point of a thread.',
+  'src/selectors/evaluate-worker.ts: evaluator': 'The entry point of a thread.',
+  'src/selectors/evaluate-worker.ts: rpc': 'The entry point of a thread.',
+  'src/selectors/large-docs.ts: pool':
+    'Threads that all databases of the process share; they end by themselves.',
   'src/operations/copy-worker.ts: rpc': 'The entry point of a thread.',
   'src/indexes/index-thread.ts: documents': 'The entry point of a thread.',
   'src/indexes/index-thread.ts: indexer': 'The entry point of a thread.',

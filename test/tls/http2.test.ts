@@ -76,6 +76,15 @@ describe('Over HTTP/2', () => {
     assert.ok(whole.raw.includes(bytes.subarray(2_000_000, 2_100_000)));
   });
 
+  test('attachments asked for at the same time come each with its own bytes', async () => {
+    const own = Array.from({ length: 4 }, () => randomBytes(3_000_000));
+    for (const [i, bytes] of own.entries())
+      await client.send('PUT', `/db/own${i}/file`, { 'content-type': 'image/png' }, bytes);
+    const asked = Array.from({ length: 20 }, (_, n) => client.send('GET', `/db/own${n % 4}/file`));
+    for (const [n, answer] of (await Promise.all(asked)).entries())
+      assert.ok(answer.raw.equals(own[n % 4]!), `answer ${n}`);
+  });
+
   test('HEAD has the headers of GET and no body', async () => {
     for (const path of [
       '/',

@@ -3,10 +3,13 @@ import { test } from 'node:test';
 import { u48 } from '../../src/base/bytes.js';
 import { SystemRuntime } from '../../src/base/runtime.js';
 import { FileShare } from '../../src/indexes/file-share.js';
+import type { IndexBackend } from '../../src/indexes/index-backend.js';
+import { SoleBackend } from '../../src/indexes/index-backends.js';
 import { IndexKeys, registerKey } from '../../src/indexes/index-keys.js';
 import { encodeIndexState, newIndexState } from '../../src/indexes/index-state.js';
 import { ShardMap } from '../../src/shard/shard-map.js';
 import { MemoryStore } from '../../src/storage/memory-store.js';
+import type { StoreSize } from '../../src/storage/store.js';
 
 /** A clock that goes on by a millisecond whenever it is looked at. */
 class LookedAtRuntime extends SystemRuntime {
@@ -46,8 +49,9 @@ async function scene() {
     get: { value: (key: never) => (seen.reads++, inner.get(key)) },
     keys: { value: (range: never) => inner.keys(range) },
   }) as MemoryStore;
-  const backend = { store, size: () => ({ file_bytes: seen.file, used_bytes: seen.file }) };
-  return { runtime, seen, share: new FileShare(runtime, backend) };
+  const size = (): StoreSize => ({ file_bytes: seen.file, used_bytes: seen.file });
+  const backends = new SoleBackend({ store, size } as unknown as IndexBackend);
+  return { runtime, seen, share: new FileShare(runtime, backends) };
 }
 
 test('the trees of many indexes are added up in slices', async () => {

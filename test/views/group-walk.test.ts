@@ -10,8 +10,7 @@ import { NodeCache } from '../../src/indexes/tree/node-cache.js';
 import type { Bound, Row } from '../../src/indexes/tree/row.js';
 import { groupKeyText } from '../../src/indexes/view-reader.js';
 import { lengths, nameOf, names, RandomRows, TreeScene } from './tree-scene.js';
-
-const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+import { seed } from '../model/random.js';
 
 /** Strings ids together, so that every row that is missing, doubled or out of order shows. */
 const grouping = (level: number, mark: number | undefined): Grouping<Bytes> => ({
@@ -57,7 +56,7 @@ test('groups come to what their rows come to, in any range, after any change', a
         const mark = i % 5 === 4 ? undefined : level;
         const found = [...scene.reader.foldGroups(start, end, grouping(level, mark))];
         const shown = found.map(({ text, state }) => ({ text, state }));
-        assert.deepEqual(shown, expected(scene, start, end, level), `SEED=${seed} ${round} ${i}`);
+        assert.deepEqual(shown, expected(scene, start, end, level), `TUFFET_SEED=${seed} ${round} ${i}`);
       }
     }
   }

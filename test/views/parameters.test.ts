@@ -37,8 +37,15 @@ test('key sets both bounds, and what comes later moves them again', async () => 
 test('an empty list of keys finds nothing, whatever the bounds; a longer one goes with none', async () => {
   assert.deepEqual(await keysOf(`${rows}?keys=[]&startkey=1`), []);
   assert.deepEqual(await keysOf(rows, { keys: [], key: 1 }), []);
+  assert.match(await refusal(`${rows}?keys=[]&startkey=2&endkey=1`), /No rows can match/);
   assert.equal(await refusal(`${rows}?keys=[1,2]&endkey=3`), incompatible);
   assert.equal(await refusal(rows, { keys: [1, 2], startkey: null }), incompatible);
+});
+
+test('a list of one key replaces a key before it, in a listing of ids too, where it is no text', async () => {
+  assert.deepEqual(await keysOf(`${rows}?key=1&keys=[3]`), [3]);
+  const { body } = await client.get(`${db}/_all_docs?key="gone"&keys=[["a"]]`);
+  assert.deepEqual(body.rows, [{ key: ['a'], error: 'not_found' }]);
 });
 
 test('keys that are no list are refused', async () => {
@@ -48,6 +55,17 @@ test('keys that are no list are refused', async () => {
   assert.equal(await refusal(`${rows}/queries`, { queries: [{ keys: 1 }] }), noList);
   for (const keys of [1, null, {}, 'x'])
     assert.equal(await refusal(rows, { keys }), 'bad_request: `keys` member must be an array.');
+});
+
+test('keys that are no JSON are told first, keys that are no list last', async () => {
+  const noJson = 'bad_request: invalid UTF-8 JSON';
+  const noBoolean = 'query_parse_error: Invalid boolean parameter: "null"';
+  assert.equal(await refusal(`${rows}?reduce=null&keys=`), noJson);
+  assert.equal(await refusal(`${db}/_design/d/_view/none?reduce=null&keys=[`), noJson);
+  assert.equal(await refusal(`${rows}?reduce=null&keys=`, {}), noBoolean);
+  assert.equal(await refusal(`${rows}?keys=5&reduce=null`), noBoolean);
+  assert.equal((await client.get(`${db}/_design/d/_view/none?keys=5`)).status, 404);
+  assert.deepEqual(await keysOf(`${rows}?keys=5&keys=[1,2]`), [1, 2]);
 });
 
 test('lists of keys of a reduced view need group=true, empty ones too', async () => {

@@ -4,8 +4,8 @@ import { newDb, startServer } from '../support/server.js';
 
 const client = await startServer();
 
-async function reduced(reduce: string, docs: object[], query = ''): Promise<unknown> {
-  const db = await newDb(client);
+async function reduced(reduce: string, docs: object[], query = '', shards = ''): Promise<unknown> {
+  const db = await newDb(client, shards);
   const saved = await client.put(`${db}/_design/d`, {
     views: { v: { map: 'function (doc) { emit(doc.k, doc.v) }', reduce } },
   });
@@ -15,6 +15,8 @@ async function reduced(reduce: string, docs: object[], query = ''): Promise<unkn
 }
 
 const many = Array.from({ length: 3_000 }, (_, n) => ({ k: n, v: (n * 7919) % 3_001 }));
+/** Where the order of additions shows: documents of several shards are added shard by shard. */
+const oneShard = '?q=1';
 const whole = (value: unknown): unknown => [{ key: null, value }];
 
 test('_first and _last give the values of the rows at the ends of the range', async () => {
@@ -69,6 +71,41 @@ for (const [name, reason] of Object.entries(wrongRanks)) {
   });
 }
 
+test('_approx_count_distinct estimates what CouchDB 3.4.3 estimates', async () => {
+  // Up to some 1,800 keys; the numbers are what it answered.
+  const estimates: [number, (n: number) => unknown][] = [
+    [252, (n) => n % 250],
+    [406, (n) => n * 1000],
+    [401, (n) => -n * 7 - 1],
+    [403, (n) => 2 ** 33 + n],
+    [398, (n) => n / 7 + 0.01],
+    [390, (n) => `k${n}`],
+    [386, (n) => `é日${n}`],
+    [395, (n) => ['a', n]],
+    [385, (n) => [n % 250, n >> 3]],
+    [2, (n) => (n % 3 === 0 ? {} : [])],
+    [403, (n) => ({ a: n })],
+    [395, (n) => ({ a: n, b: [true, null, false] })],
+    [404, (n) => (n + 1) * 1e21],
+    [396, (n) => 2 ** 60 + n * 4096],
+  ];
+  const docs = estimates.flatMap(([, keyOf], kind) =>
+    Array.from({ length: 400 }, (_, n) => ({ kind, key: keyOf(n) })),
+  );
+  const db = await newDb(client);
+  const viewOf = (kind: number): object => ({
+    map: `function (doc) { if (doc.kind === ${kind}) emit(doc.key, null) }`,
+    reduce: '_approx_count_distinct',
+  });
+  const views = Object.fromEntries(estimates.map((_, kind) => [`v${kind}`, viewOf(kind)]));
+  assert.equal((await client.put(`${db}/_design/d`, { views })).status, 201);
+  assert.equal((await client.post(`${db}/_bulk_docs`, { docs })).status, 201);
+  for (const [kind, [estimate, keyOf]] of estimates.entries()) {
+    const { rows } = (await client.get(`${db}/_design/d/_view/v${kind}`)).body;
+    assert.deepEqual(rows, whole(estimate), JSON.stringify(keyOf(1)));
+  }
+});
+
 test('_approx_count_distinct is within a few per cent of the number of different keys', async () => {
   const docs = Array.from({ length: 20_000 }, (_, n) => ({ k: `key${n % 5_000}`, v: null }));
   const rows = (await reduced('_approx_count_distinct', docs)) as { value: number }[];
@@ -86,6 +123,33 @@ test('_sum adds objects member by member, however deep', async () => {
   assert.deepEqual(await reduced('_sum', docs), whole({ a: 3, b: { c: [11, 2], d: 5 } }));
 });
 
+test('_sum keeps what stands alone as it is, and refuses to add what is no number', async () => {
+  const alone = { name: 'x', n: 1 };
+  assert.deepEqual(await reduced('_sum', [{ k: 1, v: alone }]), whole(alone));
+  const others = [
+    { k: 1, v: alone },
+    { k: 2, v: { n: 2, other: null } },
+  ];
+  assert.deepEqual(await reduced('_sum', others), whole({ name: 'x', n: 3, other: null }));
+  assert.deepEqual(await reduced('_sum', [{ k: 1, v: [] }]), whole([0]));
+  assert.deepEqual(await reduced('_sum', [{ k: 1, v: [1, 'x'] }]), whole([1, 'x']));
+  for (const pair of [
+    [alone, alone],
+    [1, alone],
+    [[1], [[1]]],
+    [['x']],
+    ['x'],
+    [
+      [1, 'x'],
+      [1, 1],
+    ],
+  ]) {
+    const docs = pair.map((v, k) => ({ k, v }));
+    const [row] = (await reduced('_sum', docs)) as { value: { error: string } }[];
+    assert.equal(row!.value.error, 'builtin_reduce_error', JSON.stringify(pair));
+  }
+});
+
 test('_stats over very many rows is what it is over each of them', async () => {
   const values = many.map(({ v }) => v);
   assert.deepEqual(
@@ -98,4 +162,36 @@ test('_stats over very many rows is what it is over each of them', async () => {
       sumsqr: values.reduce((sum, v) => sum + v * v, 0),
     }),
   );
+});
+
+test('sums of fractions begin at the last row, as those of CouchDB', async () => {
+  const docs = [0.1, 0.2, 0.3].map((v, k) => ({ k, v }));
+  assert.deepEqual(await reduced('_sum', docs, '', oneShard), whole(0.6));
+  assert.deepEqual(await reduced('_sum', docs, '?descending=true', oneShard), whole(0.6));
+  const [{ value }] = (await reduced('_stats', docs, '', oneShard)) as [{ value: { sum: number } }];
+  assert.equal(value.sum, 0.6);
+});
+
+test('_stats takes ready statistics in arrays too', async () => {
+  const ready = { sum: 5, count: 2, min: 1, max: 4, sumsqr: 17 };
+  const one = { sum: 1, count: 1, min: 1, max: 1, sumsqr: 1 };
+  assert.deepEqual(await reduced('_stats', [{ k: 1, v: [ready, 1] }]), whole([ready, one]));
+  const two = [1, 2].map((k) => ({ k, v: [ready] }));
+  assert.deepEqual(await reduced('_stats', two), whole([{ ...ready, sum: 10, count: 4, sumsqr: 34 }]));
+});
+
+test('_sum tells what could not be added: of lists the rest of the total', async () => {
+  const causes = async (...values: unknown[]): Promise<unknown> => {
+    const rows = await reduced(
+      '_sum',
+      values.map((v, k) => ({ k, v })),
+      '',
+      oneShard,
+    );
+    return (rows as [{ value: { caused_by: unknown } }])[0].value.caused_by;
+  };
+  assert.deepEqual(await causes([1, [2, 3]], [4, [5, 6]]), [[5, 6]]);
+  assert.deepEqual(await causes([{ a: 1 }]), [0]);
+  assert.deepEqual(await causes({ a: 'x' }, { a: 1 }), 'x');
+  assert.deepEqual(await causes('x', 1), 'x');
 });

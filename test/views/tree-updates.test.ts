@@ -14,10 +14,9 @@ import { nodeBytesMax } from '../../src/indexes/tree/tree-node.js';
 import { decodeTreeState, encodeTreeState } from '../../src/indexes/tree/tree-state.js';
 import { TreeWriter } from '../../src/indexes/tree/tree-writer.js';
 import { lengths, names, RandomRows, TreeScene } from './tree-scene.js';
+import { seed } from '../model/random.js';
 
 const runtime = new SystemRuntime();
-
-const seed = 1 + Math.floor(Math.random() * 1e9);
 
 const numbered = (from: number, to: number): Row[] =>
   Array.from({ length: to - from }, (_, i) => ({

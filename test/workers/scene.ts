@@ -48,7 +48,9 @@ export class Scene {
   ) {}
 
   static async start(t: TestContext, args: readonly string[] = []): Promise<Scene> {
-    const server = await ServerProcess.start(t, { args: ['--workers', '2', ...args] });
+    // Indexes lie in several stores.
+    const env = { TUFFET__TUFFET__INDEX_THREADS: '3' };
+    const server = await ServerProcess.start(t, { args: ['--workers', '2', ...args], env });
     const scene = new Scene(server, new HttpClient(server.url));
     assert.equal((await scene.admin.put('/db')).status, 201);
     assert.equal((await scene.admin.put('/db/doc', { n: 0 })).status, 201);
@@ -97,4 +99,5 @@ export class Scene {
   }
 }
 
-const prefixOf = ({ headers }: Answer): string => String(headers['x-couch-request-id']).slice(0, 8);
+/** Each process gives other names to requests. */
+export const prefixOf = ({ headers }: Answer): string => String(headers['x-couch-request-id']).slice(0, 8);

@@ -12,6 +12,7 @@ import { SystemRuntime } from '../../src/base/runtime.js';
 import { Config } from '../../src/config/config.js';
 import { Compression } from '../../src/http/answer/compression.js';
 import { ProxyAndCorsPolicy } from '../../src/http/answer/proxy-and-cors-policy.js';
+import { WholeAnswers } from '../../src/http/answer/whole-answers.js';
 import type { Services } from '../../src/http/services.js';
 import { createServer, type TuffetServer } from '../../src/server/create-server.js';
 import { EpochReader } from '../../src/workers/epochs.js';
@@ -21,7 +22,7 @@ import { HttpClient } from '../support/http-client.js';
 import { basicAuth } from '../support/raw-socket.js';
 import { temporaryFolder } from '../support/server.js';
 import { resetOption, setOption } from '../support/users.js';
-import { childrenOf, Scene, until } from './scene.js';
+import { childrenOf, prefixOf, Scene, until } from './scene.js';
 
 /** Sends the same request over several connections at a time; gives the heads of the answers. */
 async function answersTo(url: string, request: string, connections: number): Promise<string[]> {
@@ -70,7 +71,8 @@ test('a request that cannot be passed on is answered by an error', async (t) => 
   const [runtime, config] = [new SystemRuntime(), new Config()];
   const services = { runtime, config, serverName: 'Tuffet' } as Services;
   const policy = new ProxyAndCorsPolicy(config);
-  Object.assign(services, { policy, compression: new Compression(config) });
+  const wholeAnswers = new WholeAnswers(config, runtime);
+  Object.assign(services, { policy, compression: new Compression(config), wholeAnswers });
   const statuses: number[] = [];
   const parts = {
     reads: { readOf: () => undefined },
@@ -169,3 +171,78 @@ test('a worker tells of a connection that was closed on its way', async (t) => {
   const [message] = (await once(child, 'message')) as unknown[];
   assert.deepEqual(message, { kind: 'tell', body: { type: 'closed', connections: 1 } });
 });
+
+/** Begins to read an answer, and gives how to read the rest of it. */
+async function slowly(
+  scene: Scene,
+  path: string,
+): Promise<{ isByWorker: (owner: string) => boolean; rest: () => Promise<string> }> {
+  const { url } = scene.server;
+  const headers = { authorization: `Basic ${Buffer.from('admin:secret').toString('base64')}` };
+  const request = http.get(`${url}${path}`, { headers, agent: false });
+  const [answer] = (await once(request, 'response')) as [IncomingMessage];
+  const name = String(answer.headers['x-couch-request-id']);
+  return {
+    isByWorker: (owner) => !name.startsWith(owner),
+    rest: async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of answer as AsyncIterable<Buffer>) chunks.push(chunk);
+      return Buffer.concat(chunks).toString();
+    },
+  };
+}
+
+/** Answers that a worker has begun, which are larger than what the sockets hold. */
+async function begunByWorker(scene: Scene): Promise<Awaited<ReturnType<typeof slowly>>> {
+  const [owner] = await scene.pair();
+  const own = prefixOf(await owner.get('/'));
+  for (;;) {
+    const all = await Promise.all([1, 2].map(() => slowly(scene, '/db/_all_docs?include_docs=true')));
+    const found = all.find(({ isByWorker }) => isByWorker(own));
+    for (const each of all) if (each !== found) await each.rest();
+    if (found !== undefined) return found;
+  }
+}
+
+test(
+  'a long answer of a worker outlives a compaction, and not its database',
+  { skip: withoutProc },
+  async (t) => {
+    const scene = await Scene.start(t);
+    const [owner] = await scene.pair();
+    const text = 'x'.repeat(100_000);
+    const fill = async (): Promise<void> => {
+      for (let part = 0; part < 10; part++) {
+        const docs = Array.from({ length: 40 }, (_, n) => ({ _id: `d${part}-${n}`, text }));
+        assert.equal((await owner.post('/db/_bulk_docs', { docs })).status, 201);
+      }
+    };
+    await fill();
+    const { rows } = (await owner.get('/db/_all_docs')).body as {
+      rows: { id: string; value: { rev: string } }[];
+    };
+    const first = await begunByWorker(scene);
+    const old = rows.filter(({ id }) => id !== 'doc' && !id.startsWith('d9'));
+    const docs = old.map(({ id, value }) => ({ _id: id, _rev: value.rev, _deleted: true }));
+    assert.equal((await owner.post('/db/_bulk_docs', { docs })).status, 201);
+    const folders = (): string[] => fs.readdirSync(path.join(scene.folder, 'documents')).sort();
+    const before = folders();
+    await until('another folder, alone', async () => {
+      assert.equal((await owner.post('/db/_compact')).status, 202);
+      const now = folders();
+      return now.length === before.length && now[0] !== before[0];
+    });
+    const all = JSON.parse(await first.rest()) as { rows: { id: string }[] };
+    const left = rows.filter((row) => !old.includes(row)).map(({ id }) => id);
+    const found = new Set(all.rows.map(({ id }) => id));
+    assert.deepEqual(
+      left.filter((id) => !found.has(id)),
+      [],
+    );
+
+    await fill();
+    const second = await begunByWorker(scene);
+    assert.equal((await owner.delete('/db')).status, 200);
+    await assert.rejects(second.rest());
+  },
+);

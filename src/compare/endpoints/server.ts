@@ -33,8 +33,8 @@ const settings: Endpoint[] = [
       writes: true,
     }),
   ),
-  ...['fun', 'nope'].map((name): Endpoint => ({
-    route: '/{db}/_compact/{ddoc}',
+  ...['fun', 'nope', 'fun/x'].map((name): Endpoint => ({
+    route: name.includes('/') ? '/{db}/_compact/{ddoc}/*' : '/{db}/_compact/{ddoc}',
     method: 'POST',
     path: `/{db}/_compact/${name}`,
     body: {},

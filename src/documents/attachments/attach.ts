@@ -34,6 +34,7 @@ export async function attach(
   follower: Follower = noFollower,
 ): Promise<NamedInput[]> {
   const attached: NamedInput[] = [];
+  const slice = database.runtime.slice();
   for (const input of inputs) {
     if (input.attachments === undefined || isLocalId(input.id)) {
       attached.push(input);
@@ -42,6 +43,7 @@ export async function attach(
     const parent = parentOf(database, input, newEdits);
     const attachments: Attachment[] = [];
     for (const each of input.attachments) {
+      if (slice.isOver) await slice.next();
       if (each.kind === 'stub') {
         const kept = keptBy(each, parent.attachments);
         // Without a parent it is a conflict, which will be found in its turn.
@@ -53,7 +55,7 @@ export async function attach(
         name: each.name,
         type: each.type,
         gzip: each.kind === 'follows' && each.gzip,
-        revpos: newEdits ? parent.pos + 1 : (each.revpos ?? parent.pos + 1),
+        revpos: newEdits ? parent.pos + 1 : givenRevpos(each, parent.pos + 1),
         bytes: each.kind === 'data' ? [each.data] : await follower.open(each),
       });
       blobs.add(stored);
@@ -74,6 +76,12 @@ export function checkStubs(database: Database, input: NamedInput, newEdits: bool
   for (const stub of stubs) {
     if (known && keptBy(stub, attachments) === undefined) throw missingStub(fromBytes(input.id), stub.name);
   }
+}
+
+/** Since when an attachment is there, in a revision that another server has made. */
+function givenRevpos({ name, revpos }: AttachmentInput, otherwise: number): number {
+  if (Number.isNaN(revpos)) throw badRequest(`Invalid revpos of attachment ${name}`);
+  return revpos ?? otherwise;
 }
 
 /** What a stub stands for: a stub that says since when it is there must be right. */

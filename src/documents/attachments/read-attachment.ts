@@ -76,7 +76,7 @@ async function readStored(
   let reader = await read();
   const { cluster } = registry.membership;
   if (reader === undefined && cluster !== undefined) {
-    await cluster.bringBlobs([blob]).catch(() => undefined);
+    await cluster.blobs.bring([blob], database.record.stream ?? 0).catch(() => undefined);
     reader = await read();
   }
   if (reader === undefined) {

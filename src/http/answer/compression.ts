@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { constants, createGzip } from 'node:zlib';
 import type { Config } from '../../config/config.js';
 import { headerOf } from '../request/header.js';
@@ -31,6 +31,16 @@ export class Compression {
     response.once('close', () => this.#active--);
     compress(response);
   }
+}
+
+/** For answers that other clients get compressed. */
+export const varying = { Vary: 'Accept-Encoding' };
+
+/** A strong tag belongs to the plain bytes alone. */
+export function compressedHeaders(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
+  const { ETag: tag, ...others } = headers;
+  const weak = typeof tag === 'string' ? { ETag: `W/${tag}` } : {};
+  return { ...others, ...weak, 'Content-Encoding': 'gzip' };
 }
 
 function compress(response: ServerResponse): void {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { asBytes, fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import type { DatabaseRegistry } from '../../node/database-registry.js';
@@ -9,8 +10,9 @@ import {
   isWanted,
   type DataWanted,
 } from '../../documents/doc-pieces.js';
+import { isLocalId } from '../../shard/doc-id.js';
 import { docText, quoteRev } from '../../shard/doc-text.js';
-import type { OpenedDoc, OpenedRev } from '../../documents/open-doc.js';
+import type { FoundRevs, OpenedDoc, OpenedRev } from '../../documents/open-doc.js';
 import { knownSince, readEncoded } from '../../documents/attachments/read-attachment.js';
 import { formatRev, type Rev } from '../../revisions/rev.js';
 import { attachmentsOf, type Attachment } from '../../shard/content.js';
@@ -23,6 +25,10 @@ import { begun, writeBuffers, writePiece } from './stream.js';
 /** A revision in quotes, which is how JSON has it too unless its hash is odd. */
 export const etagOf = (rev: Rev): string =>
   rev.hash.length === 32 ? quoteRev(rev) : toBytes(`"${formatRev(rev)}"`);
+
+/** Local documents can be written again and again with the same revision: what they hold tells their versions apart. */
+export const etagOfContent = (id: Bytes, rev: Rev, content: Bytes): string =>
+  isLocalId(id) ? `"${createHash('md5').update(content, 'latin1').digest('base64url')}"` : etagOf(rev);
 
 /** What a request says of the attachments it wants. */
 export interface AttachmentOptions {
@@ -61,8 +67,9 @@ export async function answerWithData(
   doc: OpenedDoc,
   options: AttachmentOptions,
 ): Promise<void> {
-  const headers: OutgoingHttpHeaders = doc.plain ? { ETag: etagOf(doc.rev) } : {};
-  if (doc.plain && namesTag(exchange.header('if-none-match'), etagOf(doc.rev)))
+  const etag = doc.plain ? etagOfContent(doc.id, doc.rev, doc.content) : undefined;
+  const headers: OutgoingHttpHeaders = etag === undefined ? {} : { ETag: etag };
+  if (etag !== undefined && namesTag(exchange.header('if-none-match'), etag))
     return exchange.empty(304, headers);
   const multipart =
     (options.data || options.since !== undefined) &&
@@ -74,10 +81,12 @@ export async function answerWithData(
   if (multipart) {
     const writer = new MultipartWriter('related', exchange.runtime.randomHex(16));
     const parts = partsOf(registry, database, doc, wanted);
-    await holding(registry, database, [{ ok: doc }], shown, () =>
-      sendParts(exchange, writer, parts, headers),
-    );
-    return;
+    const release = await registry.pins.hold(database, heldOf(database, [{ ok: doc }], shown));
+    try {
+      return await sendParts(exchange, writer, parts, headers);
+    } finally {
+      release();
+    }
   }
   const pieces = await begun(docPieces(registry, database, doc, wanted));
   exchange.jsonHead(200, headers);
@@ -87,28 +96,32 @@ export async function answerWithData(
   exchange.endJson(asBytes('\n'));
 }
 
-/** Runs what sends revisions, while the attachments that it will come to are held. */
-export async function holding<T>(
+/** Opens revisions one by one. The attachments that come with one are held until the next is asked for. */
+export async function* openedInTurn(
   registry: DatabaseRegistry,
   database: Database,
-  opened: readonly OpenedRev[],
+  { revs, open }: FoundRevs,
   options: AttachmentOptions,
-  send: () => Promise<T>,
-): Promise<T> {
-  const release = await registry.pins.hold(database, heldOf(database, opened, options));
-  try {
-    return await send();
-  } finally {
-    release();
+): AsyncGenerator<OpenedRev> {
+  const slice = database.runtime.slice();
+  for (const each of revs) {
+    const opened = open(each);
+    const held = heldOf(database, [opened], options);
+    if (held.length === 0) yield opened;
+    else {
+      const release = await registry.pins.hold(database, held);
+      try {
+        yield opened;
+      } finally {
+        release();
+      }
+    }
+    if (slice.isOver) await slice.next();
   }
 }
 
 /** The attachments that an answer with these revisions carries. */
-export function heldOf(
-  database: Database,
-  opened: readonly OpenedRev[],
-  options: AttachmentOptions,
-): Attachment[] {
+function heldOf(database: Database, opened: readonly OpenedRev[], options: AttachmentOptions): Attachment[] {
   return opened.flatMap((each) => {
     if ('missing' in each) return [];
     const wanted = wantedOf(database, each.ok, options);
@@ -123,10 +136,10 @@ const measuredPartsMax = 1_000;
 export async function sendParts(
   exchange: Exchange,
   writer: MultipartWriter,
-  parts: readonly OutgoingPart[],
+  parts: readonly OutgoingPart[] | AsyncIterable<OutgoingPart>,
   headers: OutgoingHttpHeaders,
 ): Promise<void> {
-  const length = parts.length > measuredPartsMax ? undefined : writer.length(parts);
+  const length = 'length' in parts && parts.length <= measuredPartsMax ? writer.length(parts) : undefined;
   const chunks = exchange.method === 'HEAD' ? undefined : await begun(writer.chunks(parts));
   exchange.head(200, {
     'Content-Type': writer.contentType,

@@ -1,15 +1,16 @@
-import { asBytes } from '../../base/bytes.js';
+import { asBytes, noBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
+import type { DatabaseRegistry } from '../../node/database-registry.js';
 import type { Database } from '../../node/database.js';
 import { quoteRev } from '../../shard/doc-text.js';
-import type { OpenedRev } from '../../documents/open-doc.js';
+import type { FoundRevs, OpenedRev } from '../../documents/open-doc.js';
 import { compareRevs, formatRev, parseRev, type Rev } from '../../revisions/rev.js';
-import { holding, revPart, revPieces, sendParts, type AttachmentOptions } from './document-answer.js';
+import { openedInTurn, revPart, revPieces, sendParts, type AttachmentOptions } from './document-answer.js';
 import type { Exchange } from '../exchange.js';
-import { MultipartWriter } from '../../base/multipart/multipart-writer.js';
+import { MultipartWriter, type OutgoingPart } from '../../base/multipart/multipart-writer.js';
 import { takesMultipart } from '../request/negotiate.js';
 import { parseJsonText } from '../request/query.js';
-import { writePiece } from './stream.js';
+import { begun, writePiece } from './stream.js';
 
 /** `open_revs`: a list of revisions, or all leaves. */
 export function parseOpenRevs(text: string): Rev[] | 'all' {
@@ -25,68 +26,81 @@ export function parseRevs(value: unknown): Rev[] {
 }
 
 /** Each revision once, in the order of revisions, and those that are missing behind the others. */
-function inOrder(opened: readonly OpenedRev[]): OpenedRev[] {
-  const byRev = new Map(opened.map((each) => [formatRev(revOf(each)), each]));
-  return [...byRev.values()].sort(
+function inOrder({ revs, open }: FoundRevs): FoundRevs {
+  const byRev = new Map(revs.map((each) => [formatRev(revOf(each)), each]));
+  const sorted = [...byRev.values()].sort(
     (a, b) => Number('missing' in a) - Number('missing' in b) || compareRevs(revOf(a), revOf(b)),
   );
+  return { revs: sorted, open };
 }
 
-const revOf = (opened: OpenedRev): Rev => ('missing' in opened ? opened.missing : opened.ok.rev);
+const revOf = (found: FoundRevs['revs'][number]): Rev => ('missing' in found ? found.missing : found);
 
 /** Answers with several revisions: as a JSON array, or as the parts of a multipart answer. */
 export async function answerOpenRevs(
   exchange: Exchange,
   database: Database,
-  found: readonly OpenedRev[],
+  found: FoundRevs,
   options: AttachmentOptions,
 ): Promise<void> {
   const { registry } = exchange.services;
-  const opened = inOrder(found);
+  const ordered = inOrder(found);
   const accept = exchange.header('accept') ?? '*/*';
-  if (takesMultipart(accept, 'mixed')) {
-    const parts = opened.map((each) => revPart(registry, database, each, options, false));
-    await holding(registry, database, opened, { ...options, data: true }, () =>
-      sendParts(exchange, new MultipartWriter('mixed', exchange.runtime.randomHex(16)), parts, {}),
-    );
-    return;
+  if (!takesMultipart(accept, 'mixed')) {
+    const opened = openedInTurn(registry, database, ordered, options);
+    return await answerJson(exchange, jsonPieces(registry, database, opened, options));
   }
-  await holding(registry, database, opened, options, () => answerJson(exchange, database, opened, options));
+  const opened = openedInTurn(registry, database, ordered, { ...options, data: true });
+  const parts = async function* (): AsyncGenerator<OutgoingPart> {
+    for await (const each of opened) yield revPart(registry, database, each, options, false);
+  };
+  await sendParts(exchange, new MultipartWriter('mixed', exchange.runtime.randomHex(16)), parts(), {});
 }
 
-async function answerJson(
-  exchange: Exchange,
-  database: Database,
-  opened: readonly OpenedRev[],
-  options: AttachmentOptions,
-): Promise<void> {
-  const { registry } = exchange.services;
+async function answerJson(exchange: Exchange, pieces: AsyncIterable<Bytes>): Promise<void> {
+  if (exchange.method === 'HEAD') {
+    exchange.jsonHead(200);
+    return void exchange.response.end();
+  }
+  const ahead = await begun(pieces);
   exchange.jsonHead(200);
-  const { response } = exchange;
-  if (exchange.method === 'HEAD') return void response.end();
+  let last: Bytes = noBytes;
+  for await (const piece of ahead) {
+    if (last !== '' && !(await writePiece(exchange, last))) return;
+    last = piece;
+  }
+  exchange.endJson(asBytes(`${last}]\n`));
+}
+
+/** A JSON array without its end. */
+async function* jsonPieces(
+  registry: DatabaseRegistry,
+  database: Database,
+  opened: AsyncIterable<OpenedRev>,
+  options: AttachmentOptions,
+): AsyncGenerator<Bytes> {
   let text = '[';
-  for (const [i, each] of opened.entries()) {
-    if (i > 0) text += ',';
-    if ('missing' in each) {
-      text += `{"missing":${quoteRev(each.missing)}}`;
-      continue;
-    }
-    text += '{"ok":';
-    const whole = revPieces(registry, database, each.ok, options);
-    if (typeof whole === 'string') text += whole;
-    else
-      for await (const piece of whole) {
+  let separator = '';
+  for await (const each of opened) {
+    text += separator;
+    separator = ',';
+    if ('missing' in each) text += `{"missing":${quoteRev(each.missing)}}`;
+    else {
+      text += '{"ok":';
+      const whole = revPieces(registry, database, each.ok, options);
+      for await (const piece of typeof whole === 'string' ? [whole] : whole) {
         text += piece;
         if (text.length < pieceBytes) continue;
-        if (!(await writePiece(exchange, asBytes(text)))) return;
+        yield asBytes(text);
         text = '';
       }
-    text += '}';
+      text += '}';
+    }
     if (text.length < pieceBytes) continue;
-    if (!(await writePiece(exchange, asBytes(text)))) return;
+    yield asBytes(text);
     text = '';
   }
-  exchange.endJson(asBytes(`${text}]\n`));
+  yield asBytes(text);
 }
 
 const pieceBytes = 64 * 1024;

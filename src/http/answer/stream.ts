@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Budget, Share } from '../../base/budget.js';
+import { pieceBuffers } from '../../base/piece-buffers.js';
 import type { Runtime } from '../../base/runtime.js';
 import type { Bytes } from '../../base/bytes.js';
 import { uncountedBytes } from '../connection/memory-budgets.js';
@@ -23,7 +24,10 @@ export async function writePieces(outlet: Outlet, pieces: Iterable<Bytes>): Prom
   return true;
 }
 
-/** The same for bytes that come as a stream. The chunks must not be reused: the socket may keep references to them. */
+/**
+ * The same for bytes that come as a stream. Chunks of `pieceBuffers` go back there when they have left; no others must be
+ * reused, as the socket may keep references to them.
+ */
 export async function writeBuffers(outlet: Outlet, chunks: AsyncIterable<Buffer>): Promise<boolean> {
   const { response } = outlet;
   for await (const chunk of chunks) {
@@ -90,10 +94,14 @@ async function writeLarge({ response, answerBudget }: Outlet, piece: Bytes | Buf
   }
   try {
     const step = typeof piece === 'string' ? sliceBytes : bufferSliceBytes;
+    let isGone = false;
     for (let at = 0; at < piece.length; at += step) {
-      if (!writeSlice(response, piece, at) && !(await drained(response))) return false;
+      isGone = !writeSlice(response, piece, at);
+      if (isGone && !(await drained(response))) return false;
       share.moved();
     }
+    // Nothing that was written is left when the socket has drained.
+    if (isGone && typeof piece !== 'string') pieceBuffers.giveBack(piece);
     return true;
   } finally {
     share.release();

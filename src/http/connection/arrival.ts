@@ -3,7 +3,8 @@ import type { RequestFacts } from '../../base/logger.js';
 import type { Runtime } from '../../base/runtime.js';
 import type { Exchange } from '../exchange.js';
 import { headerOf } from '../request/header.js';
-import { isSentWhole, pathOf } from '../request/request-facts.js';
+import { isSentWhole } from '../answer/whole-answers.js';
+import { pathOf } from '../request/request-facts.js';
 
 /** What is noted of a request when it comes. */
 export interface Arrival {

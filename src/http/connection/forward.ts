@@ -1,40 +1,52 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { Unavailable } from '../../base/errors.js';
 import { fromBytes, noBytes } from '../../base/bytes.js';
-import type { Timer } from '../../base/runtime.js';
-import { nodeHeader, secretHeader } from '../../cluster/blob-exchange.js';
+import { catalogueHeader, nodeHeader, secretHeader, userHeader } from '../../cluster/blob-exchange.js';
 import type { Cluster } from '../../cluster/cluster.js';
 import { fail } from '../answer/error-answer.js';
 import type { Exchange } from '../exchange.js';
-import { addressHeader } from '../request/from-node.js';
-import { forwardedMethod, hasBody, hopHeaders } from '../request/request-facts.js';
+import { readsHeader, wantsFresh } from '../request/freshness.js';
+import { addressHeader, isFromNode } from '../request/from-node.js';
+import { forwardedMethod, hasBody, hopHeaders, namesMovable } from '../request/request-facts.js';
+import { AnswerLimit } from './answer-limit.js';
 import { endAfterBody } from './linger.js';
 
-/** What only the node knows that runs the replications of a cluster. */
-const ofOwner: ReadonlySet<string> = new Set(['_scheduler']);
+/** What is done by the node that runs the replications and the resharding jobs of a cluster. */
+const ofOwner: ReadonlySet<string> = new Set(['_replicate', '_scheduler', '_reshard']);
 
 /** Of an answer, those that concern one connection only. */
 const ofAnswersConnection: ReadonlySet<string> = new Set([...hopHeaders, 'transfer-encoding']);
 
-/** Marks a request that comes from another node: it is not forwarded again. */
+/** Marks a request that comes from another node, with the names of those that it has passed. */
 const forwardedHeader = 'x-tuffet-forwarded';
+/** A database may be moved while a request for it is on its way: it is passed on once more then. */
+const passedMax = 2;
 
 /** What one node says to another: not what a client says. */
-const ofNodes: ReadonlySet<string> = new Set([addressHeader, secretHeader, nodeHeader]);
-
-/** How long another node may take to accept a connection, with TLS where it uses that. */
-const connectMs = 5_000;
+const ofNodes: ReadonlySet<string> = new Set([
+  addressHeader,
+  secretHeader,
+  nodeHeader,
+  userHeader,
+  catalogueHeader,
+]);
 
 /** Hands a request over to the node that can answer it, which asks for the login. Tells whether it has. */
 export function forward(exchange: Exchange): boolean {
-  const { cluster, config } = exchange.services;
-  if (cluster === undefined || exchange.header(forwardedHeader) !== undefined) return false;
+  const { cluster } = exchange.services;
+  if (cluster === undefined) return false;
   const url = targetOf(exchange, cluster);
   if (url === undefined) return false;
+  forwardTo(exchange, cluster, url);
+  return true;
+}
+
+function forwardTo(exchange: Exchange, cluster: Cluster, url: string): void {
+  const { request, response, services } = exchange;
   const sent = open(exchange, url, cluster);
-  const { request, response } = exchange;
   let isAnswered = false;
   const giveUp = (reason: string): void => {
     if (isAnswered) return;
@@ -44,24 +56,33 @@ export function forward(exchange: Exchange): boolean {
     sent.destroy();
     fail(exchange, new Unavailable(reason));
   };
-  const limit = new AnswerLimit(exchange, sent, config.number('cluster/forward_timeout_ms'), giveUp);
+  // A replication is answered when it is complete, a query when its index is; by a node that may be lost before.
+  const mayTakeLonger = (): boolean =>
+    exchange.parts[0] === '_replicate'
+      ? cluster.ownerUrl === url
+      : isOfDatabase(exchange, cluster) && cluster.hosting.reached.isThere(url);
+  const answerMs = services.config.number('cluster/forward_timeout_ms');
+  const limit = new AnswerLimit(exchange, sent, answerMs, giveUp, mayTakeLonger);
   sent.on('response', (answer) => {
     if (isAnswered || response.headersSent || response.destroyed) return void answer.destroy();
     isAnswered = true;
     limit.end();
-    try {
-      relay(exchange, answer);
-    } catch {
-      // A status or a header that Node does not send.
-      answer.destroy();
-      fail(
-        exchange,
-        new Unavailable('The node that has to answer this gives an answer that cannot be passed on.'),
-      );
-    }
+    relayOrFail(exchange, answer);
+  });
+  sent.on('upgrade', (answer, socket, head) => {
+    if (isAnswered || exchange.tunnel === undefined) return void socket.destroy();
+    isAnswered = true;
+    limit.end();
+    joinSockets(exchange, exchange.tunnel, answer, { socket, head });
   });
   // Once it has answered, the other node may read no more of the body; the answer tells by itself where it is broken off.
-  sent.on('error', () => giveUp('The node that has to answer this cannot be reached.'));
+  sent.on('error', () => {
+    const other = isAnswered || limit.isConnected ? undefined : otherHost(exchange, cluster, url);
+    if (other === undefined) return giveUp('The node that has to answer this cannot be reached.');
+    isAnswered = true;
+    limit.end();
+    forwardTo(exchange, cluster, other);
+  });
   response.on('close', () => {
     isAnswered = true;
     limit.end();
@@ -69,11 +90,60 @@ export function forward(exchange: Exchange): boolean {
   });
   request.on('error', () => sent.destroy());
   request.once('close', () => request.complete || sent.destroy());
-  request.pipe(sent);
-  return true;
+  // Another node is tried where this one is not there: nothing of the body may have been read then.
+  limit.onConnect = () => request.pipe(sent);
 }
 
-function open({ request, rawPath, sender }: Exchange, url: string, cluster: Cluster): ClientRequest {
+/** Where another node is that has the database, where one of those that have it cannot be reached. */
+function otherHost(exchange: Exchange, cluster: Cluster, url: string): string | undefined {
+  if (!isOfDatabase(exchange, cluster)) return undefined;
+  cluster.hosting.reached.noteUnreachable(url);
+  try {
+    const other = hostOf(exchange, cluster);
+    return other === url ? undefined : other;
+  } catch {
+    return undefined;
+  }
+}
+
+function relayOrFail(exchange: Exchange, answer: IncomingMessage): void {
+  try {
+    relay(exchange, answer);
+  } catch {
+    // A status or a header that Node does not send.
+    answer.destroy();
+    fail(
+      exchange,
+      new Unavailable('The node that has to answer this gives an answer that cannot be passed on.'),
+    );
+  }
+}
+
+/** Joins the connections of a client and of another node that has agreed to a WebSocket. */
+function joinSockets(
+  { response }: Exchange,
+  client: NonNullable<Exchange['tunnel']>,
+  { rawHeaders }: IncomingMessage,
+  other: { socket: Duplex; head: Buffer },
+): void {
+  response.detachSocket(client.socket as IncomingMessage['socket']);
+  response.statusCode = 101;
+  const lines = ['HTTP/1.1 101 Switching Protocols'];
+  for (let i = 0; i < rawHeaders.length; i += 2) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);
+  client.socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  client.socket.write(other.head);
+  other.socket.write(client.head);
+  other.socket.pipe(client.socket).pipe(other.socket);
+  const end = (): void => {
+    client.socket.destroy();
+    other.socket.destroy();
+  };
+  for (const each of [client.socket, other.socket]) each.on('error', end).on('close', end);
+  client.socket.once('close', () => response.emit('close'));
+}
+
+function open(exchange: Exchange, url: string, cluster: Cluster): ClientRequest {
+  const { request, rawPath, sender, services } = exchange;
   const { protocol, hostname, port } = new URL(url);
   const name = hostname.replace(/^\[|\]$/g, '');
   return (protocol === 'https:' ? https : http).request({
@@ -86,57 +156,17 @@ function open({ request, rawPath, sender }: Exchange, url: string, cluster: Clus
     method: forwardedMethod(request),
     headers: {
       ...forwardedHeaders(request),
-      [forwardedHeader]: cluster.nodeName,
+      ...(exchange.tunnel && { connection: 'Upgrade', upgrade: 'websocket' }),
+      ...(wantsFresh(exchange, services.config) && { [readsHeader]: 'fresh' }),
+      ...asUser(exchange, cluster),
+      [forwardedHeader]: [...passed(exchange, cluster), cluster.nodeName].join(' '),
       // Failed logins are counted for the client, and not for this node.
       [addressHeader]: sender,
-      [secretHeader]: cluster.secret,
+      ...cluster.hosting.headers(),
     },
     // One that was kept could be closed by the other node at the same moment, and the request would be lost.
     agent: false,
   });
-}
-
-/** Ends the wait for a node that does not accept a connection, or does not begin its answer. What comes then may take any time. */
-class AnswerLimit {
-  #timer: Timer;
-  #isConnected = false;
-  #isEnded = false;
-
-  constructor(
-    private readonly exchange: Exchange,
-    private readonly sent: ClientRequest,
-    private readonly answerMs: number,
-    private readonly giveUp: (reason: string) => void,
-  ) {
-    const { runtime, request } = exchange;
-    const late = (): void => giveUp('The node that has to answer this accepts no connections.');
-    this.#timer = runtime.setIdleTimer(late, Math.min(connectMs, answerMs));
-    sent.once('socket', (socket) => {
-      const isTls = 'encrypted' in socket;
-      socket.once(isTls ? 'secureConnect' : 'connect', () => this.#begin());
-    });
-    request.on('data', () => this.#isConnected && this.#begin());
-  }
-
-  end(): void {
-    this.#isEnded = true;
-    this.#timer.cancel();
-  }
-
-  #begin(): void {
-    if (this.#isEnded) return;
-    this.#isConnected = true;
-    this.#timer.cancel();
-    this.#timer = this.exchange.runtime.setIdleTimer(() => this.#late(), this.answerMs);
-  }
-
-  /** A client that is slow to send its body is not the other node's fault. */
-  #late(): void {
-    const { request } = this.exchange;
-    const isSent = request.complete || !hasBody(request) || this.sent.writableNeedDrain;
-    if (isSent) this.giveUp('The node that has to answer this does not answer in time.');
-    else this.#begin();
-  }
 }
 
 function relay(exchange: Exchange, answer: IncomingMessage): void {
@@ -179,9 +209,38 @@ function forwardedHeaders(request: IncomingMessage): http.OutgoingHttpHeaders {
   };
 }
 
+/** The nodes that a request has passed: none where a client says so. */
+function passed(exchange: Exchange, cluster: Cluster): string[] {
+  const names = exchange.header(forwardedHeader);
+  return names !== undefined && isFromNode(exchange, cluster) ? names.split(' ') : [];
+}
+
+/** A node that asks for a user does so at the next one too. */
+function asUser(exchange: Exchange, cluster: Cluster): Record<string, string> {
+  const user = exchange.header(userHeader);
+  return user !== undefined && isFromNode(exchange, cluster) ? { [userHeader]: user } : {};
+}
+
+/** Whether a request is for a database that some nodes may have only. */
+const isOfDatabase = ({ parts }: Exchange, cluster: Cluster): boolean =>
+  cluster.hosting.placements.size > 0 && namesMovable(parts);
+
+/** Where a node is that has a database, if this one has not. Throws where none is there. */
+function hostOf(exchange: Exchange, cluster: Cluster): string | undefined {
+  const { registry } = exchange.services;
+  const stream = registry.record(fromBytes(exchange.parts[0] ?? noBytes))?.stream ?? 0;
+  if (cluster.hosting.isHosted(stream)) return undefined;
+  const url = passed(exchange, cluster).length < passedMax ? cluster.hosting.hostUrl(stream) : undefined;
+  if (url !== undefined) return url;
+  const hosts = cluster.hosting.hostsOf(stream).join(', ');
+  throw new Unavailable(`The database is on ${hosts}, and none of these nodes can be asked now.`);
+}
+
 /** Where the node is that has to answer; undefined where that is this one, or none is there. */
-function targetOf({ parts }: Exchange, cluster: Cluster): string | undefined {
-  const [first = noBytes, node] = parts;
+function targetOf(exchange: Exchange, cluster: Cluster): string | undefined {
+  const [first = noBytes, node] = exchange.parts;
+  if (isOfDatabase(exchange, cluster)) return hostOf(exchange, cluster);
+  if (passed(exchange, cluster).length > 0) return undefined;
   if (ofOwner.has(first)) return cluster.ownerUrl;
   return first === '_node' && node !== undefined ? cluster.urlOf(fromBytes(node)) : undefined;
 }

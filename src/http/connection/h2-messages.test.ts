@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import http2, { type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
+import { SystemRuntime } from '../../base/runtime.js';
 import { H2Request, H2Response } from './h2-messages.js';
 
+const runtime = new SystemRuntime();
 type Handler = (request: H2Request, response: H2Response) => void;
 let handle: Handler = (_, response) => void response.writeHead(200, []).end();
 
@@ -13,7 +15,7 @@ server.on('stream', (opened, headers, _, rawHeaders: string[]) => {
   const stream = opened as ServerHttp2Stream;
   stream.on('error', () => undefined);
   const request = new H2Request(stream, headers, rawHeaders);
-  handle(request, new H2Response(stream, request));
+  handle(request, new H2Response(stream, request, runtime));
 });
 server.listen(0);
 await once(server, 'listening');
@@ -74,6 +76,15 @@ test('what is written to HEAD, 204 and 304 goes nowhere', async () => {
     const { headers, body, broken } = await ask(method);
     assert.deepEqual([headers[':status'], body, broken], [status, '', false]);
   }
+});
+
+test('an answer without a body arrives before the client is told to stop sending', async () => {
+  handle = (_, response) => void response.writeHead(204, []).end();
+  const stream = session.request({ ':method': 'PUT' }, { endStream: false });
+  stream.write('the beginning of a body');
+  const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
+  assert.equal(headers[':status'], 204);
+  stream.close();
 });
 
 test('a client that has left is noticed, and writing to it comes to nothing', async () => {

@@ -4,6 +4,7 @@ import http2, {
   type ServerHttp2Stream,
 } from 'node:http2';
 import { Readable, Writable } from 'node:stream';
+import type { Runtime } from '../../base/runtime.js';
 
 /**
  * A request and its answer over HTTP/2, in the shape of those of `node:http` as far as this server uses it, so that
@@ -75,6 +76,7 @@ export class H2Response extends Writable {
   constructor(
     private readonly stream: ServerHttp2Stream,
     readonly req: H2Request,
+    private readonly runtime: Pick<Runtime, 'defer'>,
   ) {
     super({ decodeStrings: true });
     stream.on('close', () => this.destroy());
@@ -125,8 +127,9 @@ export class H2Response extends Writable {
   /** An answer that was not brought to its end is shown to be broken. */
   override _destroy(_: Error | null, done: (error?: Error | null) => void): void {
     if (!this.writableFinished) this.stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR);
-    // The client should stop sending what will not be read.
-    else if (!this.req.complete) this.stream.close(http2.constants.NGHTTP2_NO_ERROR);
+    // The client should stop sending what will not be read. Node 22 drops a head that has not left when a stream is closed.
+    else if (!this.req.complete && !this.stream.endAfterHeaders)
+      this.runtime.defer(() => this.stream.close(http2.constants.NGHTTP2_NO_ERROR));
     done();
   }
 

@@ -80,7 +80,7 @@ export class HttpServer {
     this.#server.on('upgrade', (request: IncomingMessage, socket, head) =>
       takeOver(socket, () => this.upgrade({ request, socket, head })),
     );
-    if (config.boolean('ssl/enable')) this.#tls = new TlsServer(config, this.#server, take, readers);
+    if (config.boolean('ssl/enable')) this.#tls = new TlsServer(config, this.#server, take, readers, runtime);
   }
 
   get admission(): Admission {

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { fromBytes } from '../../base/bytes.js';
 import { Unavailable, type RequestError } from '../../base/errors.js';
 import { fail } from '../answer/error-answer.js';
 import { answerPreflight } from '../answer/preflight.js';
+import { isSentWhole } from '../answer/whole-answers.js';
 import { Exchange } from '../exchange.js';
 import type { SocketServer, UpgradeRequest } from '../feeds/socket-server.js';
 import { callbackOf } from '../request/jsonp.js';
@@ -10,7 +12,7 @@ import { splitPath, targetOf } from '../request/path.js';
 import { emptyQuery, Query } from '../request/query.js';
 import { whenFresh } from '../request/freshness.js';
 import { needsStores } from '../request/needs-stores.js';
-import { hasBody, isBrokenOff, isSentWhole, methodOf } from '../request/request-facts.js';
+import { hasBody, isBrokenOff, methodOf, namesMovable } from '../request/request-facts.js';
 import { runRoute } from '../routes/run-route.js';
 import type { Services } from '../services.js';
 import { Admission } from './admission.js';
@@ -76,8 +78,10 @@ export class RequestHandler {
     try {
       if (hasBody(request)) this.#bodies.add(exchange);
       if (answerPreflight(exchange)) return;
-      if (upgrade !== undefined)
+      if (upgrade !== undefined) {
         exchange.upgrade = (open) => this.options.sockets?.accept(upgrade, response, open);
+        exchange.tunnel = upgrade;
+      }
       const current = whenFresh(exchange);
       if (current === undefined) this.#admit(exchange);
       else current.then(() => this.#admit(exchange)).catch((error: unknown) => fail(exchange, error));
@@ -133,10 +137,22 @@ export class RequestHandler {
 
   #admit(exchange: Exchange): void {
     if (forward(exchange)) return;
+    this.#useStream(exchange);
     const identity = login(exchange);
     if (identity instanceof Promise)
       identity.then((known) => this.#serve(exchange, known)).catch((error: unknown) => fail(exchange, error));
     else this.#serve(exchange, identity);
+  }
+
+  /** What this node has of a stream stays as long as a request uses it. Feeds are ended, wherever they are. */
+  #useStream({ services, parts, response, tunnel }: Exchange): void {
+    const { cluster, registry } = services;
+    // Where the client has gone already, nothing tells the end of it.
+    if (cluster === undefined || tunnel !== undefined || response.closed) return;
+    // Nodes ask each other for what is not in databases while the stores are closed.
+    if (!namesMovable(parts)) return;
+    const stream = registry.record(fromBytes(parts[0]!))?.stream;
+    if (stream !== undefined) response.once('close', cluster.hosting.uses.begin(stream));
   }
 
   #serve(exchange: Exchange, identity: Exchange['identity']): void {

@@ -2,6 +2,7 @@ import http2, { type Http2Server, type ServerHttp2Session, type ServerHttp2Strea
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import tls, { type TLSSocket } from 'node:tls';
+import type { Runtime } from '../../base/runtime.js';
 import type { Config } from '../../config/config.js';
 import { H2Request, H2Response } from './h2-messages.js';
 import { limitConnections, listenOn } from './listen.js';
@@ -32,6 +33,7 @@ export class TlsServer {
     http1: Server,
     take: Take,
     private readonly readers: StalledReaders,
+    private readonly runtime: Runtime,
   ) {
     this.#idleMs = config.number('tuffet/idle_timeout_ms');
     this.#h2 = this.#createH2(take);
@@ -102,7 +104,7 @@ export class TlsServer {
       if (stream.destroyed || stream.closed) return;
       if (headers.expect === '100-continue') stream.additionalHeaders({ ':status': 100 });
       const request = new H2Request(stream, headers, rawHeaders);
-      const response = new H2Response(stream, request);
+      const response = new H2Response(stream, request, this.runtime);
       this.readers.add(response);
       take(request as unknown as IncomingMessage, response as unknown as ServerResponse);
     });

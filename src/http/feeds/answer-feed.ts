@@ -190,7 +190,7 @@ function follow(exchange: Exchange, plan: FeedPlan, start: Positions, limit: num
   listener.begin(hub.follow({ view, start, limit, shareKey }, listener));
   // One that was asked for while the server closes sends what it has seen of it and goes.
   if (services.registry.feedsEnded) services.registry.endFeeds('server_closing');
-  if (database.isGone) hub.end('database_deleted');
+  if (database.endReason !== undefined) hub.end(database.endReason);
 }
 
 const summaryOf = ({ countsPending }: FeedPlan, token: Bytes, pending: number): Bytes =>

@@ -1,4 +1,3 @@
-import type { Runtime } from '../../base/runtime.js';
 import { badRequest, RequestError } from '../../base/errors.js';
 import {
   designFilter,
@@ -10,7 +9,8 @@ import type { ChangesView } from '../../changes/changes-view.js';
 import { changeRows, eventRows } from '../../changes/change-rows.js';
 import type { Database } from '../../node/database.js';
 import { ScriptFilter } from '../../design/script-filter.js';
-import { Projection } from '../../query/projection.js';
+import { fieldsMax } from '../../query/find-request.js';
+import { Projection } from '../../selectors/projection.js';
 import { compileSelector } from '../../selectors/selector.js';
 import type { Exchange } from '../exchange.js';
 import { functionRequest } from '../request/function-request.js';
@@ -90,7 +90,7 @@ function filterOf(
     case 'design':
       return designFilter;
     case 'selector':
-      return filterBySelector(filter.selector, exchange.runtime);
+      return filterBySelector(filter.selector, exchange);
     case 'view':
       return scriptFilter(ScriptFilter.byView(scripts, database, filter.ddoc, filter.view));
     case 'function': {
@@ -102,12 +102,13 @@ function filterOf(
 
 const scriptFilter = (script: ScriptFilter): ChangeFilter => functionFilter((docs) => script.accepts(docs));
 
-function filterBySelector(selector: unknown, runtime: Runtime): ChangeFilter {
+function filterBySelector(selector: unknown, { runtime, services }: Exchange): ChangeFilter {
   if (typeof selector !== 'object' || selector === null || Array.isArray(selector)) {
     throw badRequest('Selector error: expected a JSON object');
   }
   try {
-    return selectorFilter(compileSelector(selector), runtime);
+    const timeoutMs = services.config.number('tuffet/query_timeout_ms');
+    return selectorFilter(compileSelector(selector), runtime, timeoutMs);
   } catch (error) {
     // Queries have names for what is wrong with a selector; a feed has one.
     throw error instanceof RequestError ? badRequest(error.reason) : error;
@@ -120,6 +121,8 @@ function trimOf(filter: FilterRequest | undefined): ChangesView['trim'] {
   if (!Array.isArray(filter.fields)) throw badRequest('Selector error: fields must be JSON array');
   const wrong: unknown = filter.fields.find((field) => typeof field !== 'string');
   if (wrong !== undefined) throw badRequest(`Invalid JSON for field spec: ${JSON.stringify(wrong)}`);
+  if (filter.fields.length > fieldsMax)
+    throw badRequest(`Selector error: there are more than ${fieldsMax} fields`);
   if (filter.fields.length === 0) return undefined;
   const projection = new Projection(filter.fields);
   return (text) => projection.of(text);

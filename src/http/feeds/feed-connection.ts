@@ -65,7 +65,7 @@ export class FeedConnection {
     this.#feeds.set(name, feed);
     feed.begin(hub.follow({ view, start: since, limit: request.limit, shareKey }, feed));
     if (services.registry.feedsEnded) services.registry.endFeeds('server_closing');
-    if (database.isGone) hub.end('database_deleted');
+    if (database.endReason !== undefined) hub.end(database.endReason);
   }
 
   #ended(name: string | undefined): void {

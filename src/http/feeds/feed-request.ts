@@ -62,12 +62,13 @@ export interface FeedDefaults {
 export function feedRequest(given: Query, defaults: FeedDefaults): FeedRequest {
   const query = given.lowerCased();
   const { timeoutMax, lastEventId } = defaults;
-  const kind = kinds[query.get('feed') ?? defaults.kind];
-  if (kind === undefined) {
+  const asked = query.get('feed') ?? defaults.kind;
+  const kind = kinds[asked];
+  if (kind === undefined || (defaults.isOfDatabases && asked === 'live')) {
     const live = defaults.isOfDatabases ? '' : ' live,';
     throw badRequest(`Supported \`feed\` types: normal, continuous,${live} longpoll, eventsource`);
   }
-  const named = query.get('since') ?? query.get('last-event-id') ?? '0';
+  const named = sinceOf(query);
   if (defaults.isOfDatabases) checkIntegers(query);
   const timeout = wholeNumber(query, 'timeout');
   const isSilent = defaults.isOfDatabases === true && query.get('heartbeat') === 'false';
@@ -84,6 +85,13 @@ export function feedRequest(given: Query, defaults: FeedDefaults): FeedRequest {
   };
 }
 
+/** Of both names the last counts. */
+function sinceOf(query: Query): string {
+  let since = '0';
+  for (const [name, value] of query.all()) if (name === 'since' || name === 'last-event-id') since = value;
+  return since;
+}
+
 export function changesRequest(
   given: Query,
   defaults: FeedDefaults,
@@ -95,7 +103,7 @@ export function changesRequest(
     throw badRequest('Supported `style` values: main_only, all_docs');
   }
   const interval = query.get('seq_interval') ?? '1';
-  const seqInterval = /^\+?\d{1,15}$/.test(interval) ? Number(interval) : 0;
+  const seqInterval = /^\+?\d+$/.test(interval) ? Number(interval) : 0;
   if (seqInterval === 0) throw badRequest('invalid_seq_interval');
   return {
     ...feedRequest(query, defaults),
@@ -115,24 +123,24 @@ function checkIntegers(query: Query): void {
   const words = query.get('heartbeat');
   const isSwitch = words === 'true' || words === 'false';
   for (const name of ['limit', 'timeout', ...(isSwitch ? [] : ['heartbeat'])]) {
-    if (!/^\d{1,15}$/.test(query.get(name) ?? '0')) throw badRequest('invalid_integer');
+    if (!/^\d+$/.test(query.get(name) ?? '0')) throw badRequest('invalid_integer');
   }
 }
 
 export function wholeNumber(query: Query, name: string): number | undefined {
   const text = query.get(name);
   if (text === undefined) return undefined;
-  if (!/^\+?\d{1,15}$/.test(text)) throw badRequest(`The ${name} value should be a whole number.`);
+  if (!/^\+?\d+$/.test(text)) throw badRequest(`The ${name} value should be a whole number.`);
   return Number(text);
 }
 
 /** A negative limit is none. */
 const limitOf = (query: Query): number =>
-  /^-\d{1,15}$/.test(query.get('limit') ?? '') ? Infinity : (wholeNumber(query, 'limit') ?? Infinity);
+  /^-\d+$/.test(query.get('limit') ?? '') ? Infinity : (wholeNumber(query, 'limit') ?? Infinity);
 
 function heartbeatOf(text: string, most: number): number {
   if (text === 'true') return most;
-  if (!/^[+-]?\d{1,15}$/.test(text)) {
+  if (!/^[+-]?\d+$/.test(text)) {
     throw badRequest('Invalid heartbeat value. Expecting a positive integer value (in milliseconds).');
   }
   if (Number(text) <= 0)

@@ -23,7 +23,7 @@ export function nodeFigures(node: () => DatabaseRegistry, dataFolder: string | u
       .volumes()
       .map(({ slot, store }) => [String(slot), size(store.size())] as const);
   const indexes = (size: (size: StoreSize) => number) => () => {
-    const found = node().views.size();
+    const found = node().views.backends.size();
     return found === undefined ? 0 : size(found);
   };
   return [
@@ -82,7 +82,7 @@ function reclaimable(node: DatabaseRegistry): Map<string, number> {
   return new Map([
     ['superseded', obsolete.reduce((sum, bytes) => sum + bytes, 0)],
     ['documents', node.volumes().reduce((sum, { store }) => sum + free(store.size()), 0)],
-    ['indexes', free(node.views.size())],
+    ['indexes', free(node.views.backends.size())],
   ]);
 }
 

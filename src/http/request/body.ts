@@ -39,7 +39,7 @@ async function readOther(
   if (declared > bytesMax) throw tooLarge();
   // It takes its share of the memory before it is read.
   if (declared > uncountedBytes.body && !(await share().grow(declared))) throw noRoomForBody();
-  const bytes = await gather(request, { bytesMax, share, onEnd: () => undefined });
+  const bytes = await gather(request, { bytesMax, share, onEnd: () => undefined }, declared);
   return encoding === 'identity' ? bytes : await unpack(bytes, Math.min(bytesMax, unpackedBytesMax), share());
 }
 
@@ -107,9 +107,16 @@ const unsupported = (encoding: string): RequestError =>
 
 const tooLarge = (): RequestError => new RequestError('too_large', 'the request entity is too large');
 
-function gather(request: IncomingMessage, { bytesMax, share, onEnd }: BodyReading): Promise<Buffer> {
+/** A large body of a known length is put together as it comes: at its end, that would keep others waiting. */
+function gather(
+  request: IncomingMessage,
+  { bytesMax, share, onEnd }: BodyReading,
+  declared = 0,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
+    let whole = declared > uncountedBytes.body ? Buffer.allocUnsafe(declared) : undefined;
+    const lengthMax = Math.min(bytesMax, whole?.length ?? Infinity);
     let length = 0;
     let isOver = false;
     const end = (): void => {
@@ -117,6 +124,7 @@ function gather(request: IncomingMessage, { bytesMax, share, onEnd }: BodyReadin
       isOver = true;
       // The listeners live as long as the connection has no other request.
       chunks.length = 0;
+      whole = undefined;
     };
     const fail = (error: Error): void => {
       end();
@@ -128,21 +136,27 @@ function gather(request: IncomingMessage, { bytesMax, share, onEnd }: BodyReadin
     };
     request.on('data', (chunk: Buffer) => {
       length += chunk.length;
-      if (length > bytesMax) return stop(tooLarge());
-      chunks.push(chunk);
+      if (length > lengthMax) return stop(tooLarge());
+      if (whole === undefined) chunks.push(chunk);
+      else chunk.copy(whole, length - chunk.length);
       if (length > uncountedBytes.body) countChunk(request, share(), length, stop);
     });
     request.on('end', () => {
       // The client is not waited for any more.
       if (length > uncountedBytes.body) share().settle();
-      const whole = chunks.length === 1 ? chunks[0]! : length === 0 ? noBytes : Buffer.concat(chunks, length);
+      const bytes = whole?.subarray(0, length) ?? together(chunks, length);
       end();
-      resolve(whole);
+      resolve(bytes);
     });
     request.on('error', fail);
     request.on('close', () => request.complete || fail(brokenOff()));
     if (request.destroyed && !request.complete) fail(brokenOff());
   });
+}
+
+function together(chunks: readonly Buffer[], length: number): Buffer {
+  if (chunks.length === 1) return chunks[0]!;
+  return length === 0 ? noBytes : Buffer.concat(chunks, length);
 }
 
 const brokenOff = (): RequestError => badRequest('The request was broken off.');

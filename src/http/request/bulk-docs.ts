@@ -5,6 +5,7 @@ import type { Database } from '../../node/database.js';
 import type { DocumentInput, NamedInput } from '../../shard/document-input.js';
 import { largeDocumentBytes, readDocument, readLargeDocument } from '../../documents/read-document.js';
 import { quoteId, quoteRev } from '../../shard/doc-text.js';
+import { formatRev, type Rev } from '../../revisions/rev.js';
 import { admissionRefusal } from '../../documents/pass-gates.js';
 import { saveDocs, type Saved } from '../../documents/save-docs.js';
 import { parseValue, scanDocument, type Member, type ScannedValue } from '../../json/scan.js';
@@ -137,16 +138,20 @@ function rowOf(id: Bytes, saved: Saved, accepted: boolean): Bytes {
 }
 
 /** A replicator is told which revision was refused. */
-function refusedRow({ id, rev, revisions }: NamedInput, refusal: RequestError): Bytes {
-  const refused = revisions === undefined ? rev : { pos: revisions.start, hash: revisions.hashes[0]! };
+function refusedRow(input: NamedInput, refusal: RequestError): Bytes {
+  const refused = sentRev(input);
   const shownRev = refused === undefined ? '' : `"rev":${quoteRev(refused)},`;
-  return asBytes(`{"id":${quoteId(id)},${shownRev}${toBytes(refusalText(refusal).slice(1))}`);
+  return asBytes(`{"id":${quoteId(input.id)},${shownRev}${toBytes(refusalText(refusal).slice(1))}`);
 }
 
+/** The revision that was sent as the document's own. */
+const sentRev = ({ rev, revisions }: NamedInput): Rev | undefined =>
+  revisions === undefined ? rev : { pos: revisions.start, hash: revisions.hashes[0] ?? '' };
+
 export function refuseAllOrNothing(exchange: Exchange, inputs: readonly NamedInput[]): void {
-  const rows = inputs.map(({ id }) => ({
-    id: fromBytes(id),
-    rev: '0-',
+  const rows = inputs.map((input) => ({
+    id: fromBytes(input.id),
+    rev: formatRev(sentRev(input) ?? { pos: 0, hash: '' }),
     error: 'not_implemented',
     reason: 'all_or_nothing is not supported',
   }));

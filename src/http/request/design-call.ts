@@ -3,6 +3,7 @@ import { fromBytes, type Bytes } from '../../base/bytes.js';
 import { FunctionError, RequestError, type ErrorName } from '../../base/errors.js';
 import type { Database } from '../../node/database.js';
 import type { DesignDoc } from '../../node/design-doc-cache.js';
+import { designOf } from '../../design/design-docs.js';
 import { openDesignDoc, requireJavascript, scriptSpace } from '../../design/design-functions.js';
 import { requireMember } from '../../design/script-filter.js';
 import type { Exchange } from '../exchange.js';
@@ -44,9 +45,10 @@ export function functionTag(exchange: Exchange, { program }: DesignDoc, state: s
   return `"${createHash('md5').update(JSON.stringify(parts)).digest('hex')}"`;
 }
 
-/** An address that names no function. */
+/** An address that names no function. That the design document is missing is told first. */
 export function incomplete(path: string, error: ErrorName, ...methods: string[]): DatabaseRoute {
-  const refuse = (): never => {
+  const refuse = ({ parts }: Exchange, database: Database): never => {
+    designOf(database, fromBytes(parts[2]!));
     throw new RequestError(error, 'Invalid path.');
   };
   return {

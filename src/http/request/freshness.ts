@@ -1,9 +1,12 @@
 import { fromBytes, noBytes } from '../../base/bytes.js';
 import type { Cluster } from '../../cluster/cluster.js';
+import type { Config } from '../../config/config.js';
+import { catalogueHeader } from '../../cluster/blob-exchange.js';
 import type { Exchange } from '../exchange.js';
+import { isFromNode } from './from-node.js';
 
 /** Asks for one request what `[cluster] reads = fresh` asks for all. */
-const readsHeader = 'x-tuffet-reads';
+export const readsHeader = 'x-tuffet-reads';
 
 /** What depends on this node alone: how it is, and what others ask it. */
 const local: ReadonlySet<string> = new Set([
@@ -30,21 +33,44 @@ export function whenFresh(exchange: Exchange): Promise<void> | undefined {
   if (cluster === undefined) return undefined;
   const name = fromBytes(exchange.parts[0] ?? noBytes);
   if (local.has(name)) return undefined;
-  const isFresh = (exchange.header(readsHeader) ?? config.choice('cluster/reads')) === 'fresh';
+  const isFresh = wantsFresh(exchange, config);
+  const known = exchange.header(catalogueHeader);
+  if (known !== undefined && Number(known) > 0 && isFromNode(exchange, cluster))
+    return cluster.hosting
+      .whenKnown(Number(known))
+      .then(() => currentAndFresh(exchange, cluster, name, isFresh));
+  return currentAndFresh(exchange, cluster, name, isFresh);
+}
+
+function currentAndFresh(
+  exchange: Exchange,
+  cluster: Cluster,
+  name: string,
+  isFresh: boolean,
+): Promise<void> | undefined {
   // A busy node may not have had the time to find out.
   if (cluster.isStale && !always.has(name))
     return cluster.whenCurrent().then(() => (isFresh ? freshen(exchange, cluster, name) : undefined));
   return isFresh ? freshen(exchange, cluster, name) : undefined;
 }
 
+/** Whether a request is to see all that was acknowledged before it. */
+export const wantsFresh = (exchange: Pick<Exchange, 'header'>, config: Config): boolean =>
+  (exchange.header(readsHeader) ?? config.choice('cluster/reads')) === 'fresh';
+
 /** The first stream has the accounts of users. */
 async function freshen({ services }: Exchange, cluster: Cluster, name: string): Promise<void> {
   if (ofSeveral.has(name)) return await cluster.fresh();
-  const known = services.registry.find(name)?.record.stream ?? 0;
+  // A node that has the database does the rest, where this one has not.
+  const streamOf = (): number => {
+    const stream = services.registry.record(name)?.stream ?? 0;
+    return cluster.hosting.isHosted(stream) ? stream : 0;
+  };
+  const known = streamOf();
   await Promise.all([
     cluster.fresh('catalogue'),
     ...[...new Set([0, known])].map((each) => cluster.fresh(each)),
   ]);
-  const found = services.registry.find(name)?.record.stream ?? 0;
+  const found = streamOf();
   if (found !== known && found !== 0) await cluster.fresh(found);
 }

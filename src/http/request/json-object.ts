@@ -1,11 +1,12 @@
 import { notAnObject } from '../../base/errors.js';
 import type { Runtime } from '../../base/runtime.js';
-import { checkJson, parseJson, parseValue } from '../../json/scan.js';
+import { parseInSteps } from '../../json/parse-steps.js';
+import { parseJson } from '../../json/scan.js';
 
 export type JsonObject = Record<string, unknown>;
 
-/** JSON of this size and more is checked and parsed in turns of their own. */
-const largeJsonBytes = 512 * 1024;
+/** JSON of this size and more is checked and parsed in slices. */
+const largeJsonBytes = 256 * 1024;
 
 /** A body that must be a JSON object. */
 export function parseObject(bytes: Buffer, runtime: Runtime): JsonObject | Promise<JsonObject> {
@@ -13,11 +14,7 @@ export function parseObject(bytes: Buffer, runtime: Runtime): JsonObject | Promi
 }
 
 async function parseLarge(bytes: Buffer, runtime: Runtime): Promise<JsonObject> {
-  checkJson(bytes);
-  await runtime.nextTurn();
-  const value = parseValue(bytes, 0, bytes.length);
-  await runtime.nextTurn();
-  return asObject(value);
+  return asObject(await runtime.slice().finish(parseInSteps(bytes)));
 }
 
 function asObject(value: unknown): JsonObject {

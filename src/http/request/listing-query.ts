@@ -43,8 +43,9 @@ const setters: Readonly<Record<string, Setter>> = {
   inclusive_end: (request, _, parameter) => (request.inclusiveEnd = boolean(parameter)),
   update_seq: (request, _, parameter) => (request.updateSeq = boolean(parameter)),
   sorted: (_, __, parameter) => void boolean(parameter),
-  attachments: (request, _, parameter) => (request.attachments = boolean(parameter)),
-  att_encoding_info: (request, _, parameter) => (request.encodingInfo = boolean(parameter)),
+  attachments: (request, _, parameter) => (request.attachments = boolean(parameter) || request.attachments),
+  att_encoding_info: (request, _, parameter) =>
+    (request.encodingInfo = boolean(parameter) || request.encodingInfo),
   limit: (request, _, parameter) => (request.limit = positive(parameter)),
   skip: (request, _, parameter) => (request.skip = positive(parameter)),
   key: (_, bounds, parameter) => {
@@ -100,7 +101,8 @@ export function listingRequest(parameters: Iterable<[string, Parameter]>): Listi
   request.start = 'start' in bounds ? bound(bounds.start) : idBound(startDocid);
   request.end = 'end' in bounds ? bound(bounds.end) : idBound(endDocid);
   // A key that is no text is the id of nothing, and no bound makes an exception for it.
-  if (bounds.isKey && request.start === null && request.end === null) request.limit = 0;
+  const isNothing = bounds.isKey && request.keys === undefined;
+  if (isNothing && request.start === null && request.end === null) request.limit = 0;
   return request;
 }
 

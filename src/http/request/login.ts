@@ -1,7 +1,9 @@
 import type { Identity } from '../../auth/authenticator.js';
 import type { UserContext } from '../../base/user-context.js';
 import { RequestError } from '../../base/errors.js';
+import { decodeUser, userHeader } from '../../cluster/blob-exchange.js';
 import type { Exchange } from '../exchange.js';
+import { isFromNode } from './from-node.js';
 
 /** What nodes of a cluster ask each other. */
 const ofNodes: ReadonlySet<string> = new Set([
@@ -13,6 +15,11 @@ const ofNodes: ReadonlySet<string> = new Set([
 
 /** Who is asking, by the credentials of the request. Refuses wrong ones. */
 export function login(exchange: Exchange): Identity | Promise<Identity> {
+  const { cluster } = exchange.services;
+  const user = cluster === undefined ? undefined : exchange.header(userHeader);
+  // Another node has asked for the login, or does what its own replications may.
+  if (user !== undefined && isFromNode(exchange, cluster!))
+    return { user: decodeUser(user), handler: undefined };
   return exchange.services.authenticator.authenticate(exchange);
 }
 

@@ -35,9 +35,10 @@ export async function makeDatabase(
   name: string,
   parameters: DatabaseParameters,
 ): Promise<void> {
-  const q = positiveInteger(parameters, 'q') ?? config.number('cluster/q');
   positiveInteger(parameters, 'n');
+  const q = positiveInteger(parameters, 'q') ?? config.number('cluster/q');
   checkPlacement(parameters.get('placement'));
+  if ((parameters.get('engine') ?? 'couch') !== 'couch') throw badRequest('invalid_engine_extension');
   const partitioned = parameters.get('partitioned');
   if (partitioned !== undefined && partitioned !== 'true' && partitioned !== 'false') {
     throw badRequest('Invalid `partitioned` parameter');

@@ -17,9 +17,12 @@ export function parseRanges(header: string | undefined, length: number): ByteRan
   const list = /^bytes=(.*)$/.exec(header ?? '')?.[1];
   if (list === undefined) return undefined;
   const ranges: ByteRange[] = [];
-  for (const each of list.split(',')) {
+  // RFC 9110 has receivers ignore empty elements of lists.
+  for (const each of list.split(',').filter((text) => text.trim() !== '')) {
     const [, first = '', last = ''] = /^\s*(\d*)-(\d*)\s*$/.exec(each) ?? [];
     if (first === '' && last === '') return undefined;
+    // The whole, whatever else is asked for.
+    if (first !== '' && Number(first) === 0 && last === '') return undefined;
     const start = first === '' ? Math.max(0, length - Number(last)) : Number(first);
     const end = first === '' || last === '' ? length : Math.min(length, Number(last) + 1);
     if (length === 0) return undefined;
@@ -27,7 +30,5 @@ export function parseRanges(header: string | undefined, length: number): ByteRan
       throw new RequestError('requested_range_not_satisfiable', 'Requested range not satisfiable');
     ranges.push({ start, end });
   }
-  if (ranges.length > rangesMax) return undefined;
-  // The whole, however often it is asked for.
-  return /^(\s*0-\s*(,|$))+$/.test(list) ? undefined : ranges;
+  return ranges.length === 0 || ranges.length > rangesMax ? undefined : ranges;
 }

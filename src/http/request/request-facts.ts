@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { headerOf } from './header.js';
 
 /** A request of HTTP/2 says so itself: its headers need not. */
@@ -6,10 +6,6 @@ export const hasBody = (request: IncomingMessage & { hasBody?: boolean }): boole
   request.hasBody ??
   (Number(headerOf(request, 'content-length') ?? 0) > 0 ||
     headerOf(request, 'transfer-encoding') !== undefined);
-
-/** Whether all of an answer has left. */
-export const isSentWhole = (response: ServerResponse): boolean =>
-  response.writableEnded && response.writableFinished;
 
 /** The client went away while it was being answered, which is no failure of the server. */
 export const isBrokenOff = (error: unknown): boolean =>
@@ -24,13 +20,17 @@ export function pathOf({ url = '/' }: IncomingMessage): string {
 
 const overridable = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'COPY']);
 
-/** Clients that only know GET and POST say in a header of a POST what they mean. */
+/**
+ * Clients that only know GET and POST say in a header of a POST what they mean. Who means HEAD waits for the body that any
+ * answer to a POST has, and gets that of a GET, as in CouchDB.
+ */
 export function methodOf(request: IncomingMessage): string {
   const method = request.method ?? 'GET';
   if (method !== 'POST') return method;
   if (headerOf(request, 'x-http-method-override') === undefined) return method;
   const wanted = request.headers['x-http-method-override'];
-  return typeof wanted === 'string' && overridable.has(wanted) ? wanted : method;
+  if (typeof wanted !== 'string' || !overridable.has(wanted)) return method;
+  return wanted === 'HEAD' ? 'GET' : wanted;
 }
 
 /** Headers of a request that concern its connection, and not that by which it is passed on. */
@@ -48,3 +48,7 @@ export const hopHeaders: ReadonlySet<string> = new Set([
 /** The method by which a request is passed on: one that asks for a tunnel must not make one here. */
 export const forwardedMethod = (request: IncomingMessage): string =>
   request.method === 'CONNECT' ? 'GET' : (request.method ?? 'GET');
+
+/** Whether a path is that of a database that some nodes of a cluster may have only: others begin with `_`, or are none. */
+export const namesMovable = ([first]: readonly string[]): boolean =>
+  first !== undefined && first !== '' && !first.startsWith('_');

@@ -21,14 +21,15 @@ export function searchRequest(
   parameters: Iterable<[string, Parameter]>,
   { index, database }: Pick<NamedSearch, 'index' | 'database'>,
 ): SearchRequest {
-  const given = new Map(parameters);
+  const all = [...parameters];
+  const given = new Map(all);
   const query = plainText(given.get('q') ?? given.get('query'), 'q');
   const knn = given.has('knn') ? knnOf(json(given.get('knn')!)) : undefined;
   if (query === undefined && knn === undefined)
     throw parseError("Query must include a 'q' or 'query' argument");
   if (knn !== undefined) checkKnn(given);
   const sort = given.has('sort') ? readSort(sortValue(given.get('sort')!)) : [byRelevance];
-  const partition = given.has('partition') ? partitionName(given.get('partition')!) : undefined;
+  const partition = onePartition(all);
   checkPartition(partition, index.partitioned, given);
   const most = database.isPartitioned ? partitionLimitMax : limitMax;
   return {
@@ -40,13 +41,23 @@ export function searchRequest(
     includeFields: given.has('include_fields') ? new Set(texts(given, 'include_fields')) : undefined,
     counts: given.has('counts') ? texts(given, 'counts') : undefined,
     ranges: given.has('ranges') ? rangesOf(given.get('ranges')!) : undefined,
-    drilldown: given.has('drilldown') ? drilldownOf(given.get('drilldown')!) : [],
+    drilldown: drilldownsOf(all),
     group: groupOf(given),
     highlight: highlightOf(given),
     isStale: isStale(given.get('stale')),
     partition,
     knn,
   };
+}
+
+/** The body may not name another than the path or the query string. */
+function onePartition(all: readonly [string, Parameter][]): Bytes | undefined {
+  const found = all.filter(([name]) => name === 'partition').map(([, parameter]) => parameter);
+  if (found.length === 0) return undefined;
+  const partition = partitionName(found.at(-1)!);
+  if (found.some((each) => 'value' in each && partitionName(each) !== partition))
+    throw badRequest('Multiple conflicting values for `partition` provided');
+  return partition;
 }
 
 function checkPartition(partition: Bytes | undefined, isPartitioned: boolean, given: Given): void {
@@ -113,9 +124,21 @@ function texts(given: Given, name: string): string[] {
   throw parseError(`Invalid value for ${name}: ${shown(value)}`);
 }
 
+/** A query string may have several, all of which count; a list of lists takes the place of those before it. */
+function drilldownsOf(all: readonly [string, Parameter][]): SearchRequest['drilldown'] {
+  let found: SearchRequest['drilldown'] = [];
+  for (const [name, parameter] of all) {
+    if (name !== 'drilldown') continue;
+    const value = json(parameter);
+    const isListOfLists = Array.isArray(value) && Array.isArray(value[0]);
+    found = [...(isListOfLists ? [] : found), ...drilldownOf(value)];
+    if (found.length > listMax) throw parseError(`Invalid value for drilldown: ${shown(value)}`);
+  }
+  return found;
+}
+
 /** A list of a field and texts, or a list of such lists. */
-function drilldownOf(parameter: Parameter): SearchRequest['drilldown'] {
-  const value = json(parameter);
+function drilldownOf(value: unknown): SearchRequest['drilldown'] {
   const lists = Array.isArray(value) && Array.isArray(value[0]) ? (value as unknown[]) : [value];
   const isList = (each: unknown): each is string[] =>
     Array.isArray(each) &&

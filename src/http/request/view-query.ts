@@ -29,6 +29,8 @@ interface Draft {
   /** Whether it is for a list function, and a list of one key is a list all the same. */
   listed?: boolean;
   hasKeys?: boolean;
+  /** That keys are no list is told when all parameters are read, and the view is found. */
+  malformedKeys?: boolean;
   /** Whether anything was said of conflicts. */
   conflicts?: boolean;
 }
@@ -50,7 +52,8 @@ const setters: Readonly<Record<string, Setter>> = {
   key: (draft, parameter) => only(draft, json(parameter)),
   keys: (draft, parameter) => {
     const keys = json(parameter);
-    if (!Array.isArray(keys)) throw parseError('`keys` must be an array of strings.');
+    draft.malformedKeys = !Array.isArray(keys);
+    if (!Array.isArray(keys)) return;
     checkKeyCount(keys);
     // A list of one key is that key.
     if (keys.length === 1) only(draft, keys[0]);
@@ -74,8 +77,10 @@ const setters: Readonly<Record<string, Setter>> = {
   group_level: (draft, parameter) => (draft.groupLevel = positive(parameter)),
   include_docs: ({ request }, parameter) => (request.includeDocs = boolean(parameter)),
   conflicts: (draft, parameter) => (draft.request.conflicts = draft.conflicts = boolean(parameter)),
-  attachments: ({ request }, parameter) => (request.attachments = boolean(parameter)),
-  att_encoding_info: ({ request }, parameter) => (request.encodingInfo = boolean(parameter)),
+  // What is said once is not taken back, as in CouchDB.
+  attachments: ({ request }, parameter) => (request.attachments = boolean(parameter) || request.attachments),
+  att_encoding_info: ({ request }, parameter) =>
+    (request.encodingInfo = boolean(parameter) || request.encodingInfo),
   update_seq: ({ request }, parameter) => (request.updateSeq = boolean(parameter)),
   sorted: ({ request }, parameter) => (request.sorted = boolean(parameter)),
   // There is one copy of each shard: every answer is from the same.
@@ -94,12 +99,17 @@ const setters: Readonly<Record<string, Setter>> = {
 const wordOf = (parameter: Parameter): string =>
   String('text' in parameter ? parameter.text : parameter.value);
 
-/** The view of a design document; parameters that cannot be read are an error also where there is no such view. */
+/**
+ * The view of a design document; parameters that cannot be read are an error also where there is no such view. In a query
+ * string, keys that are no JSON come first.
+ */
 export function queriedView(
   design: DesignViews,
   name: string,
-  parameters: Iterable<[string, Parameter]>,
+  parameters: readonly [string, Parameter][],
+  method: string,
 ): ViewDefinition {
+  if (method !== 'POST') for (const [key, parameter] of parameters) if (key === 'keys') json(parameter);
   try {
     return viewOf(design, name);
   } catch (error) {
@@ -117,6 +127,7 @@ export function viewRequest(
   const request = emptyRequest();
   const draft: Draft = { request, listed };
   readParameters(draft, parameters);
+  if (draft.malformedKeys) throw parseError('`keys` must be an array of strings.');
   setShape(draft, view);
   checkViewLimit(request.limit);
   checkPartition(request, view);
@@ -181,19 +192,19 @@ function checkKeys({ request: { keys = [] }, start, end }: Draft): void {
 }
 
 function setBounds(draft: Draft, { raw }: ViewDefinition): void {
-  const { request } = draft;
-  if (request.keys !== undefined) {
-    if ((draft.startDocid ?? draft.endDocid) !== undefined)
-      request.keyDocids = { start: draft.startDocid, end: draft.endDocid };
-    return;
+  const { request, startDocid, endDocid } = draft;
+  const from = bound(draft.start, startDocid);
+  const to = bound(draft.end, endDocid);
+  if (from !== undefined && to !== undefined) {
+    const order = (raw ? compareRaw : compareJson)(from.key, to.key);
+    if (request.descending ? order < 0 : order > 0) throw keysOutOfOrder(request.descending);
   }
-  const from = bound(draft.start, draft.startDocid);
-  const to = bound(draft.end, draft.endDocid);
-  if (from !== undefined) request.start = from;
-  if (to !== undefined) request.end = to;
-  if (from === undefined || to === undefined) return;
-  const order = (raw ? compareRaw : compareJson)(from.key, to.key);
-  if (request.descending ? order < 0 : order > 0) throw keysOutOfOrder(request.descending);
+  if (request.keys === undefined) {
+    if (from !== undefined) request.start = from;
+    if (to !== undefined) request.end = to;
+  } else if ((startDocid ?? endDocid) !== undefined) {
+    request.keyDocids = { start: startDocid, end: endDocid };
+  }
 }
 
 /** A document id counts only beside a key. */

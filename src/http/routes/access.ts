@@ -7,8 +7,9 @@ import {
   isServerAdmin,
   requireServerAdmin,
 } from '../../auth/rights.js';
-import { checkListing, checkLocal } from '../../auth/system-databases.js';
+import { checkListing, checkLocal, isSystemName } from '../../auth/system-databases.js';
 import type { Database } from '../../node/database.js';
+import { eventsDatabase } from '../../node/db-events.js';
 import type { Exchange } from '../exchange.js';
 import type { Access } from './route.js';
 
@@ -73,7 +74,19 @@ export function checkServerAccess(access: Access, exchange: Exchange): void {
   serverChecks[access](exchange);
 }
 
+/** What shows documents of all users. */
+const adminListings: ReadonlySet<string> = new Set(['_all_docs', '_changes']);
+
+/** Who may not see one at all is told that first, as in CouchDB, unless server admins alone are asked for. */
+function checkSystemDatabase({ user, parts, services }: Exchange, { name, security }: Database): void {
+  // It tells of every database, whatever its security object says.
+  if (name === eventsDatabase) requireServerAdmin(user);
+  else if (isSystemName(services.config, name) && !adminListings.has(parts[1] ?? ''))
+    checkMember(user, security);
+}
+
 /** Throws if the user may not call a route of a database. */
 export function checkDatabaseAccess(access: Access, exchange: Exchange, database: Database): void {
+  checkSystemDatabase(exchange, database);
   databaseChecks[access](exchange, database);
 }

@@ -1,6 +1,6 @@
 import { asBytes, toBytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
-import { makeAnalyzer, readAnalyzer } from '../../search/analysis/analyzer.js';
+import { makeAnalyzer, nouveauAnalyzer, readAnalyzer } from '../../search/analysis/analyzer.js';
 import type { Exchange } from '../exchange.js';
 import type { ServerRoute } from './route.js';
 
@@ -30,7 +30,7 @@ export const analyzeRoutes: readonly ServerRoute[] = [
         const { analyzer, text } = await exchange.jsonObject({ bytesMax: bodyBytesMax });
         if (typeof analyzer !== 'string' || typeof text !== 'string' || analyzer === '')
           throw badRequest("'text' and 'analyzer' fields must be non-empty strings");
-        await analyze(exchange, analyzer === 'portugese' ? 'portuguese' : analyzer, text);
+        await analyze(exchange, nouveauAnalyzer(analyzer), text);
       },
     },
   },

@@ -1,14 +1,14 @@
-import { asBytes, toBytes, type Bytes } from '../../base/bytes.js';
+import { asBytes, noBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, RequestError } from '../../base/errors.js';
 import type { DatabaseRegistry } from '../../node/database-registry.js';
 import type { Database } from '../../node/database.js';
 import { legalId } from '../../shard/doc-id.js';
 import { quoteRev } from '../../shard/doc-text.js';
-import { openRevs, type DocOptions, type OpenedRev } from '../../documents/open-doc.js';
+import { findRevs, type DocOptions, type FoundRevs } from '../../documents/open-doc.js';
 import { formatRev, invalidRev, parseRev, type Rev } from '../../revisions/rev.js';
 import {
   errorPart,
-  heldOf,
+  openedInTurn,
   plainText,
   revPart,
   revPieces,
@@ -58,7 +58,7 @@ async function bulkGet(exchange: Exchange, database: Database): Promise<void> {
       multipart === 'related' ? 'related' : 'mixed',
       exchange.runtime.randomHex(16),
     );
-    await sendMultipart(exchange, database, await database.runtime.slice().map(docs, found), shown, writer);
+    await sendParts(exchange, writer, parts(registry, database, docs, found, shown), {});
     return;
   }
   exchange.jsonHead(200);
@@ -79,7 +79,7 @@ interface Result {
   id: unknown;
   /** The revisions whose attachments the client has. */
   since: Rev[] | undefined;
-  opened: OpenedRev[] | Failure;
+  found: FoundRevs | Failure;
 }
 
 /** A bad entry spoils only itself. */
@@ -92,7 +92,7 @@ function openEntry(database: Database, entry: unknown, options: DocOptions): Res
   const fail = (failedRev: unknown, error: string, reason: string): Result => ({
     id,
     since: undefined,
-    opened: { id, rev: failedRev, error, reason },
+    found: { id, rev: failedRev, error, reason },
   });
   if (typeof id !== 'string') return nameless(entry);
   let read: unknown;
@@ -103,8 +103,8 @@ function openEntry(database: Database, entry: unknown, options: DocOptions): Res
     read = rev ?? read;
     if (Array.isArray(rev)) throw invalidRev();
     const wanted = rev === undefined ? 'all' : [parseRev(String(rev))];
-    const opened = openRevs(database, docid, wanted, options);
-    return opened === undefined ? fail('undefined', 'not_found', 'missing') : { id, since: known, opened };
+    const found = findRevs(database, docid, wanted, options);
+    return found === undefined ? fail('undefined', 'not_found', 'missing') : { id, since: known, found };
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     return fail(read ?? null, error.error, error.reason);
@@ -121,7 +121,7 @@ function nameless(entry: unknown): Result {
   const isObject =
     typeof entry === 'object' && entry !== null && !Array.isArray(entry) && Object.keys(entry).length > 0;
   const reason = isObject ? 'document id missed' : 'document must be a JSON object';
-  return { id: null, since: undefined, opened: { id: null, rev: null, error: 'bad_request', reason } };
+  return { id: null, since: undefined, found: { id: null, rev: null, error: 'bad_request', reason } };
 }
 
 /** An empty list says nothing. */
@@ -162,55 +162,51 @@ async function* pieces(
   yield asBytes(text);
 }
 
-/** What one entry has brought: as text, or with the bytes of attachments, piece by piece. */
+/** What one entry has brought: as text, or, where that is more than one document, piece by piece. */
 function resultPieces(
   registry: DatabaseRegistry,
   database: Database,
-  { id, since, opened }: Result,
+  { id, since, found }: Result,
   shown: AttachmentOptions,
 ): Bytes | AsyncGenerator<Bytes> {
   const head = asBytes(`{"id":${toBytes(JSON.stringify(id))},"docs":[`);
-  if (!Array.isArray(opened)) return asBytes(`${head}{"error":${toBytes(JSON.stringify(opened))}}]}`);
+  if (!('revs' in found)) return asBytes(`${head}{"error":${toBytes(JSON.stringify(found))}}]}`);
   const options = { ...shown, since };
-  const held = heldOf(database, opened, options);
-  if (held.length > 0) return heldPieces(registry, database, { id, opened, head, held, options });
-  const items = opened.map((each) =>
-    'missing' in each ? missingItem(id, each.missing) : `{"ok":${plainText(each.ok, options)}}`,
-  );
-  return asBytes(`${head}${items.join(',')}]}`);
+  // Without their bytes, attachments need not be held.
+  if (found.revs.length !== 1 || options.data || since !== undefined)
+    return revsPieces(registry, database, { id, found, head, options });
+  const single = found.open(found.revs[0]!);
+  const item =
+    'missing' in single ? missingItem(id, single.missing) : `{"ok":${plainText(single.ok, options)}}`;
+  return asBytes(`${head}${item}]}`);
 }
 
-interface Held {
+interface ShownRevs {
   id: unknown;
-  opened: readonly OpenedRev[];
+  found: FoundRevs;
   head: Bytes;
-  held: ReturnType<typeof heldOf>;
   options: AttachmentOptions;
 }
 
-/** All attachments of an entry's revisions are held until they are sent. */
-async function* heldPieces(
+async function* revsPieces(
   registry: DatabaseRegistry,
   database: Database,
-  { id, opened, head, held, options }: Held,
+  { id, found, head, options }: ShownRevs,
 ): AsyncGenerator<Bytes> {
-  const release = await registry.pins.hold(database, held);
-  try {
-    yield head;
-    for (const [i, each] of opened.entries()) {
-      if (i > 0) yield asBytes(',');
-      if ('missing' in each) {
-        yield missingItem(id, each.missing);
-        continue;
-      }
-      const whole = revPieces(registry, database, each.ok, options);
-      if (typeof whole === 'string') yield asBytes(`{"ok":${whole}}`);
-      else yield* orError(whole, id, each.ok.rev);
+  yield head;
+  let separator: Bytes = noBytes;
+  for await (const each of openedInTurn(registry, database, found, options)) {
+    yield separator;
+    separator = asBytes(',');
+    if ('missing' in each) {
+      yield missingItem(id, each.missing);
+      continue;
     }
-    yield asBytes(']}');
-  } finally {
-    release();
+    const whole = revPieces(registry, database, each.ok, options);
+    if (typeof whole === 'string') yield asBytes(`{"ok":${whole}}`);
+    else yield* orError(whole, id, each.ok.rev);
   }
+  yield asBytes(']}');
 }
 
 /** A document, or in its place what is wrong with its attachments, if that shows early enough. */
@@ -228,45 +224,29 @@ async function* orError(pieces: AsyncIterable<Bytes>, id: unknown, rev: Rev): As
   yield asBytes('}');
 }
 
-/** All attachments are held from the start on: what the parts will be is known then. */
-async function sendMultipart(
-  exchange: Exchange,
-  database: Database,
-  results: readonly Result[],
-  shown: AttachmentOptions,
-  writer: MultipartWriter,
-): Promise<void> {
-  const { registry } = exchange.services;
-  const held = results.flatMap(({ since, opened }) =>
-    Array.isArray(opened) ? heldOf(database, opened, { ...shown, since, data: true }) : [],
-  );
-  const release = await registry.pins.hold(database, held);
-  try {
-    const parts = await database.runtime
-      .slice()
-      .map(results, (result) => partsOf(exchange, database, result, shown));
-    await sendParts(exchange, writer, parts.flat(), {});
-  } finally {
-    release();
-  }
-}
-
 function missingItem(id: unknown, rev: Rev): Bytes {
   return asBytes(
     `{"error":${toBytes(JSON.stringify({ id, rev: formatRev(rev), error: 'not_found', reason: 'missing' }))}}`,
   );
 }
 
-function partsOf(
-  exchange: Exchange,
+/** All revisions of all entries, as parts of a multipart answer. */
+async function* parts(
+  registry: DatabaseRegistry,
   database: Database,
-  { since, opened }: Result,
+  docs: readonly unknown[],
+  find: (entry: unknown) => Result,
   shown: AttachmentOptions,
-): OutgoingPart[] {
-  if (!Array.isArray(opened)) return [errorPart(toBytes(JSON.stringify(opened)))];
-  return opened.map((each) =>
-    'missing' in each
-      ? errorPart(asBytes(`{"rev":${quoteRev(each.missing)},"error":"not_found","reason":"missing"}`))
-      : revPart(exchange.services.registry, database, each, { ...shown, since }, true),
-  );
+): AsyncGenerator<OutgoingPart> {
+  const slice = database.runtime.slice();
+  for (const entry of docs) {
+    const { since, found } = find(entry);
+    if (!('revs' in found)) yield errorPart(toBytes(JSON.stringify(found)));
+    else
+      for await (const each of openedInTurn(registry, database, found, { ...shown, since, data: true }))
+        yield 'missing' in each
+          ? errorPart(asBytes(`{"rev":${quoteRev(each.missing)},"error":"not_found","reason":"missing"}`))
+          : revPart(registry, database, each, { ...shown, since }, true);
+    if (slice.isOver) await slice.next();
+  }
 }

@@ -1,5 +1,5 @@
 import { requireServerAdmin } from '../../auth/rights.js';
-import { notFound, RequestError } from '../../base/errors.js';
+import { invalidJson, notFound, RequestError } from '../../base/errors.js';
 import type { Database } from '../../node/database.js';
 import { awaitSince, firstPositions, type Positions } from '../../node/sequence.js';
 import { requireJson } from '../request/body.js';
@@ -52,11 +52,16 @@ function feeds(exchange: Exchange): void {
   upgrade((socket) => void new FeedConnection(exchange, socket, true));
 }
 
-/** Only filters are asked for in the body. It may be missing. */
+/** Only filters are asked for in the body. It may be missing, unless it is to say what the filter lets through. */
 async function postChanges(exchange: Exchange, database: Database): Promise<void> {
   requireJson(exchange.request);
-  await changes(exchange, database, await exchange.optionalObject());
+  const body = await exchange.optionalObject();
+  if (body === undefined && isToldInBody(exchange.query)) throw invalidJson();
+  await changes(exchange, database, body);
 }
+
+const isToldInBody = (query: Query): boolean =>
+  ['_doc_ids', '_selector'].includes(query.lowerCased().get('filter') ?? '');
 
 async function changes(
   exchange: Exchange,

@@ -21,6 +21,12 @@ export const operatorRoutes: readonly ServerRoute[] = [
     methods: { GET: getRecovery, POST: recover },
   },
   {
+    path: '/_cluster/rebalance',
+    allow: 'GET,POST',
+    access: 'server_admin',
+    methods: { GET: getRebalance, POST: rebalance },
+  },
+  {
     path: '/_cluster/nodes/{node}',
     allow: 'DELETE',
     access: 'server_admin',
@@ -48,6 +54,31 @@ async function recover(exchange: Exchange): Promise<void> {
   );
   exchange.json(202, await cluster.recovery.recover(from));
 }
+
+/** Which nodes host which streams, and which would. */
+function getRebalance(exchange: Exchange): void {
+  const { rebalancing } = ofOperators(exchange);
+  exchange.json(200, rebalancing.report(streamsOf(exchange), exchange.query.get('without')));
+}
+
+/** Begins to move streams; `without` names a node that is to host none. */
+async function rebalance(exchange: Exchange): Promise<void> {
+  const { rebalancing } = ofOperators(exchange);
+  const { without } = await exchange.jsonObject();
+  if (without !== undefined && typeof without !== 'string')
+    throw badRequest('`without` must be the name of a node.');
+  exchange.services.logger.notice({ user: exchange.user.name, without }, 'streams are moved');
+  exchange.json(202, await rebalancing.begin(streamsOf(exchange), without));
+}
+
+/** The names of all databases with their streams. */
+const streamsOf =
+  ({ services: { registry } }: Exchange) =>
+  (): Iterable<[name: string, stream: number]> =>
+    [...registry.names({ inclusiveEnd: true, descending: false, skip: 0, limit: Infinity })].map((name) => [
+      name,
+      registry.record(name)?.stream ?? 0,
+    ]);
 
 function ofOperators({ services: { cluster } }: Exchange): Cluster {
   if (cluster === undefined) throw notFound('This server is not a node of a cluster.');
@@ -98,7 +129,11 @@ async function getBlob(exchange: Exchange): Promise<void> {
 async function getCopy(exchange: Exchange): Promise<void> {
   const { offered } = clusterOf(exchange).rejoining;
   const { registry, spoolFolder } = exchange.services;
-  const copy = (offered ?? registry.membership).copy(spoolFolder);
+  const stream = exchange.query.get('stream');
+  const copy =
+    stream === undefined
+      ? (offered ?? registry.membership).copy(spoolFolder)
+      : registry.membership.copyStream(Number(stream), spoolFolder);
   exchange.head(200, { 'Content-Type': 'application/octet-stream' });
   await pipeline(Readable.from(copy), exchange.response);
 }

@@ -108,7 +108,7 @@ function getRevsLimit(exchange: Exchange, database: Database): void {
 }
 
 async function putRevsLimit(exchange: Exchange, database: Database): Promise<void> {
-  const limit = positiveLimit(await jsonBody(exchange), '`_revs_limit` must be a positive integer.');
+  const limit = await positiveLimit(exchange, '`_revs_limit` must be a positive integer.');
   await exchange.services.registry.setDatabase(database, { revs_limit: limit });
   exchange.json(200, { ok: true });
 }
@@ -118,19 +118,23 @@ function getPurgedInfosLimit(exchange: Exchange, database: Database): void {
 }
 
 async function putPurgedInfosLimit(exchange: Exchange, database: Database): Promise<void> {
-  const limit = positiveLimit(await jsonBody(exchange), '`purged_infos_limit` must be positive integer');
+  const limit = await positiveLimit(exchange, '`purged_infos_limit` must be positive integer');
   await exchange.services.registry.setDatabase(database, { purged_infos_limit: limit });
   exchange.json(200, { ok: true });
 }
 
-/** A positive integer, however large; what is beyond exact numbers is as good as no limit. */
-function positiveLimit(limit: unknown, reason: string): number {
-  if (typeof limit !== 'number' || !Number.isInteger(limit) || limit <= 0) throw badRequest(reason);
+/** A positive integer, written as one, however large; what is beyond exact numbers is as good as no limit. */
+async function positiveLimit(exchange: Exchange, reason: string): Promise<number> {
+  const bytes = await exchange.body(exchange.jsonBytesMax);
+  if (bytes.length === 0) throw invalidJson();
+  const limit = parseJson(bytes);
+  const isWhole = /^\s*\d+\s*$/.test(bytes.toString('latin1'));
+  if (typeof limit !== 'number' || limit <= 0 || !isWhole) throw badRequest(reason);
   return Math.min(limit, Number.MAX_SAFE_INTEGER);
 }
 
 function shards(exchange: Exchange, database: Database): void {
-  const nodes = nodesOf(exchange);
+  const nodes = nodesOf(exchange, database);
   const { shards: map } = database.collection;
   const names = map.shards.map((shard) => [rangeName(map.range(shard)), nodes]);
   exchange.json(200, { shards: Object.fromEntries(names) as unknown });
@@ -139,13 +143,13 @@ function shards(exchange: Exchange, database: Database): void {
 function shardOfDoc(exchange: Exchange, database: Database): void {
   database.checkPlace(exchange.parts[2]!);
   const range = rangeName(database.collection.shards.range(database.shardOf(exchange.parts[2]!)));
-  exchange.json(200, { range, nodes: nodesOf(exchange) });
+  exchange.json(200, { range, nodes: nodesOf(exchange, database) });
 }
 
-/** Every node of a cluster has all databases. */
-function nodesOf(exchange: Exchange): string[] {
+/** The nodes that have a database. */
+function nodesOf(exchange: Exchange, { record }: Database): readonly string[] {
   const { cluster, nodeName } = exchange.services.registry.membership;
-  return cluster?.members().known ?? [nodeName];
+  return cluster?.hosting.hostsOf(record.stream ?? 0) ?? [nodeName];
 }
 
 /** With one copy of each shard there is nothing to bring together. */

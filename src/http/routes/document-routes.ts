@@ -6,7 +6,7 @@ import { isDesignId, isLocalId, knownId, type DocId } from '../../shard/doc-id.j
 import { plainInput, type DocumentInput, type NamedInput } from '../../shard/document-input.js';
 import { largeDocumentBytes, readDocument, readLargeDocument } from '../../documents/read-document.js';
 import { docText, quoteId, quoteRev } from '../../shard/doc-text.js';
-import { openDoc, openRevs, type OpenedDoc } from '../../documents/open-doc.js';
+import { findRevs, missingRevs, openDoc, type OpenedDoc } from '../../documents/open-doc.js';
 import { contentOf } from '../../documents/attachments/read-attachment.js';
 import type { Show } from '../../node/read-gate.js';
 import { saveDoc } from '../../documents/save-docs.js';
@@ -15,15 +15,8 @@ import { scanDocument } from '../../json/scan.js';
 import { parseRev, type Rev } from '../../revisions/rev.js';
 import { splitContent } from '../../shard/content.js';
 import { requireJson } from '../request/body.js';
-import { answerWithData, etagOf } from '../answer/document-answer.js';
-import {
-  checkQueryRevs,
-  inputLimits,
-  ifMatchRev,
-  namedRev,
-  newId,
-  writableId,
-} from '../request/edit-request.js';
+import { answerWithData, etagOf, etagOfContent } from '../answer/document-answer.js';
+import { checkQueryRevs, inputLimits, namedRev, newId, writableId } from '../request/edit-request.js';
 import type { Exchange } from '../exchange.js';
 import { savedStatus } from '../request/quorum.js';
 import { withMultipart } from '../request/multipart-document.js';
@@ -81,9 +74,9 @@ function getDocument(exchange: Exchange, database: Database, id: Bytes): void | 
   if (revs === undefined || revs.length === 0) {
     return answerWithData(exchange, database, openDoc(database, id, options), shown);
   }
-  const opened = openRevs(database, id, revs, options);
-  if (opened === undefined) throw notFound('missing');
-  return answerOpenRevs(exchange, database, opened, shown);
+  const found = findRevs(database, id, revs, options);
+  if (found === undefined) throw notFound('missing');
+  return answerOpenRevs(exchange, database, found, shown);
 }
 
 const plainRead = {};
@@ -96,8 +89,7 @@ function getLocal(exchange: Exchange, database: Database, id: Bytes): void | Pro
   const list = query.every('open_revs').map(parseOpenRevs).at(-1) ?? [];
   if (list === 'all' || (list.length === 0 && rev !== undefined)) throw notFound('missing');
   if (list.length === 0) return answerDocument(exchange, openLocal(database, id, revs ?? false));
-  const missing = list.map((each) => ({ missing: each }));
-  return answerOpenRevs(exchange, database, missing, shown);
+  return answerOpenRevs(exchange, database, missingRevs(list), shown);
 }
 
 function readOptions(query: Query): Parameters<typeof openDoc>[2] {
@@ -134,7 +126,7 @@ function openLocal(database: Database, id: Bytes, revs: boolean): OpenedDoc {
 }
 
 function answerDocument(exchange: Exchange, { id, rev, content, extra }: OpenedDoc): void {
-  const etag = etagOf(rev);
+  const etag = etagOfContent(id, rev, content);
   if (namesTag(exchange.header('if-none-match'), etag)) exchange.empty(304, { ETag: etag });
   else exchange.document(docText(id, rev, content, extra), { ETag: etag });
 }
@@ -148,7 +140,7 @@ export const postDocument: DatabaseHandler = async (exchange, database) => {
 };
 
 async function putDocument(exchange: Exchange, database: Database, given: Bytes): Promise<void> {
-  if (exchange.query.first('batch') !== 'ok') checkQueryRevs(exchange);
+  checkQueryRevs(exchange);
   // What a read would be asked for may not be wrong in a write either.
   exchange.query.every('open_revs').forEach(parseOpenRevs);
   attachmentOptions(exchange.query);
@@ -205,30 +197,37 @@ async function save(
 ): Promise<void> {
   const { registry } = exchange.services;
   const { newEdits, follower } = options;
-  const mayBatch = newEdits && follower === undefined && exchange.method !== 'COPY';
-  if (mayBatch && exchange.query.first('batch') === 'ok') return saveLater(exchange, database, input);
+  const mayBatch = follower === undefined && exchange.method !== 'COPY';
+  const batch = mayBatch && exchange.query.first('batch') === 'ok';
+  if (batch && newEdits) return saveLater(exchange, database, input);
   const saved = await saveDoc(registry, database, input, { user: exchange.user, newEdits, follower });
-  answerSaved(exchange, database, input.id, saved, options);
+  // A revision that exists elsewhere is not put off, but answered in the form that `batch=ok` has.
+  if (batch) return answerBatched(exchange, input.id);
+  answerSaved(exchange, database, input, saved, options);
 }
 
 /** What would be refused by the gates when nobody hears of it any more is refused now. */
 function saveLater(exchange: Exchange, database: Database, input: NamedInput): void {
   if (isDesignId(input.id)) checkDbAdmin(exchange.user, database.security);
   exchange.services.batches.add(database, exchange.user, input);
-  exchange.text(202, asBytes(`{"ok":true,"id":${quoteId(input.id)}}`));
+  answerBatched(exchange, input.id);
+}
+
+function answerBatched(exchange: Exchange, id: Bytes): void {
+  exchange.text(202, asBytes(`{"ok":true,"id":${quoteId(id)}}`));
 }
 
 function answerSaved(
   exchange: Exchange,
   database: Database,
-  id: Bytes,
+  { id, body }: NamedInput,
   rev: Rev,
   { created, etag }: Omit<SaveOptions, 'newEdits'>,
 ): void {
   const status = exchange.method === 'COPY' ? created : savedStatus(exchange, created);
   exchange.text(status, asBytes(`{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(rev)}}`), {
     Location: exchange.location(`/${encodePart(toBytes(database.name))}/${encodePart(id)}`),
-    ...(etag ? { ETag: etagOf(rev) } : {}),
+    ...(etag ? { ETag: etagOfContent(id, rev, body) } : {}),
   });
 }
 
@@ -262,8 +261,7 @@ function checkDeletable(database: Database, id: Bytes, show: Show | undefined): 
 
 /** The target stands in the `Destination` header, with its revision where it exists: `id?rev=…`. */
 async function copyDocument(exchange: Exchange, database: Database, id: Bytes): Promise<void> {
-  const revText = exchange.query.first('rev');
-  const rev = revText === undefined ? ifMatchRev(exchange) : parseRev(revText);
+  const rev = namedRev(exchange, undefined);
   const destination = exchange.header('destination');
   if (destination === undefined) throw badRequest('Destination header is mandatory for COPY.');
   const target = parseDestination(destination);

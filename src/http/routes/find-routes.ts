@@ -49,22 +49,29 @@ async function explain(exchange: Exchange, database: Database): Promise<void> {
   const { bookmark, ...body } = await exchange.jsonObject();
   // Nothing is read, so a bookmark of any form is shown as it is.
   const isText = typeof bookmark === 'string' && bookmark !== '';
+  const slice = exchange.runtime.slice();
   const request = read(exchange, context, isText || bookmark === undefined ? body : { ...body, bookmark });
   if (request === undefined) return;
   if (isText) request.bookmarkText = bookmark;
+  if (slice.isOver) await slice.next();
   exchange.json(200, explainQuery(context, request));
 }
 
 async function find(exchange: Exchange, database: Database): Promise<void> {
   const context = contextOf(exchange, database);
-  const request = read(exchange, context, await exchange.jsonObject());
+  const body = await exchange.jsonObject();
+  // To read a large selector, to plan with it and to begin take a slice each.
+  const slice = exchange.runtime.slice();
+  const request = read(exchange, context, body);
   if (request === undefined) return;
   checkPartitioned(context, request);
+  if (slice.isOver) await slice.next();
   const search = new DocSearch(context, request, () => !exchange.response.destroyed);
+  if (slice.isOver) await slice.next();
   const pending = search.ready();
   if (pending !== undefined) await pending;
   const { queries } = exchange.services.metrics;
-  await answer(exchange, search.pieces());
+  await answer(exchange, search);
   queries.done(search.outcome);
 }
 
@@ -77,11 +84,12 @@ const json = 'application/json';
 const pieceBytes = 64 * 1024;
 
 /** Sends a short answer as a whole, a long one at the client's speed. Stops searching when the client has disconnected. */
-async function answer(exchange: Exchange, pieces: Iterator<string, string>): Promise<void> {
+async function answer(exchange: Exchange, search: DocSearch): Promise<void> {
   const { response, services } = exchange;
   let deadline = exchange.runtime.monotonicMs() + services.config.number('tuffet/query_timeout_ms');
   let text = '';
   let isBegun = false;
+  const pieces = search.pieces();
   for (let piece = pieces.next(); ; piece = pieces.next()) {
     text += piece.value;
     if (piece.done === true) break;
@@ -100,6 +108,7 @@ async function answer(exchange: Exchange, pieces: Iterator<string, string>): Pro
       await exchange.runtime.nextTurn();
       if (response.destroyed || response.closed) return;
     }
+    if (search.waiting !== undefined) await search.waiting;
   }
   if (isBegun) response.end(`${text}\n`, 'latin1');
   else exchange.sendJson(200, json, asBytes(`${text}\n`));

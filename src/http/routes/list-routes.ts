@@ -73,10 +73,14 @@ async function rowsToList(
 }
 
 /** The view, which may be one of another design document. */
-function namedView({ parts }: Exchange, database: Database, parameters: [string, Parameter][]): NamedView {
+function namedView(
+  { parts, method }: Exchange,
+  database: Database,
+  parameters: [string, Parameter][],
+): NamedView {
   const ddoc = fromBytes(parts.length > 6 ? parts[5]! : parts[2]!);
   const design = designOf(database, ddoc);
-  return { database, ddoc, design, view: queriedView(design, fromBytes(parts.at(-1)!), parameters) };
+  return { database, ddoc, design, view: queriedView(design, fromBytes(parts.at(-1)!), parameters, method) };
 }
 
 /** Sends the head when the function has decided on it, and then as much as the client takes. */

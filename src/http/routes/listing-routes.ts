@@ -15,6 +15,7 @@ import type { Exchange } from '../exchange.js';
 import { listingRequest, type ListingRequest } from '../request/listing-query.js';
 import {
   bodyParameters,
+  json,
   list as listOf,
   parseError,
   partitionName,
@@ -75,7 +76,9 @@ export function listQueries(kind: ListingKind): DatabaseHandler {
     if (!Array.isArray(queries)) throw badRequest('`queries` member must be an array.');
     const shared = sharedParameters(exchange, database);
     const requests: ListingRequest[] = [];
+    const slice = exchange.runtime.slice();
     for (const query of queries as unknown[]) {
+      if (slice.isOver) await slice.next();
       if (typeof query !== 'object' || query === null || Array.isArray(query))
         throw badRequest('Each query must be a JSON object.');
       if ('keys' in query && !Array.isArray(query.keys))
@@ -91,8 +94,10 @@ export function listQueries(kind: ListingKind): DatabaseHandler {
 
 /** Among several queries, and in a query beside a body, a list of one key is that key: no row where it is missing. */
 function singleKey([name, parameter]: [string, Parameter]): [string, Parameter] {
-  const keys = name === 'keys' ? listOf(parameter) : [];
-  return keys.length === 1 ? ['key', { value: keys[0] }] : [name, parameter];
+  if (name !== 'keys') return [name, parameter];
+  const keys = json(parameter);
+  if (!Array.isArray(keys)) throw parseError('`keys` must be an array of strings.');
+  return keys.length === 1 ? ['key', { value: keys[0] }] : [name, { value: keys }];
 }
 
 /** A tag belongs to one address, so where the database stands is all it has to tell. */

@@ -1,5 +1,5 @@
 import { asBytes, fromBytes, type Bytes } from '../../base/bytes.js';
-import { badRequest, notFound, RequestError } from '../../base/errors.js';
+import { badRequest, notFound, RequestError, Unavailable } from '../../base/errors.js';
 import { docStates } from '../../replication/scheduler-docs.js';
 import type { Exchange } from '../exchange.js';
 import { hasBody } from '../request/request-facts.js';
@@ -19,6 +19,9 @@ export const replicationRoutes: readonly ServerRoute[] = [
 async function replicate(exchange: Exchange): Promise<void> {
   const { user, services } = exchange;
   if (!hasBody(exchange.request)) throw badRequest('The request has no body.');
+  // Other nodes forward requests to the one that runs replications, as long as it is there.
+  if (!services.registry.membership.isOwner)
+    throw new Unavailable('No node of the cluster runs replications now; nothing was begun.');
   const done = await services.replicator.replicate(await exchange.jsonObject(), user);
   if (done.kind === 'completed') exchange.json(200, done.answer);
   else exchange.json(done.kind === 'accepted' ? 202 : 200, { ok: true, _local_id: done.id });

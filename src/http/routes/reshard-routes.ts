@@ -1,9 +1,10 @@
-import { badRequest, notFound, RequestError } from '../../base/errors.js';
+import { badRequest, notFound, RequestError, Unavailable } from '../../base/errors.js';
 import type { Database } from '../../node/database.js';
 import { databaseOfShard, shardName } from '../../node/reshard-job.js';
 import type { CreatedJob } from '../../node/reshard-jobs.js';
 import { rangeName } from '../../shard/shard-ranges.js';
 import type { Exchange } from '../exchange.js';
+import type { Services } from '../services.js';
 import { forEveryMethod, type ServerRoute } from './route.js';
 
 /** Jobs that split shards and divide groups. */
@@ -49,6 +50,12 @@ type Body = Readonly<Record<string, unknown>>;
 
 const jobsOf = (exchange: Exchange) => exchange.services.registry.reshardJobs;
 
+/** To be changed: in a cluster by the node that runs them, which others forward requests to as long as it is there. */
+function ownJobsOf(exchange: Exchange): ReturnType<typeof jobsOf> {
+  if (exchange.services.registry.membership.isOwner) return jobsOf(exchange);
+  throw new Unavailable('No node of the cluster runs resharding jobs now; nothing was changed.');
+}
+
 function getSummary(exchange: Exchange): void {
   exchange.json(200, jobsOf(exchange).summary);
 }
@@ -60,7 +67,7 @@ function getState(exchange: Exchange): void {
 
 async function putState(exchange: Exchange): Promise<void> {
   const { state, reason } = readState(await exchange.jsonObject());
-  const jobs = jobsOf(exchange);
+  const jobs = ownJobsOf(exchange);
   if (state === 'running') await jobs.resume();
   else await jobs.stop(reason ?? 'Cluster-wide resharding stopped by the user');
   exchange.json(200, { ok: true });
@@ -76,7 +83,7 @@ function getJob(exchange: Exchange): void {
 }
 
 async function deleteJob(exchange: Exchange): Promise<void> {
-  await jobsOf(exchange).remove(exchange.parts[2]!);
+  await ownJobsOf(exchange).remove(exchange.parts[2]!);
   exchange.json(200, { ok: true });
 }
 
@@ -88,8 +95,8 @@ function getJobState(exchange: Exchange): void {
 async function putJobState(exchange: Exchange): Promise<void> {
   const { state, reason } = readState(await exchange.jsonObject());
   const id = exchange.parts[2]!;
-  if (state === 'running') await jobsOf(exchange).resumeJob(id);
-  else await jobsOf(exchange).stopJob(id, reason ?? 'Stopped by user');
+  if (state === 'running') await ownJobsOf(exchange).resumeJob(id);
+  else await ownJobsOf(exchange).stopJob(id, reason ?? 'Stopped by user');
   exchange.json(200, { ok: true });
 }
 
@@ -122,7 +129,7 @@ async function postJobs(exchange: Exchange): Promise<void> {
 async function createJobs(exchange: Exchange): Promise<void> {
   const { registry, config } = exchange.services;
   const body = await exchange.jsonObject();
-  const node = readNode(body['node'], registry.nodeName);
+  const node = readNode(body['node'], registry);
   const shard = readShard(body['shard']);
   const db = body['db'] === undefined ? undefined : findDatabase(exchange, body['db']);
   const range = readRange(body['range']);
@@ -140,7 +147,7 @@ async function createJobs(exchange: Exchange): Promise<void> {
   const database = db ?? registry.database(databaseOfShard(shard!));
   const numbers = pickShards(database, shard, range);
   if (numbers.length === 0) throw notFound('missing');
-  const { reshardJobs: jobs, nodeName } = registry;
+  const jobs = ownJobsOf(exchange);
   const created =
     type === 'split'
       ? await jobs.create(database, numbers)
@@ -148,7 +155,7 @@ async function createJobs(exchange: Exchange): Promise<void> {
   const sourceName = type === 'split' ? 'shard' : 'group';
   exchange.json(
     statusOf(created),
-    created.map((each) => describe(each, sourceName, nodeName)),
+    created.map((each) => describe(each, sourceName, registry.nodeName)),
   );
 }
 
@@ -186,10 +193,12 @@ function pickShards(database: Database, shard: string | undefined, range: string
   });
 }
 
-function readNode(node: unknown, own: string): string | undefined {
+/** In a cluster any of its nodes may be named: all have the shard, and it is split on all. */
+function readNode(node: unknown, { nodeName, membership }: Services['registry']): string | undefined {
   if (node === undefined) return undefined;
   if (typeof node !== 'string') throw badRequest('Invalid `node`');
-  if (node !== own) throw new NothingNamed('`node` is not a valid node name');
+  const names = membership.cluster?.members().known ?? [nodeName];
+  if (!names.includes(node)) throw new NothingNamed('`node` is not a valid node name');
   return node;
 }
 

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { toBytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
-import { databaseInfo } from '../../node/database-info.js';
+import { activeTasks } from '../request/active-tasks.js';
 import { requireJson } from '../request/body.js';
+import { databaseInfos } from '../request/database-infos.js';
 import type { Exchange } from '../exchange.js';
 import { listingRequest } from '../request/listing-query.js';
 import { namesTag } from '../request/negotiate.js';
@@ -20,7 +21,7 @@ export const serverRoutes: readonly ServerRoute[] = [
     access: 'all_dbs',
     methods: { GET: dbsInfo, POST: dbsInfoOf },
   },
-  { path: '/_active_tasks', allow: 'GET,HEAD', access: 'server_admin', methods: { GET: activeTasks } },
+  { path: '/_active_tasks', allow: 'GET,HEAD', access: 'server_admin', methods: { GET: getActiveTasks } },
   { path: '/_membership', allow: 'GET', access: 'server_admin', methods: { GET: membership } },
   {
     path: '/_reload_query_servers',
@@ -103,12 +104,12 @@ function tagged(exchange: Exchange, json: string): void {
   else exchange.text(200, toBytes(json), { ETag: etag });
 }
 
-function dbsInfo(exchange: Exchange): void {
-  const { registry } = exchange.services;
-  tagged(
-    exchange,
-    JSON.stringify(listNames(exchange).map((key) => ({ key, info: databaseInfo(registry.database(key)) }))),
-  );
+async function dbsInfo(exchange: Exchange): Promise<void> {
+  const names = listNames(exchange);
+  const infos = await databaseInfos(exchange, names);
+  // One that is on another node may be gone by now.
+  const known = names.filter((key) => infos.has(key));
+  tagged(exchange, JSON.stringify(known.map((key) => ({ key, info: infos.get(key) }))));
 }
 
 async function dbsInfoOf(exchange: Exchange): Promise<void> {
@@ -119,18 +120,18 @@ async function dbsInfoOf(exchange: Exchange): Promise<void> {
   if (keys.length > config.number('chttpd/max_db_number_for_dbs_info_req')) {
     throw badRequest('too_many_keys');
   }
+  const names = keys.filter((key): key is string => typeof key === 'string' && registry.exists(key));
+  const infos = await databaseInfos(exchange, names);
   exchange.json(
     200,
     keys.map((key: unknown) =>
-      typeof key === 'string' && registry.exists(key)
-        ? { key, info: databaseInfo(registry.database(key)) }
-        : { key, error: 'not_found' },
+      infos.has(key as string) ? { key, info: infos.get(key as string) } : { key, error: 'not_found' },
     ),
   );
 }
 
-function activeTasks(exchange: Exchange): void {
-  exchange.json(200, exchange.services.registry.tasks.list());
+async function getActiveTasks(exchange: Exchange): Promise<void> {
+  exchange.json(200, await activeTasks(exchange));
 }
 
 function membership(exchange: Exchange): void {

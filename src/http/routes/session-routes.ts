@@ -34,28 +34,27 @@ function getSession(exchange: Exchange): void {
 
 async function logIn(exchange: Exchange): Promise<void> {
   const { authenticator } = exchange.services;
-  const next = redirection(exchange, 'next');
-  const fail = redirection(exchange, 'fail');
   const credentials = await readLogin(exchange);
   try {
     const account = await authenticator.login(credentials, exchange.sender);
+    const page = redirection(exchange, 'next') ?? pageAfterLogin(exchange);
     exchange.setCookie = authenticator.sessions.header(
       authenticator.sessions.seal(account)!,
       exchange.secure,
     );
     const { user } = account;
-    const page = next ?? pageAfterLogin(exchange);
     answer(exchange, page === undefined ? 200 : 302, { ok: true, name: user.name, roles: user.roles }, page);
   } catch (error) {
     if (!(error instanceof RequestError && error.error === 'unauthorized')) throw error;
+    const fail = redirection(exchange, 'fail');
     exchange.setCookie = authenticator.sessions.header('', exchange.secure);
     answer(exchange, fail === undefined ? 401 : 302, { error: error.error, reason: error.reason }, fail);
   }
 }
 
 function logOut(exchange: Exchange): void {
-  exchange.setCookie = exchange.services.authenticator.sessions.header('', exchange.secure);
   const next = redirection(exchange, 'next');
+  exchange.setCookie = exchange.services.authenticator.sessions.header('', exchange.secure);
   answer(exchange, next === undefined ? 200 : 302, { ok: true }, next);
 }
 

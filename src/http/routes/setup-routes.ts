@@ -11,7 +11,7 @@ import { parseJsonText } from '../request/query.js';
 import type { ServerRoute } from './route.js';
 import { checkDatabaseName } from '../request/make-database.js';
 
-/** How far a server is set up, and the steps of that. A server is one node, and ready at once. */
+/** How far a server is set up, and the steps of that. A server that is no node of a cluster is ready at once. */
 export const setupRoutes: readonly ServerRoute[] = [
   {
     path: '/_cluster_setup',
@@ -30,10 +30,12 @@ function getState(exchange: Exchange): void {
   const text = exchange.query.get('ensure_dbs_exist');
   const names = text === undefined ? requiredDatabases : namesOf(parseJsonText(text));
   const complete = names.every((name) => registry.exists(name));
-  exchange.json(200, { state: stateOf(config, complete) });
+  const isNode = exchange.services.cluster !== undefined;
+  exchange.json(200, { state: stateOf(config, complete, isNode) });
 }
 
-function stateOf(config: Config, complete: boolean): string {
+function stateOf(config: Config, complete: boolean, isNode: boolean): string {
+  if (isNode) return complete ? 'cluster_finished' : 'cluster_enabled';
   if (config.number('cluster/n') === 1) return complete ? 'single_node_enabled' : 'single_node_disabled';
   if (isLoopback(config.text('chttpd/bind_address'))) return 'cluster_disabled';
   return complete ? 'cluster_finished' : 'cluster_enabled';
@@ -117,7 +119,7 @@ function checkPort(port: unknown): void {
   if (!valid) throw badRequest('`port` must be a whole number from 1 to 65535.');
 }
 
-/** Address and port are kept in the configuration; they are read at the next start. */
+/** Address and port are kept in the configuration; they are read at the next start. One node keeps one copy. */
 async function enableSingleNode(exchange: Exchange, setup: Setup): Promise<void> {
   const { config } = exchange.services;
   const {
@@ -140,6 +142,7 @@ async function enableSingleNode(exchange: Exchange, setup: Setup): Promise<void>
   if (username !== undefined) await createAdmin(exchange.services, username, password!);
   if (bind !== undefined) config.set('chttpd', 'bind_address', bind);
   if (port !== undefined) config.set('chttpd', 'port', String(port));
+  if (config.number('cluster/n') !== 1) config.set('cluster', 'n', '1');
   await ensureDatabases(exchange.services.registry, config, names);
   exchange.json(201, { ok: true });
 }
@@ -160,7 +163,7 @@ async function finishCluster(exchange: Exchange, setup: Setup): Promise<void> {
 
 const nodesMax = 1_000;
 
-/** Checked as for a node that could join others, which this one cannot. */
+/** Checked as for a node that could join others, which this one cannot: it is a node already, or has to be started as one. */
 function enableCluster(exchange: Exchange, setup: Setup): Promise<void> {
   const { config } = exchange.services;
   const { bind_address: given, node_count: nodes } = setup as { bind_address?: string; node_count: number };
@@ -172,6 +175,7 @@ function enableCluster(exchange: Exchange, setup: Setup): Promise<void> {
   if (setup['remote_node'] !== undefined)
     for (const name of ['remote_current_user', 'remote_current_password'])
       if (setup[name] === undefined) throw badRequest(`\`${name}\` is required with \`remote_node\`.`);
+  if (exchange.services.cluster !== undefined) throw badRequest('Cluster is already enabled.');
   return refuseCluster();
 }
 

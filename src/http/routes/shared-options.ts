@@ -17,9 +17,13 @@ const ofOneNode: ReadonlySet<string> = new Set([
   'chttpd/bind_address',
 ]);
 
+/** What is the same on all nodes all the same. */
+const ofAllNodes: ReadonlySet<string> = new Set(['cluster/hosts']);
+
 /** Nodes that could not store a name would never get past it in the log. */
 function checkShared(section: string, key: string): void {
-  if (ofOneNode.has(section) || ofOneNode.has(`${section}/${key}`))
+  const option = `${section}/${key}`;
+  if (!ofAllNodes.has(option) && (ofOneNode.has(section) || ofOneNode.has(option)))
     throw badRequest(`The option ${section}/${key} is set for each node by itself.`);
   if (toBytes(optionKey(section, key)).length > sharedNameBytesMax)
     throw badRequest('The name of the option is too long for a cluster.');

@@ -1,6 +1,6 @@
 import { badRequest, notFound } from '../../base/errors.js';
 import { isPeriod } from '../../config/period.js';
-import type { AutoPurgeSettings } from '../../node/catalogue-commands.js';
+import type { AutoPurgeSettings } from '../../node/upkeep-settings.js';
 import type { Database } from '../../node/database.js';
 import { createExpiryIndex, removeExpiryIndex } from '../../query/expiry.js';
 import { parseField } from '../../selectors/field-path.js';

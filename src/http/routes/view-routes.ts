@@ -12,6 +12,7 @@ import type { ViewRequest } from '../../indexes/view-request.js';
 import { requireJson, requireJsonOrNoOrigin } from '../request/body.js';
 import { streamedBytes } from '../answer/compression.js';
 import type { Exchange } from '../exchange.js';
+import type { JsonObject } from '../request/json-object.js';
 import { namesTag } from '../request/negotiate.js';
 import { bodyParameters, queryParameters, sharedParameters, type Parameter } from '../request/parameters.js';
 import { pathPartition } from '../request/partition-path.js';
@@ -62,6 +63,7 @@ export const viewRoutes: readonly DatabaseRoute[] = [
   },
   { path: '/{db}/_design/{ddoc}/_info', allow: 'GET', access: 'member', methods: { GET: info } },
   { path: '/{db}/_compact/{ddoc}', allow: 'POST', access: 'maintenance', methods: { POST: compactViews } },
+  { path: '/{db}/_compact/{ddoc}/*', allow: 'POST', access: 'maintenance', methods: { POST: compactViews } },
   {
     path: '/{db}/_temp_view',
     allow: 'GET,HEAD,POST',
@@ -71,28 +73,36 @@ export const viewRoutes: readonly DatabaseRoute[] = [
   { path: '/{db}/_view_cleanup', allow: 'POST', access: 'maintenance', methods: { POST: cleanUp } },
 ];
 
-type Parameters = Iterable<[string, Parameter]>;
+type Parameters = readonly [string, Parameter][];
 
 /** The view that a path names, whether it names a partition before it or not. */
 function namedView(exchange: Exchange, database: Database, parameters: Parameters): NamedView {
-  const isInPartition = pathPartition(exchange, database) !== undefined;
-  const [ddoc, , view] = exchange.parts.slice(isInPartition ? 4 : 2).map(fromBytes) as [
-    string,
-    string,
-    string,
-  ];
+  const { ddoc, view } = viewPath(exchange, database);
   const design = designOf(database, ddoc);
-  return { database, ddoc, design, view: queriedView(design, view, parameters) };
+  return { database, ddoc, design, view: queriedView(design, view, parameters, exchange.method) };
+}
+
+function viewPath(exchange: Exchange, database: Database): { ddoc: string; view: string } {
+  const isInPartition = pathPartition(exchange, database) !== undefined;
+  const [ddoc, , view] = exchange.parts.slice(isInPartition ? 4 : 2).map(fromBytes);
+  return { ddoc: ddoc!, view: view! };
+}
+
+/** That the design document is missing is told before what is wrong with the body. */
+async function bodyForDesign(exchange: Exchange, database: Database): Promise<JsonObject> {
+  designOf(database, viewPath(exchange, database).ddoc);
+  return await exchange.jsonObject();
 }
 
 function query(exchange: Exchange, database: Database): void | Promise<void> {
-  const named = namedView(exchange, database, queryParameters(exchange, database));
-  return answer(exchange, named, viewRequest(queryParameters(exchange, database), named.view));
+  const parameters = [...queryParameters(exchange, database)];
+  const named = namedView(exchange, database, parameters);
+  return answer(exchange, named, viewRequest(parameters, named.view));
 }
 
 /** Every parameter may stand in the body; where the query speaks too, the query counts. */
 async function queryByBody(exchange: Exchange, database: Database): Promise<void> {
-  const body = await exchange.jsonObject();
+  const body = await bodyForDesign(exchange, database);
   checkBody(body);
   const parameters = [...bodyParameters(body), ...queryParameters(exchange, database)];
   const named = namedView(exchange, database, parameters);
@@ -191,11 +201,11 @@ function beginRows(exchange: Exchange, bytes: number, headers?: OutgoingHttpHead
 
 /** Several queries in one answer; the query string holds what is the same for all. */
 async function queries(exchange: Exchange, database: Database): Promise<void> {
-  const body = await exchange.jsonObject();
+  const body = await bodyForDesign(exchange, database);
   const named = namedView(exchange, database, sharedParameters(exchange, database));
   if (body['queries'] === undefined) throw badRequest('POST body must include `queries` parameter.');
   const shared = sharedParameters(exchange, database);
-  const requests = requireList(body['queries'], 'queries').map((each) => {
+  const requests = await exchange.runtime.slice().map(requireList(body['queries'], 'queries'), (each) => {
     if (typeof each !== 'object' || each === null || Array.isArray(each))
       throw badRequest('Each query must be a JSON object.');
     const parameters = [...shared, ...bodyParameters(each as Record<string, unknown>)];

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { asBytes, readU16, toBytes, u16, u8, type Bytes } from '../../base/bytes.js';
 import type { Fold } from './fold.js';
+import { hashedForm } from './hashed-key.js';
 
 /**
  * `_approx_count_distinct`: how many different keys there are, by HyperLogLog: 2,048 registers, which makes an error of
@@ -16,6 +17,8 @@ const sparseMark = 's';
 const denseMark = 'd';
 
 export const distinctFold: Fold<State> = {
+  // At first the text of keys was hashed.
+  form: 2,
   rows(rows) {
     const state = new Uint8Array(registers);
     for (const { keyText } of rows) note(state, keyText);
@@ -49,12 +52,14 @@ export const distinctFold: Fold<State> = {
   show: (state) => toBytes(String(Math.round(estimate(state)))),
 };
 
-/** The first bits of a key's hash choose a register, which keeps the longest run of zeros seen in the rest. */
+/** The first bits of a key's hash choose a register, which keeps the longest run of zeros seen in the rest of 64 bits. */
 function note(state: State, keyText: Bytes): void {
-  const digest = hash('sha1', Buffer.from(keyText, 'latin1'), 'buffer');
-  const place = digest.readUInt32BE(0) >>> (32 - precision);
-  const high = digest.readUInt32BE(4);
-  const zeros = high === 0 ? 32 + Math.clz32(digest.readUInt32BE(8)) : Math.clz32(high);
+  const digest = hash('sha1', Buffer.from(hashedForm(keyText), 'latin1'), 'buffer');
+  const first = digest.readUInt32BE(0);
+  const rest = digest.readUInt32BE(4);
+  const place = first >>> (32 - precision);
+  const high = (first << precision) >>> 0;
+  const zeros = high === 0 ? 32 - precision + Math.clz32(rest) : Math.clz32(high);
   if (zeros + 1 > state[place]!) state[place] = zeros + 1;
 }
 

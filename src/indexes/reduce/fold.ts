@@ -18,6 +18,8 @@ export interface ReduceRow {
 export interface Fold<State> {
   /** Set where the state is that of the row at this end alone. */
   readonly end?: RowEnd;
+  /** Set where earlier versions kept states that are not to be merged with these: their indexes are built anew. */
+  readonly form?: number;
   rows(rows: readonly ReduceRow[]): State;
   /** Where it takes no more than their number to tell. */
   ofCount?(rows: number): State;

@@ -21,12 +21,15 @@ interface Stats {
 /** Nothing yet, the statistics of numbers, or of each place of arrays. */
 type State = undefined | Stats | readonly Stats[] | ReduceFault;
 
-/** `_stats`: sum, count, smallest, largest and sum of squares of numbers, or of each place of arrays of them. */
+/**
+ * `_stats`: sum, count, smallest, largest and sum of squares of numbers, or of each place of arrays of them. It begins at the
+ * last row, as CouchDB does: sums of fractions depend on the order.
+ */
 export const statsFold: Fold<State> = {
   rows(rows: readonly ReduceRow[]) {
     let total: State;
-    for (const { value } of rows) {
-      total = merge(total, statsOf(parseValue(value)));
+    for (let i = rows.length - 1; i >= 0; i--) {
+      total = merge(total, statsOf(parseValue(rows[i]!.value)));
       if (total instanceof ReduceFault) return total;
     }
     return total;
@@ -70,16 +73,20 @@ const mergeOne = (left: Stats, right: Stats): Stats => ({
 const isList = (state: Stats | readonly Stats[]): state is readonly Stats[] => Array.isArray(state);
 
 function statsOf(value: unknown): State {
-  if (typeof value === 'number') return ofNumber(value);
-  if (Array.isArray(value)) {
-    const list: Stats[] = [];
-    for (const each of value) {
-      if (typeof each !== 'number') return invalid('an array with something else than numbers', value);
-      list.push(ofNumber(each));
-    }
-    return list;
+  if (!Array.isArray(value)) return statsOfOne(value);
+  const list: Stats[] = [];
+  for (const each of value) {
+    const stats = statsOfOne(each);
+    if (stats instanceof ReduceFault) return stats;
+    list.push(stats);
   }
-  if (typeof value === 'object' && value !== null) return ready(value as Record<string, unknown>);
+  return list;
+}
+
+function statsOfOne(value: unknown): Stats | ReduceFault {
+  if (typeof value === 'number') return ofNumber(value);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return ready(value as Record<string, unknown>);
   return invalid('what is no number', value);
 }
 
@@ -94,7 +101,7 @@ const ofNumber = (value: number): Stats => ({
 const fields = ['sum', 'count', 'min', 'max', 'sumsqr'] as const;
 
 /** Statistics that the map function has made already. */
-function ready(value: Record<string, unknown>): State {
+function ready(value: Record<string, unknown>): Stats | ReduceFault {
   for (const field of fields) {
     if (!Object.hasOwn(value, field)) return invalid(`an object without \`${field}\``, value);
     if (typeof value[field] !== 'number') return invalid(`an object whose \`${field}\` is no number`, value);

@@ -9,20 +9,21 @@ import {
   type ReduceRow,
 } from './fold.js';
 
-type Sum = number | readonly Sum[] | { readonly [name: string]: Sum };
-
-/** `_sum`: adds numbers, arrays of numbers place by place, and objects member by member. */
-export const sumFold: Fold<Sum | ReduceFault> = {
+/**
+ * `_sum`: adds numbers, arrays of numbers place by place, and objects member by member. What stands alone is kept as it is.
+ * It begins at the last row, as CouchDB does: sums of fractions depend on the order.
+ */
+export const sumFold: Fold<unknown> = {
   rows(rows: readonly ReduceRow[]) {
-    let total: Sum | ReduceFault = 0;
-    for (const { value } of rows) {
-      total = add(total, parseValue(value));
+    let total: unknown = 0;
+    for (let i = rows.length - 1; i >= 0; i--) {
+      total = add(total, parseValue(rows[i]!.value));
       if (total instanceof ReduceFault) return total;
     }
     return total;
   },
   merge(states) {
-    let total: Sum | ReduceFault = 0;
+    let total: unknown = 0;
     for (const state of states) {
       if (state instanceof ReduceFault) return state;
       total = add(total, state);
@@ -31,47 +32,45 @@ export const sumFold: Fold<Sum | ReduceFault> = {
     return total;
   },
   encode: (state) => (state instanceof ReduceFault ? encodeFault(state) : jsonBytes(state)),
-  decode: (bytes) => (isFault(bytes) ? decodeFault(bytes) : (parseValue(bytes) as Sum)),
+  decode: (bytes) => (isFault(bytes) ? decodeFault(bytes) : parseValue(bytes)),
   show: (state) => (state instanceof ReduceFault ? state : jsonBytes(state)),
 };
 
-function add(total: Sum, value: unknown): Sum | ReduceFault {
+/** The sum of both, or a fault that has what could not be added: what of the total it is in lists, as in CouchDB. */
+function add(total: unknown, value: unknown): unknown {
   if (typeof value === 'number' && typeof total === 'number') return total + value;
-  return addSums(total, value) ?? cannotAdd(value);
+  const [left, right] = [listOf(total), listOf(value)];
+  // A number beside arrays counts in their first place.
+  if (left !== undefined && right !== undefined) return addLists(left, right);
+  if (!isObject(value)) return cannotAdd(value);
+  if (total === 0) return value;
+  return isObject(total) ? addObjects(total, value) : cannotAdd(value);
 }
 
-/** The sum of both, or undefined for what can't be added. */
-function addSums(total: Sum, value: unknown): Sum | undefined {
-  if (typeof value === 'number') {
-    if (typeof total === 'number') return total + value;
-    // A number beside arrays counts in their first place.
-    return Array.isArray(total) ? addLists(total as Sum[], [value]) : undefined;
-  }
-  if (Array.isArray(value)) {
-    if (Array.isArray(total)) return addLists(total as Sum[], value);
-    return typeof total === 'number' ? addLists(total === 0 ? [] : [total], value) : undefined;
-  }
-  if (typeof value !== 'object' || value === null) return undefined;
-  if (Array.isArray(total)) return undefined;
-  if (typeof total === 'number' && total !== 0) return undefined;
-  return addObjects(typeof total === 'number' ? {} : (total as Record<string, Sum>), value);
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function listOf(value: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(value)) return value;
+  return typeof value === 'number' ? [value] : undefined;
 }
 
-function addLists(left: readonly Sum[], right: readonly unknown[]): Sum[] | undefined {
-  const sums: Sum[] = [];
-  for (let i = 0; i < Math.max(left.length, right.length); i++) {
-    const sum = i < right.length ? addSums(left[i] ?? 0, right[i]) : left[i];
-    if (sum === undefined) return undefined;
-    sums.push(sum);
+function addLists(left: readonly unknown[], right: readonly unknown[]): unknown[] | ReduceFault {
+  const shared = Math.min(left.length, right.length);
+  const sums = (left.length > right.length ? left : right).slice();
+  for (let i = 0; i < shared; i++) {
+    const [one, other] = [left[i], right[i]];
+    if (typeof one !== 'number' || typeof other !== 'number') return cannotAdd(left.slice(i));
+    sums[i] = one + other;
   }
   return sums;
 }
 
-function addObjects(left: Record<string, Sum>, right: object): Record<string, Sum> | undefined {
-  const sums = new Map<string, Sum>(Object.entries(left));
+function addObjects(left: object, right: object): object {
+  const sums = new Map<string, unknown>(Object.entries(left));
   for (const [name, value] of Object.entries(right)) {
-    const sum = addSums(sums.get(name) ?? 0, value);
-    if (sum === undefined) return undefined;
+    const sum = sums.has(name) ? add(sums.get(name), value) : value;
+    if (sum instanceof ReduceFault) return sum;
     sums.set(name, sum);
   }
   return Object.fromEntries(sums);

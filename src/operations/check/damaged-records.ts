@@ -22,6 +22,8 @@ export function damagedKeys(store: Pick<Store, 'entries'>): Bytes[] {
     } catch (error) {
       if (!(error instanceof CorruptRecord) || error.key === undefined) throw error;
       const key = asBytes(error.key);
+      // A key that does not belong there: what is after it was read before.
+      if (key < start) throw error;
       damaged.push(key);
       start = keyAfter(key);
     }

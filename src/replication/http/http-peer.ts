@@ -46,12 +46,14 @@ export class HttpPeer implements Peer {
     return this.connection.address;
   }
 
-  async open(): Promise<void> {
+  async open(): Promise<{ isEmpty: boolean }> {
     const call: Call = { method: 'GET', path: '' };
     const { status, value } = await this.connection.json(call);
     if (status === 404) throw new RequestError('db_not_found', `could not open ${this.address}`);
-    const isDatabase = typeof (value as LocalDoc | undefined)?.['db_name'] === 'string';
-    if (status !== 200 || !isDatabase) throw this.connection.unexpected(call, status, value);
+    const info = value as LocalDoc | undefined;
+    if (status !== 200 || typeof info?.['db_name'] !== 'string')
+      throw this.connection.unexpected(call, status, value);
+    return { isEmpty: info['doc_count'] === 0 && info['doc_del_count'] === 0 && !isPartitioned(info) };
   }
 
   async create(params: Readonly<Record<string, string>>): Promise<void> {
@@ -168,6 +170,10 @@ export class HttpPeer implements Peer {
     throw this.connection.failure(call, `was answered ${statusCode}`);
   }
 }
+
+/** Such a database refuses ids: that shows when it is asked what it lacks. */
+const isPartitioned = ({ props }: LocalDoc): boolean =>
+  (props as { partitioned?: unknown } | undefined)?.partitioned === true;
 
 /** A database that can't hold an id at all, such as a partitioned one, is the wrong target, not one with a bad document. */
 const refusesId = (value: unknown): boolean =>

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { asBytes, fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import type { SentInput } from '../../shard/document-input.js';
 import { readDocument } from '../../documents/read-document.js';
@@ -24,19 +25,25 @@ export class HttpRevision implements DocRevision {
   readonly id: Bytes;
   readonly rev: Rev;
   readonly carried: readonly CarriedAttachment[];
-  readonly #scanned: ScannedObject;
+  readonly #json: Buffer;
+  #scannedOnce: ScannedObject | undefined;
   /** In the order of the text, which is that of the parts that follow. */
   readonly #entries: readonly Entry[];
   #path: Set<string> | undefined;
 
   constructor(
-    private readonly json: Buffer,
+    json: Buffer,
     private readonly ancestorsOf: (id: Bytes) => readonly Rev[],
     private readonly open: OpenAttachment,
+    head?: PlainHead,
   ) {
-    const scanned = scanDocument(json);
-    if (scanned.kind !== 'object') throw new PeerFailure('A document that was read is not an object.');
-    this.#scanned = scanned;
+    this.#json = json;
+    if (head !== undefined) {
+      this.id = head.id;
+      this.rev = head.rev;
+      this.#entries = this.carried = nothing;
+      return;
+    }
     this.id = this.#text('_id');
     this.rev = parseRev(fromBytes(this.#text('_rev')));
     this.#entries = this.#readEntries();
@@ -46,24 +53,35 @@ export class HttpRevision implements DocRevision {
         : this.#entries.filter((entry) => entry.carried).map((entry) => this.#carry(entry));
   }
 
+  get #scanned(): ScannedObject {
+    if (this.#scannedOnce !== undefined) return this.#scannedOnce;
+    const scanned = scanDocument(this.#json);
+    if (scanned.kind !== 'object') throw new PeerFailure('A document that was read is not an object.');
+    return (this.#scannedOnce = scanned);
+  }
+
   get bytes(): number {
-    return this.json.length;
+    return this.#json.length;
   }
 
   get hasAttachments(): boolean {
     return this.#entries.length > 0;
   }
 
+  json(): Buffer {
+    return this.carried.length === 0 ? this.#json : Buffer.from(this.text(), 'latin1');
+  }
+
   text(): Bytes {
-    if (this.carried.length === 0) return this.json.latin1Slice(0, this.json.length);
+    if (this.carried.length === 0) return this.#json.latin1Slice(0, this.#json.length);
     const { valueStart, valueEnd } = this.#member('_attachments')!;
     const entries = this.#entries.map(({ name, members, carried }) => {
       const shown = carried ? { ...without(members, 'stub'), follows: true } : members;
       return `${JSON.stringify(name)}:${JSON.stringify(shown)}`;
     });
-    const before = this.json.latin1Slice(0, valueStart);
+    const before = this.#json.latin1Slice(0, valueStart);
     return asBytes(
-      `${before}{${toBytes(entries.join(','))}}${this.json.latin1Slice(valueEnd, this.json.length)}`,
+      `${before}{${toBytes(entries.join(','))}}${this.#json.latin1Slice(valueEnd, this.#json.length)}`,
     );
   }
 
@@ -74,7 +92,7 @@ export class HttpRevision implements DocRevision {
   }
 
   carryingAll(): DocRevision {
-    return new HttpRevision(this.json, () => [], this.open);
+    return new HttpRevision(this.#json, () => [], this.open);
   }
 
   /** This revision and those that it descends from, newest first, folded. */
@@ -94,7 +112,7 @@ export class HttpRevision implements DocRevision {
   #readEntries(): readonly Entry[] {
     const member = this.#member('_attachments');
     if (member === undefined) return nothing;
-    const bytes = this.json.subarray(member.valueStart, member.valueEnd);
+    const bytes = this.#json.subarray(member.valueStart, member.valueEnd);
     let knownPos = 0;
     for (const each of this.ancestorsOf(this.id)) {
       if (each.pos > knownPos && this.path.has(foldedRev(each))) knownPos = each.pos;
@@ -122,17 +140,47 @@ export class HttpRevision implements DocRevision {
   /** Nearly always without escapes, and then it stands there as it is. */
   #text(name: string): Bytes {
     const member = this.#member(name);
-    if (member === undefined || this.json[member.valueStart] !== quote)
+    if (member === undefined || this.#json[member.valueStart] !== quote)
       throw new PeerFailure('A document that was read has no id or no revision.');
-    const text = this.json.latin1Slice(member.valueStart + 1, member.valueEnd - 1);
+    const text = this.#json.latin1Slice(member.valueStart + 1, member.valueEnd - 1);
     return text.includes('\\') ? toBytes((this.#special(name) as string).toWellFormed()) : text;
   }
 
   #special(name: string): unknown {
     const member = this.#member(name);
-    return member && parseValue(this.json, member.valueStart, member.valueEnd);
+    return member && parseValue(this.#json, member.valueStart, member.valueEnd);
   }
 }
+
+/** A document without attachments whose id and revision stand first, as nearly all servers write them. */
+export interface PlainHead {
+  json: Buffer;
+  id: Bytes;
+  rev: Rev;
+}
+
+/** Undefined where the text has to be scanned to know what it is. */
+export function plainHead(json: Buffer): PlainHead | undefined {
+  if (json.includes(attachmentsName) || json.includes(unicodeEscape) || !isUtf8(json)) return undefined;
+  if (json[json.length - 1] !== closeBrace) return undefined;
+  const idEnd = json.indexOf(quote, idOpening.length);
+  const revStart = idEnd + revOpening.length;
+  const revEnd = json.indexOf(quote, revStart);
+  if (idEnd < 0 || revEnd < 0) return undefined;
+  const text = json.latin1Slice(0, revEnd);
+  if (text.includes('\\') || !text.startsWith(idOpening) || !text.startsWith(revOpening, idEnd))
+    return undefined;
+  const rev = plainRev.test(text.slice(revStart)) ? parseRev(text.slice(revStart)) : undefined;
+  return rev && { json, id: text.slice(idOpening.length, idEnd), rev };
+}
+
+/** What nearly all are. */
+const plainRev = /^[1-9]\d{0,8}-[0-9a-f]{32}$/;
+const idOpening = '{"_id":"';
+const revOpening = '","_rev":"';
+const attachmentsName = Buffer.from('_attachments');
+/** With one of them, the name might be written in another way. */
+const unicodeEscape = Buffer.from('\\u');
 
 /** A revision to compare others with, whose digits other servers may write in capitals. */
 export const foldedRev = (rev: Rev): string => formatRev(rev).toLowerCase();
@@ -141,4 +189,5 @@ export const foldedRev = (rev: Rev): string => formatRev(rev).toLowerCase();
 const noLimits = { document_bytes_max: Infinity, id_bytes_max: Infinity };
 const nothing: readonly never[] = [];
 const quote = 0x22;
+const closeBrace = 0x7d;
 const standardType = 'application/octet-stream';

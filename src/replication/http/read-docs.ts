@@ -7,7 +7,7 @@ import { quoteId, quoteRev } from '../../shard/doc-text.js';
 import { PeerFailure, type Missing, type ReadCounts, type ReadResult, type Unread } from '../peer.js';
 import type { Answer, Call, Connection } from './connection.js';
 import { docPath } from './doc-path.js';
-import { foldedRev, HttpRevision, type OpenAttachment } from './http-revision.js';
+import { foldedRev, HttpRevision, plainHead, type OpenAttachment } from './http-revision.js';
 
 /** One document, with all that is said of its attachments. */
 const docBytesMax = 128 * 1024 * 1024;
@@ -81,14 +81,19 @@ export class DocReader {
         return;
       }
       try {
-        let rows: Buffer[] = [];
-        const splitter = new ElementSplitter('results', docBytesMax, tooLarge, (row) => rows.push(row));
+        let results: ReadResult[] = [];
+        const onRow = (row: Buffer): void => void results.push(...this.#rowResults(row, open));
+        const takeLine = (line: Buffer): boolean => {
+          const doc = this.#plainDoc(line, open);
+          if (doc !== undefined) results.push(doc);
+          return doc !== undefined;
+        };
+        const splitter = new ElementSplitter('results', docBytesMax, tooLarge, onRow, takeLine);
         for await (const chunk of answer.body as AsyncIterable<Buffer>) {
           splitter.write(chunk);
-          const results = rows.flatMap((row) => this.#rowResults(row, open));
-          rows = [];
           for (const result of results) if (!('unread' in result)) counts.bulkGetDocs++;
           yield results;
+          results = [];
         }
         splitter.end();
         return;
@@ -113,6 +118,22 @@ export class DocReader {
     const asked = typeof id === 'string' ? open.get(toBytes(id.toWellFormed())) : undefined;
     const docs = scanned?.elements ?? [];
     return docs.flatMap(({ start, end }) => this.#docResults(row.subarray(start, end), open, asked));
+  }
+
+  /**
+   * The document of a line that is a row with nothing but one document without attachments; undefined where it may be more. It
+   * is not looked into: what is no JSON is refused by the side that is to save it.
+   */
+  #plainDoc(line: Buffer, open: Map<Bytes, Open>): HttpRevision | undefined {
+    const before = line.indexOf(beforeDoc);
+    if (before < 0 || line.indexOf(afterDoc, line.length - afterDoc.length) < 0) return undefined;
+    const start = before + beforeDoc.length;
+    if (otherItems.some((each) => line.includes(each, start))) return undefined;
+    const head = plainHead(line.subarray(start, line.length - afterDoc.length));
+    if (head === undefined) return undefined;
+    const doc = new HttpRevision(head.json, () => noRevs, this.openAttachment, head);
+    this.#settle(doc, open, open.get(doc.id));
+    return doc;
   }
 
   /**
@@ -156,12 +177,15 @@ export class DocReader {
     let doc = new HttpRevision(json, ancestors, this.openAttachment);
     // Those with attachments wait, and are not to keep the whole piece of the answer that they came with.
     if (doc.hasAttachments) doc = new HttpRevision(Buffer.from(json), ancestors, this.openAttachment);
-    const entry = asked ?? open.get(doc.id);
-    if (entry === undefined) return doc;
+    this.#settle(doc, open, asked ?? open.get(doc.id));
+    return doc;
+  }
+
+  #settle(doc: HttpRevision, open: Map<Bytes, Open>, entry: Open | undefined): void {
+    if (entry === undefined) return;
     // Most documents have one revision to read, and it is this one: then its history need not be looked into.
     settle(open, entry, [foldedRev(doc.rev)]);
     if (entry.revs.size > 0) settle(open, entry, doc.path);
-    return doc;
   }
 
   #refused(member: string, value: unknown, open: Map<Bytes, Open>, asked: Open): Unread[] {
@@ -220,6 +244,9 @@ const docsClosing = Buffer.from('}');
 /** What stands around the document in a row of `_bulk_get` that holds one. No text inside a string looks like it. */
 const beforeDoc = Buffer.from('"docs":[{"ok":');
 const afterDoc = Buffer.from('}]}');
+/** What stands before a further document of a row. It may also stand in a document. */
+const otherItems = [Buffer.from('{"ok":'), Buffer.from('{"error":'), Buffer.from('{"missing":')];
+const noRevs: readonly Rev[] = [];
 
 async function gather(answer: Answer): Promise<Buffer> {
   const chunks: Buffer[] = [];

@@ -20,6 +20,12 @@ const passing: ReadonlySet<string> = new Set([
 /** Answers by which a whole request is refused for the sake of one document in it, or of their size together. */
 const ofOneDocument: ReadonlySet<number> = new Set([400, 412, 413]);
 
+/** A replicator database of CouchDB refuses the whole request where it doesn't admit one document. */
+const replicatorDatabase = /(?:\/|%2F)_replicator\/?$/i;
+
+const isOfOneDocument = ({ address }: Connection, status: number): boolean =>
+  ofOneDocument.has(status) || (status === 403 && replicatorDatabase.test(address));
+
 /** Saves documents with one request, and with ever smaller ones where that is refused, until it is clear by whom. */
 export async function postDocs(
   connection: Connection,
@@ -29,11 +35,10 @@ export async function postDocs(
     method: 'POST',
     path: '_bulk_docs',
     headers: { 'content-type': 'application/json' },
-    body: () =>
-      Buffer.from(`{"new_edits":false,"docs":[${docs.map((doc) => doc.text()).join(',')}]}`, 'latin1'),
+    body: () => bulkBody(docs),
   };
   const { status, value } = await connection.json(call);
-  if (ofOneDocument.has(status)) {
+  if (isOfOneDocument(connection, status)) {
     if (docs.length === 1) return [failureOf(docs[0]!, value, status)];
     const half = docs.length >> 1;
     const first = await postDocs(connection, docs.slice(0, half));
@@ -43,6 +48,20 @@ export async function postDocs(
     throw connection.unexpected(call, status, value);
   return readRows(connection, docs, value);
 }
+
+/** Documents as they came, with what belongs around them. */
+function bulkBody(docs: readonly DocRevision[]): Buffer {
+  const pieces: Buffer[] = [bulkOpening];
+  for (const doc of docs) {
+    if (pieces.length > 1) pieces.push(comma);
+    pieces.push(doc.json());
+  }
+  return Buffer.concat([...pieces, bulkClosing]);
+}
+
+const bulkOpening = Buffer.from('{"new_edits":false,"docs":[');
+const comma = Buffer.from(',');
+const bulkClosing = Buffer.from(']}');
 
 /** With revisions made elsewhere an answer tells of failures only, or of every document, each by its id. */
 function readRows(connection: Connection, docs: readonly DocRevision[], rows: unknown[]): WriteFailure[] {
@@ -85,7 +104,7 @@ function requestOf(doc: DocRevision, runtime: Runtime): Required<Pick<Call, 'hea
   if (doc.carried.length === 0) {
     return {
       headers: { 'content-type': 'application/json' },
-      body: () => Buffer.from(doc.text(), 'latin1'),
+      body: () => doc.json(),
     };
   }
   const writer = new MultipartWriter('related', runtime.randomHex(16));

@@ -89,13 +89,16 @@ function choiceOf(place: Place, { selection, winningRevsOnly }: ChangesRequest):
     docIds: selection.kind === 'doc_ids' ? new Set(selection.ids.map(toBytes)) : undefined,
     docIdsLookedUpMax: registry.config.number('chttpd/changes_doc_ids_optimization_threshold'),
     allLeaves: !winningRevsOnly,
+    conflicts: false,
     show: registry.showFor(database, user),
   };
 }
 
 function filterOf(place: Place, selection: Selection): ChangeFilter | undefined {
-  if (selection.kind === 'selector')
-    return selectorFilter(compileSelector(selection.selector), place.database.runtime);
+  if (selection.kind === 'selector') {
+    const timeoutMs = place.registry.config.number('tuffet/query_timeout_ms');
+    return selectorFilter(compileSelector(selection.selector), place.database.runtime, timeoutMs);
+  }
   if (selection.kind !== 'filter') return undefined;
   const { scripts, database } = place;
   const { name, params } = selection;

@@ -54,9 +54,10 @@ export class LocalPeer implements Peer {
     private readonly signal: AbortSignal,
   ) {}
 
-  async open(): Promise<void> {
+  /** It is asked all the same: the answer costs next to nothing. */
+  async open(): Promise<{ isEmpty: boolean }> {
     this.#database();
-    await Promise.resolve();
+    return await Promise.resolve({ isEmpty: false });
   }
 
   async create(params: Readonly<Record<string, string>>): Promise<void> {

@@ -52,6 +52,10 @@ export class LocalRevision implements DocRevision {
     return followingText({ id, rev, content, extra, plain: false }, this.#wanted);
   }
 
+  json(): Buffer {
+    return Buffer.from(this.text(), 'latin1');
+  }
+
   input(): SentInput {
     const { pos, deleted } = this.path[0]!;
     const { attachments, body } = splitContent(this.content);

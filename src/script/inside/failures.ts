@@ -30,7 +30,10 @@ export function makeFailure({
     const other = chosen(thrown);
     if (other !== undefined) return other;
     if (typeof thrown !== 'object' || isArray(thrown)) return ['unknown_error', thrown];
-    for (const name in thrown) return ['unknown_error', ownMember(thrown, name)];
+    for (const name in thrown) {
+      const reason = ownMember(thrown, name);
+      return ['unknown_error', typeof reason === 'number' ? text(reason) : reason];
+    }
     return ['unknown_error', text(thrown)];
   };
 

@@ -50,6 +50,12 @@ export function readAnalyzer(given: unknown, inField = false): AnalyzerDefinitio
   return definition;
 }
 
+/** An analyzer of CouchDB's newer interface, which misspells one of them and leaves no words out of `standard`. */
+export function nouveauAnalyzer(given: unknown = 'standard'): unknown {
+  if (given === 'standard') return { name: given, stopwords: [] };
+  return given === 'portugese' ? 'portuguese' : given;
+}
+
 const made = new WeakMap<AnalyzerDefinition, Promise<Analyzer>>();
 
 /** Makes an analyzer, once for each definition. Refuses one whose name is not known; in fields, the default takes its place. */

@@ -118,24 +118,28 @@ class PatternReader {
     return pattern;
   }
 
-  /** How often matters for a match, how eagerly does not. */
+  /** How often matters for a match, how eagerly does not. A repetition can't itself be repeated without a group. */
   #repeated(item: Pattern): Pattern {
+    const pattern = this.#repetition(item);
+    if (pattern === undefined) return item;
+    if (this.#repetition(pattern) !== undefined) throw new PatternError('nothing to repeat');
+    return pattern;
+  }
+
+  #repetition(item: Pattern): Pattern | undefined {
     const cursor = this.#cursor;
-    let pattern = item;
-    for (;;) {
-      while (this.#skipped());
-      const found = cursor.match(/([*+?])|\{(\d{1,6})(,?)(\d{0,6})\}/y);
-      if (found === null) return pattern;
-      const [, sign, from, comma, to] = found;
-      const min = sign === undefined ? Number(from) : sign === '+' ? 1 : 0;
-      const open = sign === undefined ? comma === ',' && to === '' : sign !== '?';
-      const max = open ? Infinity : sign === '?' ? 1 : comma === '' ? min : Number(to);
-      if (max < min || min > repeatMax || (max > repeatMax && max !== Infinity))
-        throw new PatternError('number too big or out of order in {} quantifier');
-      if (cursor.take('+')) throw new PatternError('possessive quantifiers are not supported');
-      cursor.take('?');
-      pattern = { kind: 'repeat', item: pattern, min, max };
-    }
+    while (this.#skipped());
+    const found = cursor.match(/([*+?])|\{(\d{1,6})(,?)(\d{0,6})\}/y);
+    if (found === null) return undefined;
+    const [, sign, from, comma, to] = found;
+    const min = sign === undefined ? Number(from) : sign === '+' ? 1 : 0;
+    const open = sign === undefined ? comma === ',' && to === '' : sign !== '?';
+    const max = open ? Infinity : sign === '?' ? 1 : comma === '' ? min : Number(to);
+    if (max < min || min > repeatMax || (max > repeatMax && max !== Infinity))
+      throw new PatternError('number too big or out of order in {} quantifier');
+    if (cursor.take('+')) throw new PatternError('possessive quantifiers are not supported');
+    cursor.take('?');
+    return { kind: 'repeat', item, min, max };
   }
 }
 

@@ -1,7 +1,7 @@
 import { asBytes, type Bytes } from '../base/bytes.js';
 import { RawFields } from '../json/raw-fields.js';
 import { rawName, rawValue, type RawName } from '../json/raw-value.js';
-import { arrayIndex, parseField } from '../selectors/field-path.js';
+import { arrayIndex, parseField } from './field-path.js';
 
 type Path = readonly RawName[];
 
