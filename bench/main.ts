@@ -1,18 +1,20 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchContext } from './context.js';
 import { bulkBodies, makeDocuments } from './documents.js';
 import { downloadAttachment, uploadAttachment } from './figures/attachments.js';
 import { getWhileBuilding, putWhileBuilding } from './figures/building.js';
-import { bulkInsert } from './figures/bulk-insert.js';
+import { bulkInsert, bulkInsertLarge } from './figures/bulk-insert.js';
 import { clusterFigures } from './figures/cluster.js';
 import { changes, continuousChanges } from './figures/changes.js';
 import type { Figure } from './figures/figure.js';
 import { listAll } from './figures/list-all.js';
-import { putDocument } from './figures/put-document.js';
+import { mixedReads, mixedWrites } from './figures/mixed.js';
+import { putAlone, putDocument } from './figures/put-document.js';
 import { findBuild, findIndexed, findOr, findScan } from './figures/queries.js';
-import { getDocument, listPage } from './figures/random-reads.js';
+import { getDocument, getFromTwo, listPage } from './figures/random-reads.js';
 import { replicateByHttp, replicateLocally } from './figures/replication.js';
 import { searchAnd, searchBuild, searchOr } from './figures/search.js';
 import { viewBuild, viewFresh, viewGroup, viewKey, viewReduce } from './figures/views.js';
@@ -21,6 +23,8 @@ import { ensureWrk } from './load/wrk.js';
 import { measure, type Result } from './measure.js';
 import { parseOptions, usage, type BenchOptions } from './options.js';
 import { ServerProcess } from './processes.js';
+import { residentMegabytes } from './processor-time.js';
+import { Profiles, profilingOptions } from './profile.js';
 import { report } from './report.js';
 
 /**
@@ -29,12 +33,14 @@ import { report } from './report.js';
  */
 const figures: Figure[] = [
   getDocument,
+  getFromTwo,
   listPage,
   listAll,
   changes,
   continuousChanges,
   bulkInsert,
   putDocument,
+  putAlone,
   uploadAttachment,
   downloadAttachment,
   viewBuild,
@@ -54,19 +60,23 @@ const figures: Figure[] = [
   replicateLocally,
   replicateByHttp,
 ];
+/** Measured only when they are named: they take long, and would change the others and the memory, or need NATS servers. */
+const namedFigures: Figure[] = [bulkInsertLarge, mixedReads, mixedWrites, ...clusterFigures];
 const database = 'bench';
-/** Stands for all figures of a cluster. They need NATS servers, so they are measured only when they are named. */
+/** Stands for all figures of a cluster. */
 const clusterName = 'cluster';
 
 async function main(): Promise<void> {
   const options = parseOptions(
     process.argv.slice(2),
-    [...figures, ...clusterFigures, { name: clusterName }].map(({ name }) => name),
+    [...figures, ...namedFigures, { name: clusterName }].map(({ name }) => name),
   );
   if (options === undefined) {
-    const names = [...figures, ...clusterFigures].map(({ name, title }) => `  ${name.padEnd(16)} ${title}\n`);
+    const line = ({ name, title }: { name: string; title: string }): string =>
+      `  ${name.padEnd(16)} ${title}\n`;
+    const named = [...namedFigures, { name: clusterName, title: 'all of a cluster' }];
     process.stdout.write(
-      `${usage}\nFigures:\n${names.join('')}  ${clusterName.padEnd(16)} all of a cluster, which are measured only when they are named\n`,
+      `${usage}\nFigures:\n${figures.map(line).join('')}\nOnly when they are named:\n${named.map(line).join('')}`,
     );
     return;
   }
@@ -80,7 +90,9 @@ async function main(): Promise<void> {
 }
 
 async function run(options: BenchOptions, folder: string): Promise<void> {
-  const server = await ServerProcess.start(folder, options.logLevel);
+  const profiles = path.join(folder, 'profiles');
+  const profiling = options.profile ? { nodeOptions: profilingOptions(profiles) } : {};
+  const server = await ServerProcess.start(folder, options.logLevel, profiling);
   const documents = makeDocuments(options.docs);
   await server.createDatabase(database);
   await postAll(`${server.url}/${database}/_bulk_docs`, bulkBodies(documents));
@@ -96,8 +108,14 @@ async function run(options: BenchOptions, folder: string): Promise<void> {
       process.exitCode = 1;
     }
   }
+  await sleep(options.rest * 1_000);
+  const memory = residentMegabytes(server.pid);
   await server.stop();
-  process.stdout.write(`${report(results, options)}\n`);
+  process.stdout.write(`${report(results, options, memory)}\n`);
+  if (options.profile) {
+    const ofThreads = new Profiles(profiles);
+    for (const { name, spans } of results) process.stdout.write(`\n${name}: ${ofThreads.describe(spans)}\n`);
+  }
   if (options.json !== undefined) {
     fs.writeFileSync(options.json, `${JSON.stringify({ options, results }, null, 2)}\n`);
   }
@@ -105,8 +123,8 @@ async function run(options: BenchOptions, folder: string): Promise<void> {
 
 function chosen(names: readonly string[]): Figure[] {
   if (names.length === 0) return figures;
-  const ofCluster = clusterFigures.filter(({ name }) => names.includes(name) || names.includes(clusterName));
-  return [...figures.filter(({ name }) => names.includes(name)), ...ofCluster];
+  const all = names.includes(clusterName) ? [...names, ...clusterFigures.map(({ name }) => name)] : names;
+  return [...figures, ...namedFigures].filter(({ name }) => all.includes(name));
 }
 
 main().catch((error: unknown) => {

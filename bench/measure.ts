@@ -1,5 +1,6 @@
 import type { BenchContext } from './context.js';
 import type { Figure, Sample, Samples } from './figures/figure.js';
+import { monotonicMicroseconds, type Span } from './profile.js';
 import { processorSeconds } from './processor-time.js';
 
 export interface Result {
@@ -19,6 +20,8 @@ export interface Result {
   /** The floor was too low for the ratio to mean anything. */
   void: boolean;
   samples: { server: Measured[]; floor: Measured[] };
+  /** When those of the server were taken. */
+  spans: Span[];
 }
 
 interface Measured {
@@ -60,9 +63,12 @@ async function attemptOf(
   { options, server }: BenchContext,
 ): Promise<Result> {
   const taken: Result['samples'] = { server: [], floor: [] };
+  const spans: Span[] = [];
   for (let round = 0; round < options.rounds; round++) {
     taken.floor.push(await measured(samples.floor, samples.floorPid));
+    const from = monotonicMicroseconds();
     taken.server.push(await measured(samples.server, samples.serverPid ?? server.pid));
+    spans.push({ from, to: monotonicMicroseconds() });
   }
   const { name, title, unit, floorTitle, bar, floorLeast, enough = Infinity, slowerMsMax } = figure;
   const medianOf = (of: 'server' | 'floor', what: keyof Measured): number =>
@@ -84,6 +90,7 @@ async function attemptOf(
     slowerMsMax,
     void: floor < floorLeast,
     samples: taken,
+    spans,
   };
 }
 

@@ -10,6 +10,10 @@ export interface BenchOptions {
   /** The server's; the default is its own. */
   logLevel: string;
   json: string | undefined;
+  /** How long the server rests before its memory is measured. */
+  rest: number;
+  /** Whether to tell what the server spent its time on. */
+  profile: boolean;
   names: string[];
 }
 
@@ -20,8 +24,8 @@ export const usage = `Usage: npm run bench [-- options] [names]
   --rounds R       samples of each figure and of its floor, taken in turn (default 5)
   --log-level L    log level of the server (default notice, as the server has it)
   --json FILE      also keep the result there
-
-BENCH_SERVER_NODE_OPTIONS: options of Node for the server, such as --cpu-prof.
+  --rest S         seconds of rest before the server's memory is measured (default 1)
+  --profile        tell what the server's threads spent their time on; rates are lower then
 `;
 
 export function parseOptions(args: string[], known: readonly string[]): BenchOptions | undefined {
@@ -34,6 +38,8 @@ export function parseOptions(args: string[], known: readonly string[]): BenchOpt
       rounds: { type: 'string', default: '5' },
       'log-level': { type: 'string', default: 'notice' },
       json: { type: 'string' },
+      rest: { type: 'string', default: '1' },
+      profile: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -46,6 +52,8 @@ export function parseOptions(args: string[], known: readonly string[]): BenchOpt
     rounds: count('rounds', values.rounds),
     logLevel: values['log-level'],
     json: values.json,
+    rest: count('rest', values.rest),
+    profile: values.profile,
     names: positionals,
   };
 }

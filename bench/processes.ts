@@ -12,6 +12,13 @@ process.on('exit', () => {
 
 export const authorization = `Basic ${Buffer.from('admin:bench').toString('base64')}`;
 
+interface StartOptions {
+  /** The name of its data folder. */
+  data?: string;
+  nodeOptions?: readonly string[];
+  args?: readonly string[];
+}
+
 /** The server under test, in a process of its own with a data folder of its own. Its log goes to a file. */
 export class ServerProcess {
   private constructor(
@@ -19,22 +26,24 @@ export class ServerProcess {
     readonly url: string,
   ) {}
 
-  static async start(folder: string, logLevel: string): Promise<ServerProcess> {
+  static async start(
+    folder: string,
+    logLevel: string,
+    { data = 'data', nodeOptions = [], args: furtherArgs = [] }: StartOptions = {},
+  ): Promise<ServerProcess> {
     const program = path.resolve(import.meta.dirname, '../src/main/cli.js');
     const args = [
       '--port',
       '0',
       '--data',
-      path.join(folder, 'data'),
+      path.join(folder, data),
       '--admin',
       'admin:bench',
       '--log-level',
       logLevel,
+      ...furtherArgs,
     ];
-    const log = path.join(folder, 'server.log');
-    const nodeOptions = (process.env['BENCH_SERVER_NODE_OPTIONS'] ?? '')
-      .split(' ')
-      .filter((option) => option !== '');
+    const log = path.join(folder, `${data}.log`);
     const child = spawn(process.execPath, [...nodeOptions, program, ...args], {
       stdio: ['ignore', 'pipe', fs.openSync(log, 'w')],
     });

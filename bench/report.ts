@@ -5,14 +5,18 @@ import type { BenchOptions } from './options.js';
 const headings = ['name', 'figure', 'rate', 'floor', 'what the floor is', 'by cpu', 'ratio', 'bar', ''];
 
 /** A table with aligned columns, then what was run. */
-export function report(results: readonly Result[], options: BenchOptions): string {
+export function report(
+  results: readonly Result[],
+  options: BenchOptions,
+  memory: number | undefined,
+): string {
   const rows = results.map((result) => [
     result.name,
     result.title,
     `${thousands(result.rate)} ${result.unit}`,
     thousands(result.floor),
     result.floorTitle,
-    result.processorRatio.toFixed(2),
+    Number.isFinite(result.processorRatio) ? result.processorRatio.toFixed(2) : '–',
     result.ratio.toFixed(2),
     result.bar.toFixed(2),
     verdict(result),
@@ -29,7 +33,13 @@ export function report(results: readonly Result[], options: BenchOptions): strin
   const setting =
     `${thousands(docs)} documents of about 350 bytes, q=8, log level ${logLevel} (to a file), Node ${process.version}, ` +
     `${os.cpus().length} processors;\nmedians of ${rounds} samples of ${seconds} s, floor and figure in turn. "by cpu" is the ratio by processor time,\nwhich other programs on the machine hardly touch; it does not count what waits for the disk.`;
-  return [line(headings), ...rows.map(line), '', setting].join('\n');
+  const resident =
+    memory === undefined
+      ? []
+      : [
+          `Memory of the server after ${options.rest} s of rest, without mapped files: ${Math.round(memory)} MB.`,
+        ];
+  return [line(headings), ...rows.map(line), '', setting, ...resident].join('\n');
 }
 
 const isNumber = (column: number): boolean => [2, 3, 5, 6, 7].includes(column);

@@ -18,7 +18,7 @@ export const uploadAttachment: Figure = {
   title: 'durable PUT of a 1 MB attachment, 4 connections',
   unit: 'requests/s',
   floorTitle: 'HTTP, a file with fdatasync for each request',
-  bar: 0.5,
+  bar: 0.75,
   floorLeast: 0,
   prepare: async ({ server, folder, options }) => {
     const database = 'uploads';

@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { bulkBodies } from '../documents.js';
+import type { BenchContext } from '../context.js';
+import { bulkBodies, type BenchDocument } from '../documents.js';
 import { postAll } from '../load/http-client.js';
 import { FloorProcess } from '../processes.js';
 import type { Figure, Sample } from './figure.js';
@@ -20,18 +21,70 @@ export const bulkInsert: Figure = {
     const floor = await FloorProcess.start('store-loop', settings);
     return {
       floor: () => floor.ask<Sample>('run'),
-      server: async () => {
-        const name = `bulk-${++databases}`;
-        await server.createDatabase(name);
-        const started = performance.now();
-        await postAll(`${server.url}/${name}/_bulk_docs`, bodies);
-        const seconds = (performance.now() - started) / 1000;
-        if ((await server.documentCount(name)) !== documents.length)
-          throw new Error('Documents are missing.');
-        return { units: documents.length, seconds };
-      },
+      server: () => fillNew(server, bodies, documents.length),
       floorPid: floor.pid,
       close: () => floor.stop(),
     };
   },
 };
+
+/** Documents that a database has before the first of the samples that add to it. */
+const largeDocs = 500_000;
+
+/** Ascending ids, as the server makes them: only the last pages of the tables are written to. */
+export const bulkInsertLarge: Figure = {
+  name: 'bulk-large',
+  title: `_bulk_docs of 1,000 into a database that has ${largeDocs.toLocaleString('en-US')} documents`,
+  unit: 'documents/s',
+  floorTitle: 'the same into one that has none',
+  bar: 0.9,
+  floorLeast: 0,
+  prepare: async ({ documents, server }) => {
+    const name = `bulk-${++databases}`;
+    await server.createDatabase(name);
+    let filled = 0;
+    const next = (): Buffer[] => {
+      const ascending = withIds(documents, filled);
+      filled += documents.length;
+      return bulkBodies(ascending);
+    };
+    while (filled < largeDocs) await fill(server, name, next(), filled);
+    const small = bulkBodies(withIds(documents, 0));
+    return {
+      floor: () => fillNew(server, small, documents.length),
+      server: async () => {
+        const bodies = next();
+        return { units: documents.length, seconds: await fill(server, name, bodies, filled) };
+      },
+      floorPid: server.pid,
+      close: () => Promise.resolve(),
+    };
+  },
+};
+
+const withIds = (documents: readonly BenchDocument[], first: number): BenchDocument[] =>
+  documents.map(({ body }, at) => ({ id: (first + at).toString(16).padStart(32, '0'), body }));
+
+async function fillNew(
+  server: BenchContext['server'],
+  bodies: readonly Buffer[],
+  count: number,
+): Promise<Sample> {
+  const name = `bulk-${++databases}`;
+  await server.createDatabase(name);
+  return { units: count, seconds: await fill(server, name, bodies, count) };
+}
+
+/** How many seconds it takes. The database must have so many documents then. */
+async function fill(
+  server: BenchContext['server'],
+  name: string,
+  bodies: readonly Buffer[],
+  count: number,
+): Promise<number> {
+  const started = performance.now();
+  await postAll(`${server.url}/${name}/_bulk_docs`, bodies);
+  const seconds = (performance.now() - started) / 1000;
+  if ((await server.documentCount(name)) !== count) throw new Error('Documents are missing.');
+  return seconds;
+}

@@ -78,7 +78,7 @@ export const findIndexed: Figure = {
   title: '_find of 25 documents by an index, 32 connections',
   unit: 'requests/s',
   floorTitle: 'bare HTTP with the bytes of such an answer',
-  bar: 0.25,
+  bar: 0.45,
   floorLeast: 10_000,
   prepare: async (context) => {
     const { documents, database, server } = context;

@@ -74,7 +74,7 @@ export const replicateLocally = figure(
 export const replicateByHttp = figure(
   'replicate-http',
   'replicate over loopback HTTP',
-  0.25,
+  0.6,
   ({ server, database }, target) => {
     const url = server.url.replace('://', '://admin:bench@');
     return [`${url}/${database}`, `${url}/${target}`];

@@ -5,13 +5,23 @@ import type { SampleAnswer } from '../load/sample-answer.js';
 import { serve, settings } from './child.js';
 
 /**
- * Floor 3: bodies appended to a file, each answered when it is on disk. What comes in while the disk is busy goes
- * together into the next write.
+ * Floor 3: bodies appended to a log whose blocks are there already, each answered when it is on disk. What comes in while
+ * the disk is busy goes together into the next write. A log that is full is written again from its beginning.
  */
 const { file, answer } = settings<{ file: string; answer: SampleAnswer }>();
-const write = promisify(fs.write) as (fd: number, bytes: Buffer) => Promise<unknown>;
+const write = promisify(fs.write) as (
+  fd: number,
+  bytes: Buffer,
+  offset: number,
+  length: number,
+  position: number,
+) => Promise<unknown>;
 const fdatasync = promisify(fs.fdatasync);
-const fd = fs.openSync(file, 'w');
+const logBytes = 64 * 1024 * 1024;
+fs.writeFileSync(file, Buffer.alloc(logBytes));
+const fd = fs.openSync(file, 'r+');
+fs.fsyncSync(fd);
+let position = 0;
 let waiting: { body: Buffer; response: ServerResponse }[] = [];
 let syncing = false;
 
@@ -20,7 +30,10 @@ async function sync(): Promise<void> {
   while (waiting.length > 0) {
     const group = waiting;
     waiting = [];
-    await write(fd, Buffer.concat(group.map(({ body }) => body)));
+    const bytes = Buffer.concat(group.map(({ body }) => body));
+    if (position + bytes.length > logBytes) position = 0;
+    await write(fd, bytes, 0, bytes.length, position);
+    position += bytes.length;
     await fdatasync(fd);
     for (const { response } of group) {
       response.writeHead(answer.status, answer.headers);
