@@ -1,7 +1,7 @@
 import dgram from 'node:dgram';
 import fs from 'node:fs';
 import os from 'node:os';
-import { pino } from 'pino';
+import { LogOutput } from './log-output.js';
 import type { Runtime } from './runtime.js';
 import { StartupError } from './startup-error.js';
 
@@ -84,16 +84,13 @@ export const readableHead = ({ name }: Severity, time: string): string => `${tim
 type Output = Pick<LogWriter, 'write' | 'close'>;
 
 const flushMs = 100;
-const buffers = { sync: false, minLength: 8 * 1024, maxLength: 4 * 1024 * 1024 };
 
 /** Lines are written together: at once when there are many, and otherwise after a moment. */
 function standardError(runtime: Runtime): Output {
-  const output = pino.destination({ fd: 2, ...buffers });
-  // Where lines cannot be written, because the disk is full perhaps, they wait, and then are dropped.
-  output.on('error', () => undefined);
+  const output = new LogOutput(2);
   const flushing = runtime.setIdleRepeating(() => output.flush(), flushMs);
   return {
-    write: (line) => tryTo(() => output.write(line)),
+    write: (line) => output.write(line),
     close: () => {
       flushing.cancel();
       return writeRest(output, runtime);
@@ -104,44 +101,42 @@ function standardError(runtime: Runtime): Output {
 /** How long the last lines may take. */
 const lastLinesMs = 1_000;
 
-/**
- * Writes what waits, and ends the output: one that is open is flushed when the process ends, which is tried for ever where
- * nothing can be written, to a full disk or a pipe that nobody reads any more.
- */
-async function writeRest(output: ReturnType<typeof pino.destination>, runtime: Runtime): Promise<void> {
+/** Writes what waits, and ends the output. A pipe that nobody reads may take for ever. */
+async function writeRest(output: LogOutput, runtime: Runtime): Promise<void> {
   await new Promise<void>((resolve) => {
     const timer = runtime.setTimer(resolve, lastLinesMs);
-    output.flush(() => {
+    void output.written().then(() => {
       timer.cancel();
       resolve();
     });
   });
-  output.destroy();
+  output.close();
 }
 
 const reopenMs = 2_000;
 
 /** A file that may be moved away by logrotate: then a new one of the same name is begun. */
 function logFile(runtime: Runtime, file: string): Output {
-  let inode: number;
+  let descriptor: number;
   try {
-    inode = makeFile(file);
+    descriptor = openLog(file);
   } catch (error) {
     throw new StartupError(`The log file ${file} can't be written: ${(error as Error).message}`);
   }
-  const output = pino.destination({ dest: file, append: true, ...buffers });
-  output.on('error', () => undefined);
+  let { ino } = fs.fstatSync(descriptor);
+  const output = new LogOutput(descriptor);
   const flushing = runtime.setIdleRepeating(() => output.flush(), flushMs);
   const watching = runtime.setIdleRepeating(() => {
-    if (fs.statSync(file, { throwIfNoEntry: false })?.ino === inode) return;
+    if (fs.statSync(file, { throwIfNoEntry: false })?.ino === ino) return;
     // Where it can't be made, lines go on to the old file, and it is tried again.
     tryTo(() => {
-      inode = makeFile(file);
-      output.reopen();
+      const other = openLog(file);
+      ino = fs.fstatSync(other).ino;
+      output.changeTo(other);
     });
   }, reopenMs);
   return {
-    write: (line) => tryTo(() => output.write(line)),
+    write: (line) => output.write(line),
     close: async () => {
       flushing.cancel();
       watching.cancel();
@@ -150,15 +145,8 @@ function logFile(runtime: Runtime, file: string): Output {
   };
 }
 
-/** Its number in the file system. Others than its owner don't need to know who asked for what. */
-function makeFile(file: string): number {
-  const descriptor = fs.openSync(file, 'a', 0o640);
-  try {
-    return fs.fstatSync(descriptor).ino;
-  } finally {
-    fs.closeSync(descriptor);
-  }
-}
+/** Others than its owner don't need to know who asked for what. */
+const openLog = (file: string): number => fs.openSync(file, 'a', 0o640);
 
 /** Messages that wait for the address of the host; further ones are dropped. */
 const waitingMax = 1_000;
