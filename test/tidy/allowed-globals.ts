@@ -13,7 +13,6 @@ export const machineUsers: Readonly<Record<string, string>> = {
 /** State of modules, with the reason why it has no other owner. */
 export const moduleStates: Readonly<Record<string, string>> = {
   // Scratch space: holds nothing that is read after the call that wrote it.
-  'src/base/log-output.ts: openOutputs': 'One handler for the end of the process, however many logs are open.',
   'src/base/piece-buffers.ts: pieceBuffers': 'Memory to be filled again; what it held was sent.',
   'src/indexes/search-notes.ts: scratch': 'A buffer, filled and read within one call.',
   'src/indexes/tree/tree-node.ts: cursor': 'Spares an object for each number that is read from a node.',
@@ -42,6 +41,8 @@ export const moduleStates: Readonly<Record<string, string>> = {
     'A few large trees by the bytes that they are decoded from: the same bytes, the same tree.',
 
   // What the process or a thread has only one of.
+  'src/base/log-output.ts: openOutputs':
+    'One handler for the end of the process, however many logs are open.',
   'src/blobs/blob-worker.ts: hashes': 'The entry point of a thread.',
   'src/blobs/blob-worker.ts: rpc': 'The entry point of a thread.',
   'src/selectors/evaluate-worker.ts: evaluator': 'The entry point of a thread.',
