@@ -206,6 +206,7 @@ test('what is wrong with a feed is said clearly', async () => {
     { selector: { a: { $nope: 1 } } },
     { selector: {}, fields: 1 },
     { selector: {}, fields: [1] },
+    { selector: {}, fields: Array.from({ length: 10_001 }, (_, at) => `f${at}`) },
   ]) {
     const answer = await client.post(`${db}/_changes?filter=_selector`, json);
     assert.equal(answer.status, 400, JSON.stringify(json));
