@@ -89,15 +89,18 @@ describe(`replicas of a stream, seed ${seed}`, () => {
     const [store, other] = [new FailingStore(), new MemoryStore()];
     const failing = openVolume(store, stream, 'a');
     const sound = openVolume(other, stream, 'b');
-    const ids = Array.from({ length: 3_000 }, (_, i) => `d${i}`);
-    let writes = 0;
+    const ids = Array.from({ length: 6_000 }, (_, i) => `d${i}`);
+    let partsWritten = 0;
+    let failures = 0;
     const write = store.write.bind(store);
     store.write = (batch) => {
-      store.failing = ++writes === 3;
+      store.failing = partsWritten === 1 && failures === 0;
+      if (store.failing) failures++;
+      else if (batch.length > 100) partsWritten++;
       return write(batch);
     };
     const { result } = await failing.volume.log(instance).append(edit(...ids));
-    assert.ok(writes > 3);
+    assert.ok(failures === 1 && partsWritten > 1, `${partsWritten} parts, ${failures} failures`);
     assert.equal(result.filter((rev) => typeof rev === 'object').length, ids.length);
     await sound.replica.fresh();
     assert.deepEqual(contents(failing), contents(sound));
