@@ -17,7 +17,7 @@ export interface CopyContext {
   source: Peer;
   target: Peer;
   stats: Stats;
-  logger: Logger;
+  logger: Pick<Logger, 'warn' | 'debug'>;
   retries: number;
   /** Whether there was nothing in the target when this began, and all of the changes are missing there. */
   targetIsNew: boolean;

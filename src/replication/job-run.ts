@@ -1,10 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import type { Logger } from '../base/logger.js';
 import type { Job, JobRun } from './job.js';
-import { addressOf } from './endpoint.js';
+import { addressOf, type Endpoint } from './endpoint.js';
+import { readTls } from './http/dispatcher.js';
 import type { LocalDoc, Peer } from './peer.js';
-import { makePeer, type PeerHost } from './peers.js';
-import { Replication, type Standing } from './replication.js';
+import { makePeer, placeOf, type PeerHost } from './peers.js';
+import { Replication, type ReplicationWork, type Standing } from './replication.js';
+import { RemoteWork, type ReplicationThread } from './replication-thread.js';
 import { Stats } from './stats.js';
 
 /** A replication that is stopped, or has failed, gets this long to note where it is. */
@@ -17,14 +19,16 @@ export class ActiveRun implements JobRun {
   readonly opened: Promise<void>;
   readonly ended: Promise<LocalDoc>;
   readonly #controller = new AbortController();
-  readonly #peers: Peer[] = [];
-  #replication: Replication | undefined;
+  /** What is to be closed at its end. */
+  readonly #closing: { close(): Promise<void> }[] = [];
+  #replication: ReplicationWork | undefined;
   #isStopped = false;
 
   constructor(
     private readonly host: PeerHost,
     private readonly job: Job,
     private readonly logger: Logger,
+    private readonly thread: ReplicationThread,
   ) {
     this.startedAt = host.runtime.date();
     this.pid = host.registry().tasks.nextPid();
@@ -71,15 +75,7 @@ export class ActiveRun implements JobRun {
       await Promise.resolve();
       const { signal } = this.#controller;
       await this.#jitter(signal);
-      const { spec, replicationId: id } = this.job;
-      const [source, target] = [spec.source, spec.target].map((endpoint) => {
-        const peer = makePeer(this.host, endpoint, spec, signal);
-        this.#peers.push(peer);
-        return peer;
-      }) as [Peer, Peer];
-      const { logger } = this;
-      const { runtime, counts } = this.host;
-      this.#replication = new Replication({ spec, id, source, target, logger, signal, runtime, counts });
+      this.#replication = this.#begin(signal);
       await this.#replication.open();
       endTask = this.host.registry().tasks.show(() => this.#describe());
       opened();
@@ -94,6 +90,25 @@ export class ActiveRun implements JobRun {
     }
   }
 
+  /** Between two other servers it goes on beside this thread. */
+  #begin(signal: AbortSignal): ReplicationWork {
+    const { host, job, logger } = this;
+    const { runtime, counts, userAgent } = host;
+    const { spec, replicationId: id } = job;
+    const [source, target] = [spec.source, spec.target].map((endpoint) =>
+      placeOf(host, endpoint, spec.user),
+    ) as [Endpoint, Endpoint];
+    if (source.kind === 'remote' && target.kind === 'remote') {
+      const setup = { spec, id, source, target, tls: readTls(host.config), userAgent };
+      const work = new RemoteWork(setup, { thread: this.thread, runtime, logger, counts });
+      this.#closing.push(work);
+      return work;
+    }
+    const peers = [source, target].map((place) => makePeer(host, place, spec, signal)) as [Peer, Peer];
+    this.#closing.push(...peers);
+    return new Replication({ spec, id, source: peers[0], target: peers[1], logger, signal, runtime, counts });
+  }
+
   /** Replications of documents begin at different moments, so that a start of the server does not open all connections at once. */
   async #jitter(signal: AbortSignal): Promise<void> {
     const mostMs = this.host.config.number('replicator/startup_jitter');
@@ -103,7 +118,7 @@ export class ActiveRun implements JobRun {
 
   async #close(): Promise<void> {
     this.#controller.abort();
-    await Promise.allSettled(this.#peers.map((peer) => peer.close()));
+    await Promise.allSettled(this.#closing.map((each) => each.close()));
   }
 
   /** As `_active_tasks` shows it. */

@@ -4,9 +4,8 @@ import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Config } from '../config/config.js';
 import type { ScriptHost } from '../script/script-host.js';
 import type { Endpoint, RemoteEndpoint } from './endpoint.js';
-import { Connection } from './http/connection.js';
 import { readTls } from './http/dispatcher.js';
-import { HttpPeer } from './http/http-peer.js';
+import { makeHttpPeer } from './http/http-peer.js';
 import { LocalPeer, type CreateDatabase } from './local/local-peer.js';
 import type { Peer } from './peer.js';
 import type { ReplicatorCounts } from './replicator-counts.js';
@@ -23,8 +22,6 @@ export interface PeerHost {
   userAgent: string;
   counts: ReplicatorCounts;
 }
-
-type PeerSettings = Pick<ReplicationSpec, 'timeoutMs' | 'retries' | 'connections' | 'useBulkGet' | 'user'>;
 
 /** Where a database of the cluster is, if other nodes have it, or may get it when it is made. */
 function elsewhere(registry: DatabaseRegistry, name: string, user: UserContext): RemoteEndpoint | undefined {
@@ -44,19 +41,15 @@ function elsewhere(registry: DatabaseRegistry, name: string, user: UserContext):
   };
 }
 
-/** Makes the sides of a replication. Whatever they do ends with the signal. */
-export function makePeer(
-  { runtime, config, registry, scripts, makeDatabase, userAgent, counts }: PeerHost,
-  endpoint: Endpoint,
-  { timeoutMs, retries, connections, useBulkGet, user }: PeerSettings,
-  signal: AbortSignal,
-): Peer {
-  const place =
-    endpoint.kind === 'local' ? (elsewhere(registry(), endpoint.name, user) ?? endpoint) : endpoint;
+/** Where a side of a replication is by now. */
+export function placeOf({ registry }: PeerHost, endpoint: Endpoint, user: UserContext): Endpoint {
+  return endpoint.kind === 'local' ? (elsewhere(registry(), endpoint.name, user) ?? endpoint) : endpoint;
+}
+
+/** Makes one side of a replication. Whatever it does ends with the signal. */
+export function makePeer(host: PeerHost, place: Endpoint, spec: ReplicationSpec, signal: AbortSignal): Peer {
+  const { config, registry, scripts, makeDatabase, runtime, userAgent, counts } = host;
   if (place.kind === 'local')
-    return new LocalPeer(registry, place.name, user, { scripts, makeDatabase }, signal);
-  const tls = readTls(config);
-  const settings = { timeoutMs, retries, connections, tls, userAgent, signal, runtime, counts };
-  const connection = new Connection(place, settings);
-  return new HttpPeer(connection, { useBulkGet, heartbeatMs: Math.ceil(timeoutMs / 3) });
+    return new LocalPeer(registry, place.name, spec.user, { scripts, makeDatabase }, signal);
+  return makeHttpPeer(place, spec, { tls: readTls(config), userAgent, signal, runtime, counts });
 }

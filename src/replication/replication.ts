@@ -12,16 +12,37 @@ import type { ReplicatorCounts } from './replicator-counts.js';
 import type { ReplicationSpec } from './spec.js';
 import { Stats } from './stats.js';
 
+/** What replications log. */
+export type ReplicationLogger = Pick<Logger, 'warn' | 'debug'>;
+
 export interface ReplicationOptions {
   spec: ReplicationSpec;
   id: ReplicationId;
   source: Peer;
   target: Peer;
-  logger: Logger;
+  logger: ReplicationLogger;
   runtime: Runtime;
   counts: ReplicatorCounts;
   /** Ends it. The caller closes the peers too. */
   signal: AbortSignal;
+  /** Called when what it tells of itself has changed. */
+  onProgress?: () => void;
+}
+
+/** A replication under way, on this thread or on another one. */
+export interface ReplicationWork {
+  /** What it has done in this run and in those that its checkpoints tell of. */
+  readonly stats: Stats;
+  /** Undefined until both sides are open. */
+  readonly standing: Standing | undefined;
+  /** When something was last heard of the source, or done. */
+  readonly updatedAt: Date;
+  /** Opens both sides and finds the place to go on from. */
+  open(): Promise<void>;
+  /** Goes to the end of the source, or, if it is continuous, on until it is stopped. Gives what `/_replicate` answers. */
+  run(): Promise<LocalDoc>;
+  /** Notes how far it has come: for one that is stopped. */
+  checkpoint(): Promise<void>;
 }
 
 /** The progress of a replication. */
@@ -37,9 +58,8 @@ export interface Standing {
  * once. Every so often, and at the end, both sides note the place up to which all is done, and the next run begins
  * there. What fails makes the run fail, so nothing is passed over; what the target refuses for good is counted.
  */
-export class Replication {
+export class Replication implements ReplicationWork {
   readonly stats = new Stats();
-  /** When something was last heard of the source, or done. */
   updatedAt: Date;
   #session!: Session;
   #progress!: Progress;
@@ -68,7 +88,6 @@ export class Replication {
     };
   }
 
-  /** Opens both sides and finds the place to go on from. */
   async open(): Promise<void> {
     const { spec, source, target } = this.options;
     await source.open();
@@ -89,7 +108,6 @@ export class Replication {
     this.#sourceSeq = this.#checkpointed = seq;
   }
 
-  /** Goes to the end of the source, or, if it is continuous, on until it is stopped. Gives what `/_replicate` answers. */
   async run(): Promise<LocalDoc> {
     const { spec } = this.options;
     let fail!: (error: unknown) => void;
@@ -110,7 +128,6 @@ export class Replication {
     return this.#answer();
   }
 
-  /** Notes how far it has come: for one that is stopped. */
   async checkpoint(): Promise<void> {
     if (this.#progress !== undefined) await this.#checkpoint();
   }
@@ -151,7 +168,7 @@ export class Replication {
     for await (const { changes, lastSeq, pending } of feed) {
       this.#sourceSeq = lastSeq;
       this.#pending = pending;
-      this.updatedAt = this.options.runtime.date();
+      this.#noteProgress();
       // Where none of the named documents has come, there is nothing to note.
       if (changes.length === 0 && spec.selection.kind === 'doc_ids') continue;
       const done = this.#progress.begin(lastSeq);
@@ -159,15 +176,20 @@ export class Replication {
       signal.throwIfAborted();
       const context: CopyContext = { ...base, targetIsNew: this.#targetIsNew };
       if (pending === 0) this.#targetIsNew = false;
-      this.#copy(context, changes).then(done, fail).finally(release);
+      this.#copy(context, changes, done).catch(fail).finally(release);
     }
     await workers.whenIdle();
   }
 
-  async #copy(context: CopyContext, changes: readonly Change[]): Promise<void> {
-    if (changes.length === 0) return;
-    await copyBatch(context, changes);
+  async #copy(context: CopyContext, changes: readonly Change[], done: () => void): Promise<void> {
+    if (changes.length > 0) await copyBatch(context, changes);
+    done();
+    this.#noteProgress();
+  }
+
+  #noteProgress(): void {
     this.updatedAt = this.options.runtime.date();
+    this.options.onProgress?.();
   }
 
   /** One at a time, since each goes on from the one before. */
@@ -191,6 +213,7 @@ export class Replication {
     }
     this.#checkpointed = seq;
     this.#written = log;
+    this.options.onProgress?.();
   }
 
   /** A user who may read the source may not be allowed to write to it: then each run begins at the beginning. */

@@ -5,10 +5,11 @@ import { Job } from './job.js';
 import { ActiveRun } from './job-run.js';
 import { JobScheduler } from './job-scheduler.js';
 import type { LocalDoc } from './peer.js';
-import { makePeer, type PeerHost } from './peers.js';
+import { makePeer, placeOf, type PeerHost } from './peers.js';
 import { refusalOf } from './reason.js';
 import { fullId, replicationId, type ReplicationId } from './replication-id.js';
 import type { ReplicatorCounts } from './replicator-counts.js';
+import { ReplicationThread } from './replication-thread.js';
 import { ReplicatorDocs } from './replicator-docs.js';
 import { ReplicatorWatch } from './replicator-watch.js';
 import { SchedulerDocs } from './scheduler-docs.js';
@@ -32,15 +33,17 @@ const openingMs = 2_000;
 /** All replications of this server: those that requests ask for, and those of documents. */
 export class Replicator {
   readonly scheduler: JobScheduler;
+  readonly #thread: ReplicationThread;
   #docs: ReplicatorDocs;
   #watch: ReplicatorWatch | undefined;
   #closed = false;
 
   constructor(private readonly host: ReplicatorHost) {
+    this.#thread = new ReplicationThread(host.runtime);
     this.scheduler = new JobScheduler(
       host.config,
       host.logger,
-      (job, logger) => new ActiveRun(host, job, logger),
+      (job, logger) => new ActiveRun(host, job, logger, this.#thread),
       host.runtime,
     );
     this.#docs = this.#makeDocs();
@@ -76,6 +79,7 @@ export class Replicator {
     await this.#watch?.close();
     await this.#docs.close();
     await this.scheduler.close(closingRefusal());
+    await this.#thread.close();
   }
 
   get counts(): ReplicatorCounts {
@@ -168,7 +172,7 @@ export class Replicator {
   async #identify(spec: ReplicationSpec): Promise<ReplicationId> {
     const signal = AbortSignal.timeout(spec.timeoutMs);
     return await replicationId(spec, this.host.serverId, async (docId) => {
-      const peer = makePeer(this.host, spec.source, spec, signal);
+      const peer = makePeer(this.host, placeOf(this.host, spec.source, spec.user), spec, signal);
       try {
         return await peer.readDoc(docId);
       } finally {

@@ -49,6 +49,8 @@ export const moduleStates: Readonly<Record<string, string>> = {
   'src/selectors/evaluate-worker.ts: rpc': 'The entry point of a thread.',
   'src/selectors/large-docs.ts: pool':
     'Threads that all databases of the process share; they end by themselves.',
+  'src/replication/replication-worker.ts: rpc': 'The entry point of a thread.',
+  'src/replication/replication-worker.ts: runs': 'The entry point of a thread.',
   'src/operations/copy-worker.ts: rpc': 'The entry point of a thread.',
   'src/indexes/index-thread.ts: documents': 'The entry point of a thread.',
   'src/indexes/index-thread.ts: indexer': 'The entry point of a thread.',

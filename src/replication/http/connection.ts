@@ -2,6 +2,7 @@ import type { Runtime } from '../../base/runtime.js';
 import type { Dispatcher } from 'undici';
 import { backoffMs } from '../../base/backoff.js';
 import { RequestError } from '../../base/errors.js';
+import { parseInSteps } from '../../json/parse-steps.js';
 import type { RemoteEndpoint } from '../endpoint.js';
 import { PeerFailure } from '../peer.js';
 import { makeDispatcher, type TlsOptions } from './dispatcher.js';
@@ -35,7 +36,9 @@ export interface ConnectionOptions {
 /** Answers that say nothing of the request itself. */
 const passing: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 const backoff = { firstMs: 250, longestMs: 30_000 };
-const answerBytesMax = 256 * 1024 * 1024;
+const answerBytesMax = 64 * 1024 * 1024;
+/** From this size on an answer is parsed in slices. */
+const largeAnswerBytes = 512 * 1024;
 
 /** Requests to one database of another server, with its credentials, tried again while that may help. */
 export class Connection {
@@ -103,7 +106,7 @@ export class Connection {
   async json(call: Call): Promise<{ status: number; value: unknown }> {
     return await this.retrying(call, async (answer) => ({
       status: answer.statusCode,
-      value: await readJson(answer),
+      value: await this.#readJson(answer),
     }));
   }
 
@@ -172,8 +175,26 @@ export class Connection {
       await answer.body.dump();
       throw new Error(`the login was answered ${answer.statusCode}`);
     }
-    const value = (await readJson(answer).catch(() => undefined)) as { error?: unknown } | undefined;
+    const value = (await this.#readJson(answer).catch(() => undefined)) as { error?: unknown } | undefined;
     return { status: answer.statusCode, cookies: cookiesOf(answer), error: value?.error };
+  }
+
+  async #readJson(answer: Answer): Promise<unknown> {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      if (length > answerBytesMax) throw new PeerFailure('An answer was larger than can be read.');
+      chunks.push(chunk);
+    }
+    const bytes = Buffer.concat(chunks, length);
+    try {
+      if (length < largeAnswerBytes) return JSON.parse(bytes.toString());
+      return await this.options.runtime.slice().finish(parseInSteps(bytes));
+    } catch {
+      if (answer.statusCode >= 400) return undefined;
+      throw new Error('the answer was not JSON');
+    }
   }
 }
 
@@ -188,21 +209,4 @@ function retryAfterMs({ headers }: Answer): number {
 function messageOf(error: unknown): string {
   const { code, message, cause } = error as { code?: string; message?: string; cause?: { message?: string } };
   return [code, message ?? String(error), cause?.message].filter((each) => each).join(': ');
-}
-
-async function readJson(answer: Answer): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of answer.body as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > answerBytesMax) throw new PeerFailure('An answer was larger than can be read.');
-    chunks.push(chunk);
-  }
-  const text = Buffer.concat(chunks, length).toString();
-  try {
-    return JSON.parse(text);
-  } catch {
-    if (answer.statusCode >= 400) return undefined;
-    throw new Error('the answer was not JSON');
-  }
 }

@@ -15,8 +15,10 @@ import type {
   ReadResult,
   WriteFailure,
 } from '../peer.js';
+import type { RemoteEndpoint } from '../endpoint.js';
+import type { ReplicationSpec } from '../spec.js';
 import { readChanges } from './changes-feed.js';
-import type { Call, Connection } from './connection.js';
+import { Connection, type Call, type ConnectionOptions } from './connection.js';
 import { docPath } from './doc-path.js';
 import { DocReader } from './read-docs.js';
 import { exactly, postDocs, putWithAttachments } from './write-docs.js';
@@ -25,6 +27,18 @@ export interface HttpPeerOptions {
   useBulkGet: boolean;
   /** How often a feed without news shows that it is alive. */
   heartbeatMs: number;
+}
+
+type ConnectionTools = Omit<ConnectionOptions, 'timeoutMs' | 'retries' | 'connections'>;
+
+/** The side of a replication that is behind HTTP. */
+export function makeHttpPeer(
+  endpoint: RemoteEndpoint,
+  { timeoutMs, retries, connections, useBulkGet }: ReplicationSpec,
+  tools: ConnectionTools,
+): HttpPeer {
+  const connection = new Connection(endpoint, { timeoutMs, retries, connections, ...tools });
+  return new HttpPeer(connection, { useBulkGet, heartbeatMs: Math.ceil(timeoutMs / 3) });
 }
 
 /** A database of another server, or of this one by its address. */
