@@ -223,6 +223,9 @@ describe('TLS', () => {
       const client = await servers(options);
       await replicate(client, request);
       assert.equal((await client.get('/copy')).body.doc_count, 1);
+      // On the thread of its own.
+      await replicate(client, { ...request, target: addressOf(client, '/beside') });
+      assert.equal((await client.get('/beside')).body.doc_count, 1);
     }
   });
 
@@ -246,5 +249,6 @@ describe('TLS', () => {
       key_file: pemFile('client-key'),
     });
     await replicate(showing, request);
+    await replicate(showing, { ...request, target: addressOf(showing, '/beside') });
   });
 });
