@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const batchSize = 8;
+const batchSize = 12;
 
 /** The name of the test by which a batch loads a file when the tests of the one before have ended. */
 export const betweenFiles = 'the next file loads';
