@@ -3,6 +3,6 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { ensureBuilt, root } from './ensure-built.mjs';
 
-ensureBuilt();
+await ensureBuilt();
 const { accessPage } = await import(path.join(root, 'dist/test/auth/access-table.js'));
 fs.writeFileSync(path.join(root, 'docs/access.md'), accessPage());

@@ -2,4 +2,4 @@
 import { build, ensureInstalled } from './ensure-built.mjs';
 
 ensureInstalled();
-build();
+await build();

@@ -18,7 +18,7 @@ if (!ensureNats()) {
   process.stderr.write('There is no nats-server: install it, on Debian with apt-get install nats-server.\n');
   process.exit(1);
 }
-ensureBuilt();
+await ensureBuilt();
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tuffet-cluster-'));
 const children = [];

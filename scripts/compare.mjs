@@ -2,5 +2,5 @@
 import { ensureBuilt } from './ensure-built.mjs';
 import { runNode } from './run-node.mjs';
 
-ensureBuilt();
+await ensureBuilt();
 runNode('dist/src/main/cli.js', ['compare', ...process.argv.slice(2)]);

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { ensureBuilt, root } from './ensure-built.mjs';
 
-ensureBuilt();
+await ensureBuilt();
 const { differencesPage } = await import('../dist/src/compare/differences-page.js');
 const page = path.join(root, 'docs/compatibility.md');
 const [before, rest] = fs.readFileSync(page, 'utf8').split('<!-- differences -->\n');

@@ -1,5 +1,6 @@
 // Installs and builds what is missing or out of date, so that a fresh clone needs no other step.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 
@@ -15,36 +16,36 @@ const buildInputs = [
   'docs/configuration.md',
 ];
 
-export function ensureBuilt() {
+export async function ensureBuilt() {
   ensureInstalled();
   const newest = Math.max(...sourceFolders.map(newestIn), ...buildInputs.map(changedAt));
   if (changedAt('dist/.built') > newest) return;
-  build();
+  await build();
 }
 
 /** Compiles to dist, and notes when. */
-export function build() {
+export async function build() {
   const started = new Date();
-  compile('tsconfig.json');
+  await compile('tsconfig.json');
   // The stamp says when the build began: what was edited meanwhile may not be in it.
   const stamp = path.join(root, 'dist/.built');
   fs.writeFileSync(stamp, '');
   fs.utimesSync(stamp, started, started);
 }
 
-export function compile(project) {
+/** The server and the admin page share nothing, so both are compiled at the same time. */
+export async function compile(project) {
   say('Building…');
-  node('node_modules/typescript/bin/tsc', '-p', project);
-  buildAdminPage();
-  node('scripts/copy-assets.mjs');
+  await Promise.all([node('node_modules/typescript/bin/tsc', '-p', project), buildAdminPage()]);
+  await node('scripts/copy-assets.mjs');
 }
 
 /** Takes longer than its share, so it is left out where nothing of the page has changed. */
-function buildAdminPage() {
+async function buildAdminPage() {
   const newest = Math.max(newestIn('admin'), ...buildInputs.map(changedAt));
   if (changedAt('dist/admin/index.html') > newest) return;
-  node('node_modules/typescript/bin/tsc', '-p', 'admin/tsconfig.json');
-  node('node_modules/vite/bin/vite.js', 'build', '-c', 'admin/vite.config.mjs');
+  await node('node_modules/typescript/bin/tsc', '-p', 'admin/tsconfig.json');
+  await node('node_modules/vite/bin/vite.js', 'build', '-c', 'admin/vite.config.mjs');
 }
 
 export function ensureInstalled() {
@@ -56,17 +57,18 @@ export function ensureInstalled() {
   fs.utimesSync(path.join(root, 'node_modules/.package-lock.json'), now, now);
 }
 
-function node(...args) {
-  run(process.execPath, args);
+// What programs print goes to standard error: standard output belongs to the program that is started.
+const output = ['ignore', 2, 2];
+
+/** Runs a program of this project's, and ends this one where it fails. */
+async function node(...args) {
+  const [status] = await once(spawn(process.execPath, args, { cwd: root, stdio: output }), 'exit');
+  if (status !== 0) process.exit(status ?? 1);
 }
 
 function npm(...args) {
-  run('npm', args, process.platform === 'win32');
-}
-
-function run(program, args, shell = false) {
-  // What they print goes to standard error: standard output belongs to the program that is started.
-  const { status } = spawnSync(program, args, { cwd: root, stdio: ['ignore', 2, 2], shell });
+  const isWindows = process.platform === 'win32';
+  const { status } = spawnSync('npm', args, { cwd: root, stdio: output, shell: isWindows });
   if (status !== 0) process.exit(status ?? 1);
 }
 

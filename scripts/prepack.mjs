@@ -8,4 +8,4 @@ ensureInstalled();
 for (const name of ['dist/src', 'dist/.tsbuildinfo', 'dist/.built']) {
   fs.rmSync(path.join(root, name), { recursive: true, force: true });
 }
-compile('tsconfig.package.json');
+await compile('tsconfig.package.json');

@@ -56,7 +56,7 @@ const isWanted = (name) =>
   first === '--except' ? !rest.includes(name) : first === undefined || [first, ...rest].includes(name);
 
 process.chdir(root);
-ensureBuilt();
+await ensureBuilt();
 ensureChromium();
 const lines = [];
 const failures = [];

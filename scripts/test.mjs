@@ -37,7 +37,7 @@ const filters = args.filter((arg) => !arg.startsWith('--'));
 // A file that is run again meets the same random numbers.
 process.env.TUFFET_RUN_SEED ??= String(randomInt(2 ** 32));
 process.chdir(root);
-ensureBuilt();
+await ensureBuilt();
 oneTemporaryFolder();
 const files = testFiles();
 const byPath = files.filter((file) => filters.some((filter) => file.includes(filter)));
