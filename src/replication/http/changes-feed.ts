@@ -4,6 +4,7 @@ import { paramText } from '../filter-params.js';
 import type { Change, ChangesPage, ChangesRequest, Selection, Seq } from '../peer.js';
 import { isSeq, sameSeq, seqText } from '../seq.js';
 import type { Call, Connection } from './connection.js';
+import { membersOf } from './members.js';
 
 /**
  * The feed of another server, page by page: a page is one answer, small enough to be read whole, and the next begins
@@ -69,15 +70,14 @@ function filterBody(selection: Selection): string | undefined {
 
 /** Undefined for what is no page of a feed. */
 function readPage(value: unknown): (ChangesPage & { rows: number }) | undefined {
-  const { results, last_seq: lastSeq, pending } = (value ?? {}) as Record<string, unknown>;
+  const { results, last_seq: lastSeq, pending } = membersOf(value);
   if (!Array.isArray(results) || !isSeq(lastSeq)) return undefined;
   const changes: Change[] = [];
-  for (const row of results as { id?: unknown; changes?: { rev?: unknown }[] }[]) {
-    if (typeof row.id !== 'string' || !Array.isArray(row.changes)) return undefined;
-    changes.push({
-      id: toBytes(row.id.toWellFormed()),
-      revs: row.changes.map(({ rev }) => parseRev(String(rev))),
-    });
+  for (const row of results) {
+    const { id, changes: listed } = membersOf(row);
+    if (typeof id !== 'string' || !Array.isArray(listed)) return undefined;
+    const revs = listed.map((change) => parseRev(String(membersOf(change)['rev'])));
+    changes.push({ id: toBytes(id.toWellFormed()), revs });
   }
   return {
     changes,

@@ -8,6 +8,7 @@ import { PeerFailure } from '../peer.js';
 import { makeDispatcher, type TlsOptions } from './dispatcher.js';
 import type { ReplicatorCounts } from '../replicator-counts.js';
 import { LoginSession } from './login-session.js';
+import { failureText, membersOf } from './members.js';
 
 export interface Call {
   method: 'GET' | 'PUT' | 'POST';
@@ -123,8 +124,8 @@ export class Connection {
     if (status === 401)
       return new RequestError('unauthorized', `unauthorized to access or create database ${this.address}`);
     if (status === 403) return new RequestError('forbidden', this.address);
-    const { error, reason } = (value ?? {}) as { error?: unknown; reason?: unknown };
-    const said = typeof error === 'string' ? `: ${error}: ${String(reason)}` : '';
+    const { error, reason } = membersOf(value);
+    const said = typeof error === 'string' ? `: ${failureText(error, reason)}` : '';
     return this.failure(call, `was answered ${status}${said.slice(0, 500)}`);
   }
 
@@ -175,8 +176,8 @@ export class Connection {
       await answer.body.dump();
       throw new Error(`the login was answered ${answer.statusCode}`);
     }
-    const value = (await this.#readJson(answer).catch(() => undefined)) as { error?: unknown } | undefined;
-    return { status: answer.statusCode, cookies: cookiesOf(answer), error: value?.error };
+    const value = membersOf(await this.#readJson(answer).catch(() => undefined));
+    return { status: answer.statusCode, cookies: cookiesOf(answer), error: value['error'] };
   }
 
   async #readJson(answer: Answer): Promise<unknown> {

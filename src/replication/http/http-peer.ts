@@ -21,6 +21,7 @@ import { readChanges } from './changes-feed.js';
 import { Connection, type Call, type ConnectionOptions } from './connection.js';
 import { docPath } from './doc-path.js';
 import { DocReader } from './read-docs.js';
+import { membersOf } from './members.js';
 import { exactly, postDocs, putWithAttachments } from './write-docs.js';
 
 export interface HttpPeerOptions {
@@ -64,8 +65,8 @@ export class HttpPeer implements Peer {
     const call: Call = { method: 'GET', path: '' };
     const { status, value } = await this.connection.json(call);
     if (status === 404) throw new RequestError('db_not_found', `could not open ${this.address}`);
-    const info = value as LocalDoc | undefined;
-    if (status !== 200 || typeof info?.['db_name'] !== 'string')
+    const info = membersOf(value);
+    if (status !== 200 || typeof info['db_name'] !== 'string')
       throw this.connection.unexpected(call, status, value);
     return { isEmpty: info['doc_count'] === 0 && info['doc_del_count'] === 0 && !isPartitioned(info) };
   }
@@ -93,12 +94,12 @@ export class HttpPeer implements Peer {
     if (status === 404) throw new RequestError('db_not_found', `could not open ${this.address}`);
     if (status !== 200 || typeof value !== 'object' || value === null)
       throw this.connection.unexpected(call, status, value);
-    const answer = value as Record<string, { missing?: string[]; possible_ancestors?: string[] }>;
-    return Object.entries(answer).map(([id, { missing = [], possible_ancestors = [] }]) => ({
-      id: toBytes(id),
-      revs: missing.map(parseRev),
-      ancestors: possible_ancestors.map(parseRev),
-    }));
+    return Object.entries(value).map(([id, said]) => {
+      const { missing, possible_ancestors } = membersOf(said);
+      const revs = readRevs(missing);
+      if (revs === undefined) throw this.connection.failure(call, 'was answered by no list of revisions');
+      return { id: toBytes(id), revs, ancestors: readRevs(possible_ancestors) ?? [] };
+    });
   }
 
   /** The other side can't hold one of these ids: that will show when the document is written, and count as a failure. */
@@ -136,7 +137,7 @@ export class HttpPeer implements Peer {
       const call: Call = { method: 'PUT', path: docPath(toBytes(`_local/${id}`)), headers, body: () => body };
       const { status, value } = await this.connection.json(call);
       if (status === 201 || status === 202 || status === 200) {
-        this.#localRevs.set(id, String((value as LocalDoc)['rev']));
+        this.#localRevs.set(id, String(membersOf(value)['rev']));
         return;
       }
       if (status !== 409 || tries >= 3) throw this.connection.unexpected(call, status, value);
@@ -148,7 +149,8 @@ export class HttpPeer implements Peer {
     const call: Call = { method: 'GET', path: docPath(toBytes(id)) };
     const { status, value } = await this.connection.json(call);
     if (status === 404) return undefined;
-    if (status !== 200 || typeof value !== 'object') throw this.connection.unexpected(call, status, value);
+    if (status !== 200 || typeof value !== 'object' || value === null)
+      throw this.connection.unexpected(call, status, value);
     return value as LocalDoc;
   }
 
@@ -186,9 +188,10 @@ export class HttpPeer implements Peer {
 }
 
 /** Such a database refuses ids: that shows when it is asked what it lacks. */
-const isPartitioned = ({ props }: LocalDoc): boolean =>
-  (props as { partitioned?: unknown } | undefined)?.partitioned === true;
+const isPartitioned = ({ props }: Readonly<LocalDoc>): boolean => membersOf(props)['partitioned'] === true;
+
+const readRevs = (value: unknown): Rev[] | undefined =>
+  Array.isArray(value) ? value.map((rev) => parseRev(String(rev))) : undefined;
 
 /** A database that can't hold an id at all, such as a partitioned one, is the wrong target, not one with a bad document. */
-const refusesId = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && (value as { error?: unknown }).error === 'illegal_docid';
+const refusesId = (value: unknown): boolean => membersOf(value)['error'] === 'illegal_docid';

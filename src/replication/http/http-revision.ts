@@ -6,6 +6,7 @@ import { parseValue, scanBulk, scanDocument, type Member, type ScannedObject } f
 import { formatRev, parseRev, type Rev } from '../../revisions/rev.js';
 import { PeerFailure, type CarriedAttachment, type DocRevision } from '../peer.js';
 import { without } from '../without.js';
+import { membersOf } from './members.js';
 
 /** Reads an attachment of a revision from where the document came from. */
 export type OpenAttachment = (
@@ -16,7 +17,7 @@ export type OpenAttachment = (
 
 interface Entry {
   name: string;
-  members: Record<string, unknown>;
+  members: Readonly<Record<string, unknown>>;
   carried: boolean;
 }
 
@@ -102,7 +103,7 @@ export class HttpRevision implements DocRevision {
 
   #readPath(): Set<string> {
     const path = new Set([foldedRev(this.rev)]);
-    const { start, ids } = (this.#special('_revisions') ?? {}) as { start?: unknown; ids?: unknown };
+    const { start, ids } = membersOf(this.#special('_revisions'));
     if (typeof start !== 'number' || !Array.isArray(ids)) return path;
     for (const [i, hash] of ids.entries()) path.add(foldedRev({ pos: start - i, hash: String(hash) }));
     return path;
@@ -118,7 +119,7 @@ export class HttpRevision implements DocRevision {
       if (each.pos > knownPos && this.path.has(foldedRev(each))) knownPos = each.pos;
     }
     return (scanBulk(bytes, '')?.members ?? []).map(({ name, valueStart, valueEnd }) => {
-      const members = parseValue(bytes, valueStart, valueEnd) as Record<string, unknown>;
+      const members = membersOf(parseValue(bytes, valueStart, valueEnd));
       const carried = members['stub'] === true && !(Number(members['revpos']) <= knownPos);
       return { name, members, carried };
     });

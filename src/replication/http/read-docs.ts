@@ -8,6 +8,7 @@ import { PeerFailure, type Missing, type ReadCounts, type ReadResult, type Unrea
 import type { Answer, Call, Connection } from './connection.js';
 import { docPath } from './doc-path.js';
 import { foldedRev, HttpRevision, plainHead, type OpenAttachment } from './http-revision.js';
+import { failureText, membersOf } from './members.js';
 
 /** One document, with all that is said of its attachments. */
 const docBytesMax = 128 * 1024 * 1024;
@@ -45,12 +46,12 @@ export class DocReader {
   }
 
   async *read(wanted: readonly Missing[], counts: ReadCounts): AsyncGenerator<ReadResult[]> {
-    const open = new Map(
-      wanted.map(({ id, revs, ancestors }): [Bytes, Open] => [
-        id,
-        { id, revs: new Map(revs.map((rev) => [foldedRev(rev), rev])), ancestors },
-      ]),
-    );
+    const open = new Map<Bytes, Open>();
+    for (const { id, revs, ancestors } of wanted) {
+      // A feed that names a document without revisions asks for nothing.
+      if (revs.length === 0) continue;
+      open.set(id, { id, revs: new Map(revs.map((rev) => [foldedRev(rev), rev])), ancestors });
+    }
     if (this.#hasBulkGet) yield* this.#bulkGet(open, counts);
     for (const each of [...open.values()]) {
       while (open.has(each.id)) {
@@ -157,7 +158,7 @@ export class DocReader {
    */
   #unreadableRow(row: Buffer, open: Map<Bytes, Open>, error: unknown): ReadResult[] {
     if (!(error instanceof RequestError)) throw error;
-    const { id } = JSON.parse(row.toString()) as { id?: unknown };
+    const { id } = membersOf(JSON.parse(row.toString()));
     const asked = typeof id === 'string' ? open.get(toBytes(id.toWellFormed())) : undefined;
     if (asked === undefined) throw error;
     return this.#refused('error', { error: error.error, reason: error.reason }, open, asked);
@@ -190,9 +191,7 @@ export class DocReader {
 
   #refused(member: string, value: unknown, open: Map<Bytes, Open>, asked: Open): Unread[] {
     const said =
-      member === 'missing'
-        ? { rev: value, error: 'not_found', reason: 'missing' }
-        : ((value ?? {}) as Record<string, unknown>);
+      member === 'missing' ? { rev: value, error: 'not_found', reason: 'missing' } : membersOf(value);
     const { error, reason, rev } = said;
     const gone = error === 'not_found';
     // Anything else may be right the next time: what is left open is asked for again.
@@ -200,7 +199,7 @@ export class DocReader {
     const named = typeof rev === 'string' && /^\d+-/.test(rev) ? parseRev(rev) : undefined;
     settle(open, asked, named === undefined ? [...asked.revs.keys()] : [foldedRev(named)]);
     const unread = gone ? 'gone' : 'refused';
-    return [{ unread, id: asked.id, rev: named, reason: `${String(error)}: ${String(reason)}` }];
+    return [{ unread, id: asked.id, rev: named, reason: failureText(error, reason) }];
   }
 
   /** The leaves below the revisions that were asked for, of one document. */

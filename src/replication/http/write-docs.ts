@@ -6,6 +6,7 @@ import type { Dispatcher } from 'undici';
 import { PeerFailure, type DocRevision, type WriteFailure } from '../peer.js';
 import type { Call, Connection } from './connection.js';
 import { docPath } from './doc-path.js';
+import { failureText, membersOf } from './members.js';
 
 /** What a row of an answer may say that has nothing to do with the document. */
 const passing: ReadonlySet<string> = new Set([
@@ -65,7 +66,7 @@ const bulkClosing = Buffer.from(']}');
 
 /** With revisions made elsewhere an answer tells of failures only, or of every document, each by its id. */
 function readRows(connection: Connection, docs: readonly DocRevision[], rows: unknown[]): WriteFailure[] {
-  return (rows as Record<string, unknown>[]).flatMap((row) => {
+  return rows.map(membersOf).flatMap((row) => {
     if (typeof row['error'] !== 'string') return [];
     const id = toBytes(String(row['id']));
     const named = docs.filter((each) => each.id === id);
@@ -73,14 +74,14 @@ function readRows(connection: Connection, docs: readonly DocRevision[], rows: un
     if (doc === undefined || passing.has(row['error']))
       throw connection.failure(
         { method: 'POST', path: '_bulk_docs' },
-        `could not save a document: ${row['error']}: ${String(row['reason'])}`,
+        `could not save a document: ${failureText(row['error'], row['reason'])}`,
       );
     return [failureOf(doc, row, 0)];
   });
 }
 
 function failureOf({ id, rev }: DocRevision, value: unknown, status: number): WriteFailure {
-  const { error, reason } = (value ?? {}) as { error?: unknown; reason?: unknown };
+  const { error, reason } = membersOf(value);
   return { id, rev, error: String(error ?? status), reason: String(reason ?? `answered ${status}`) };
 }
 
