@@ -1,10 +1,17 @@
 import { folderFormat } from './data-folder.js';
 import type { Database } from './database.js';
+import type { Membership } from './membership.js';
 import { encodeSequence } from './sequence.js';
 
 /** What `GET /{db}` tells. */
-export function databaseInfo(database: Database): Record<string, unknown> {
+export function databaseInfo(
+  database: Database,
+  membership: Pick<Membership, 'hostsOf'>,
+): Record<string, unknown> {
   const sizes = sizesOf(database);
+  // This node has a copy, also where it does not count any more.
+  const copies = Math.max(1, membership.hostsOf(database.record.stream).length);
+  const majority = Math.floor(copies / 2) + 1;
   return {
     db_name: database.name,
     purge_seq: database.total('purge_seq'),
@@ -15,7 +22,7 @@ export function databaseInfo(database: Database): Record<string, unknown> {
     doc_count: database.total('doc_count'),
     disk_format_version: folderFormat,
     compact_running: database.compacting > 0,
-    cluster: { q: database.q, n: 1, w: 1, r: 1 },
+    cluster: { q: database.q, n: copies, w: majority, r: majority },
     instance_start_time: '0',
     data_size: sizes.active,
     disk_size: sizes.file,

@@ -77,8 +77,13 @@ export class Membership {
   /** Throws where other nodes have a database, and this one has not. */
   checkHosted({ stream = 0 }: { stream?: number }): void {
     if (this.isHosted(stream)) return;
-    const hosts = this.#cluster?.hosting.hostsOf(stream).join(', ');
+    const hosts = this.hostsOf(stream).join(', ');
     throw new Unavailable(`This node does not have the database; it is on ${hosts}.`);
+  }
+
+  /** The nodes that have the databases of a stream. */
+  hostsOf(stream: number | undefined): readonly string[] {
+    return this.#cluster?.hosting.hostsOf(stream ?? 0) ?? [this.nodeName];
   }
 
   isHosted(stream: number | undefined): boolean {

@@ -6,8 +6,10 @@ const ofNodes = /^\/_node\/|^\/_reload_query_servers/;
 /** What one node knows that was asked for it. */
 const ofOne = /^\/_(stats|prometheus)|\/_compact|\/_view_cleanup/;
 
-/** What lists nodes. */
-const listsNodes = /^\/_membership|\/_shards\b/;
+/** What lists nodes, or counts copies: the information of databases. */
+const listsNodes = /^\/_membership|\/_shards\b|^\/_dbs_info|^\/[^/?]+\/?(\?|$)/;
+const copiesOfThree = '"n":3,"w":2,"r":2';
+const copiesOfOne = '"n":1,"w":1,"r":1';
 
 interface WholeAnswer {
   status: number;
@@ -42,7 +44,8 @@ export class AlternatingProxy {
     const { url = '/', method } = request;
     if (ofNodes.test(url) && method !== 'GET') return await this.#toAll(request, response);
     const at = ofOne.test(url) || ofNodes.test(url) ? 0 : this.#next++ % this.urls.length;
-    if (listsNodes.test(url)) return await this.#asOfOne(this.urls[at]!, request, response);
+    if (listsNodes.test(url) && method !== 'HEAD')
+      return await this.#asOfOne(this.urls[at]!, request, response);
     const sent = this.#send(this.urls[at]!, request, response);
     request.pipe(sent);
   }
@@ -51,7 +54,8 @@ export class AlternatingProxy {
     const { status, rawHeaders, body } = await this.#answerOf(request, url, await wholeBody(request));
     const text = body
       .toString()
-      .replaceAll(JSON.stringify(this.names), JSON.stringify(this.names.slice(0, 1)));
+      .replaceAll(JSON.stringify(this.names), JSON.stringify(this.names.slice(0, 1)))
+      .replaceAll(copiesOfThree, copiesOfOne);
     const at = rawHeaders.findIndex((name) => name.toLowerCase() === 'content-length');
     if (at >= 0) rawHeaders[at + 1] = String(Buffer.byteLength(text));
     response.writeHead(status, rawHeaders);

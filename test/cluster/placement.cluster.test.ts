@@ -77,6 +77,7 @@ describe('streams that some nodes host', skipWithoutNats, async () => {
   test('all nodes host all streams, until a rebalance is asked for', async () => {
     for (const name of names) assert.equal((await a.client.put(`/${name}`)).status, 201);
     assert.equal((await hostsOf('d0')).length, 4);
+    assert.deepEqual((await a.client.get('/d0')).body.cluster, { q: 8, n: 4, w: 3, r: 3 });
     const { code, output } = await command(a, 'rebalance');
     assert.equal(code, 1, output);
     assert.match(output, /Nothing was changed/);
@@ -117,7 +118,10 @@ describe('streams that some nodes host', skipWithoutNats, async () => {
       const bulk = await client.post('/d2/_bulk_docs', { docs: [{ via: client.url }, {}] }, fresh);
       assert.equal(bulk.status, 201);
       const { body } = await client.post('/_dbs_info', { keys: names }, fresh);
-      for (const { info } of body) assert.ok(info.doc_count > 10);
+      for (const { info } of body) {
+        assert.ok(info.doc_count > 10);
+        assert.deepEqual(info.cluster, { q: 8, n: 2, w: 2, r: 2 });
+      }
       assert.equal((await client.get('/_dbs_info')).body.length, (await client.get('/_all_dbs')).body.length);
       assert.equal((await client.get('/d3/none')).status, 404);
       assert.equal((await client.get('/none')).status, 404);

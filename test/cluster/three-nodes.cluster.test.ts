@@ -37,6 +37,16 @@ describe('three nodes', skipWithoutNats, async () => {
     assert.deepEqual(created.map(({ status }) => status).sort(), [201, 412, 412]);
   });
 
+  test('the information of a database counts the nodes that have it, on each of them', async () => {
+    await a.client.put('/counted?q=2');
+    for (const { client } of nodes) {
+      const { body } = await client.get('/counted', fresh);
+      assert.deepEqual(body.cluster, { q: 2, n: 3, w: 2, r: 2 });
+      const { body: listed } = await client.post('/_dbs_info', { keys: ['counted'] }, fresh);
+      assert.deepEqual(listed[0].info.cluster, body.cluster);
+    }
+  });
+
   test('of writers that change the same revision on different nodes, one gets 201 and the others 409', async () => {
     await a.client.put('/race');
     await Promise.all(nodes.map(({ client }) => client.get('/race', fresh)));

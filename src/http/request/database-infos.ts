@@ -22,7 +22,7 @@ export function databaseInfos(
   for (const name of names) {
     const stream = registry.record(name)?.stream ?? 0;
     if (cluster === undefined || cluster.hosting.isHosted(stream)) {
-      infos.set(name, databaseInfo(registry.database(name)));
+      infos.set(name, databaseInfo(registry.database(name), registry.membership));
       continue;
     }
     const url = cluster.hosting.hostUrl(stream);

@@ -26,7 +26,7 @@ export function functionRequest(
   const headers = visibleHeaders(request.rawHeaders, services.config.text('chttpd_auth/x_auth_token'));
   const path = parts.map(fromBytes);
   const value = {
-    info: databaseInfo(database),
+    info: databaseInfo(database, services.registry.membership),
     id: id === undefined ? null : fromBytes(id),
     uuid: services.uuids.next(),
     method,

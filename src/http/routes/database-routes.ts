@@ -63,7 +63,7 @@ export async function deleteDatabase(exchange: Exchange): Promise<void> {
 
 /** GET /{db} */
 export function getDatabase(exchange: Exchange, database: Database): void {
-  exchange.json(200, databaseInfo(database));
+  exchange.json(200, databaseInfo(database, exchange.services.registry.membership));
 }
 
 function getSecurity(exchange: Exchange, database: Database): void {
@@ -148,8 +148,7 @@ function shardOfDoc(exchange: Exchange, database: Database): void {
 
 /** The nodes that have a database. */
 function nodesOf(exchange: Exchange, { record }: Database): readonly string[] {
-  const { cluster, nodeName } = exchange.services.registry.membership;
-  return cluster?.hosting.hostsOf(record.stream ?? 0) ?? [nodeName];
+  return exchange.services.registry.membership.hostsOf(record.stream);
 }
 
 /** With one copy of each shard there is nothing to bring together. */

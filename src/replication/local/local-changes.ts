@@ -117,13 +117,13 @@ const scriptFilter = (script: ScriptFilter): ChangeFilter => functionFilter((doc
 
 /** What a filter function is told of the request: as much as there would be, if there were one. */
 function requestOf(
-  { database, user }: Place,
+  { registry, database, user }: Place,
   { name, params }: Selection & { kind: 'filter' },
 ): Record<string, unknown> {
   const texts = Object.entries(params).map(([key, value]) => [key, paramText(value)]);
   const path = [database.name, '_changes'];
   return {
-    info: databaseInfo(database),
+    info: databaseInfo(database, registry.membership),
     id: null,
     method: 'GET',
     requested_path: path,
