@@ -34,7 +34,7 @@ export class Cluster implements ClusterLink {
   readonly #members: Members;
   readonly blobs: BlobExchange;
   #timer: Timer | undefined;
-  readonly #currency: Currency;
+  readonly currency: Currency;
   readonly #following: Following;
   readonly report: StatusReport;
   #isStarted = false;
@@ -91,8 +91,7 @@ export class Cluster implements ClusterLink {
       isConcerned: (stream: StreamName, name: string) => this.hosting.isConcerned(stream, name),
     };
     this.#trimming = new Trimming(followed, this.#members, options, runtime, logger, rules);
-    const applied = (): number => followed.get('catalogue')?.replica.seq ?? 0;
-    this.#currency = new Currency(nats, () => followed.get('catalogue')?.stream, runtime, applied);
+    this.currency = new Currency(nats, followed, runtime);
     const { sources, hosting } = this;
     const parts = { followed, members: this.#members, sources, hosting, options, runtime, logger };
     this.recovery = new Recovery({ ...parts, rejoin: () => this.#rejoin() });
@@ -198,7 +197,7 @@ export class Cluster implements ClusterLink {
     const streams = [...Array(length).keys()].filter((stream) => this.#isFollowedAtOnce(stream, targets));
     await Promise.all(streams.map((stream) => this.#following.begin(stream).whenCurrent()));
     // Opening the stores may have taken longer than a node may go without a look.
-    if (first.lost === undefined) await this.#currency.look();
+    if (first.lost === undefined) await this.currency.look();
     await checkCopy();
     // Requests are forwarded from now on.
     const isAsked = (node: string): boolean => hosting.placements.size > 0 || node === targets.lease().node;
@@ -249,7 +248,7 @@ export class Cluster implements ClusterLink {
 
   /** Whether others may have changed databases, accounts or rights without this node knowing. */
   get isStale(): boolean {
-    return this.#currency.isStale;
+    return this.currency.isStale;
   }
 
   async status(): Promise<ClusterStatus> {
@@ -281,7 +280,7 @@ export class Cluster implements ClusterLink {
     this.#removal.look();
     this.hosting.look();
     if (this.isOwner) void this.hosting.leaders.look();
-    await this.#currency.look();
+    await this.currency.look();
     if (!this.rejoining.isUnderWay && (await this.recovery.isRecovered())) this.#rejoin();
   }
 
@@ -291,10 +290,5 @@ export class Cluster implements ClusterLink {
 
   #rejoin(): void {
     if (this.#isStarted) this.rejoining.begin();
-  }
-
-  /** Resolves when this node is known to be current with the catalogue; rejects where it is cut off. */
-  async whenCurrent(): Promise<void> {
-    await this.#currency.whenCurrent();
   }
 }

@@ -3,6 +3,7 @@ import type { Cluster } from '../../cluster/cluster.js';
 import type { Config } from '../../config/config.js';
 import { catalogueHeader } from '../../cluster/blob-exchange.js';
 import type { Exchange } from '../exchange.js';
+import type { Services } from '../services.js';
 import { isFromNode } from './from-node.js';
 
 /** Asks for one request what `[cluster] reads = fresh` asks for all. */
@@ -49,28 +50,39 @@ function currentAndFresh(
   isFresh: boolean,
 ): Promise<void> | undefined {
   // A busy node may not have had the time to find out.
-  if (cluster.isStale && !always.has(name))
-    return cluster.whenCurrent().then(() => (isFresh ? freshen(exchange, cluster, name) : undefined));
+  if (cluster.currency.mayLag && !always.has(name))
+    return catchUp(exchange, cluster, name).then(() =>
+      isFresh ? freshen(exchange, cluster, name) : undefined,
+    );
   return isFresh ? freshen(exchange, cluster, name) : undefined;
+}
+
+/** After a pause of this node: sees to it that a request is answered by nothing older. */
+async function catchUp({ services }: Exchange, cluster: Cluster, name: string): Promise<void> {
+  await cluster.currency.whenCurrent();
+  await cluster.currency.whenCaughtUp(
+    ofSeveral.has(name) ? undefined : [0, streamOf(services, cluster, name)],
+  );
 }
 
 /** Whether a request is to see all that was acknowledged before it. */
 export const wantsFresh = (exchange: Pick<Exchange, 'header'>, config: Config): boolean =>
   (exchange.header(readsHeader) ?? config.choice('cluster/reads')) === 'fresh';
 
+/** The stream of a database. A node that has it does the rest, where this one has not. */
+function streamOf({ registry }: Services, cluster: Cluster, name: string): number {
+  const stream = registry.record(name)?.stream ?? 0;
+  return cluster.hosting.isHosted(stream) ? stream : 0;
+}
+
 /** The first stream has the accounts of users. */
 async function freshen({ services }: Exchange, cluster: Cluster, name: string): Promise<void> {
   if (ofSeveral.has(name)) return await cluster.fresh();
-  // A node that has the database does the rest, where this one has not.
-  const streamOf = (): number => {
-    const stream = services.registry.record(name)?.stream ?? 0;
-    return cluster.hosting.isHosted(stream) ? stream : 0;
-  };
-  const known = streamOf();
+  const known = streamOf(services, cluster, name);
   await Promise.all([
     cluster.fresh('catalogue'),
     ...[...new Set([0, known])].map((each) => cluster.fresh(each)),
   ]);
-  const found = streamOf();
+  const found = streamOf(services, cluster, name);
   if (found !== known && found !== 0) await cluster.fresh(found);
 }
