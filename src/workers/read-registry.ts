@@ -25,7 +25,7 @@ export interface ReadNode {
 export class ReadRegistry {
   readonly isClosing = false;
   readonly nodeName = '';
-  readonly membership = { cluster: undefined };
+  readonly membership = { cluster: undefined, hostsOf: (): readonly string[] => [this.nodeName] };
 
   constructor(
     private readonly node: ReadNode,
