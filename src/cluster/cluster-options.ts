@@ -13,6 +13,8 @@ export interface ClusterOptions extends TrimOptions {
   /** Nodes that are to host a stream. */
   hosts(): number;
   timeoutMs(): number;
+  /** How long copies are waited for that a write asks for. */
+  copiesTimeoutMs(): number;
   /** Whether this node may do what is done once per cluster. */
   mayOwn(): boolean;
 }

@@ -10,11 +10,13 @@ import type { PlaceCommand } from '../node/stream-placement.js';
 import { BlobExchange } from './blob-exchange.js';
 import type { ClusterOptions } from './cluster-options.js';
 import { checkCopyNeeded, copyNeeded } from './copy-needed.js';
+import { CopyCount } from './copy-count.js';
 import { Currency } from './currency.js';
 import { Following } from './following.js';
 import { Hosting } from './hosting.js';
 import { Members, type OwnState } from './members.js';
 import type { NatsServers } from './nats-connection.js';
+import { NodeMessages } from './node-messages.js';
 import { Ownership } from './ownership.js';
 import { PeerCopies } from './peer-copy.js';
 import { problemOf } from './problem.js';
@@ -35,6 +37,7 @@ export class Cluster implements ClusterLink {
   readonly blobs: BlobExchange;
   #timer: Timer | undefined;
   readonly currency: Currency;
+  readonly copyCount: CopyCount;
   readonly #following: Following;
   readonly report: StatusReport;
   #isStarted = false;
@@ -59,8 +62,9 @@ export class Cluster implements ClusterLink {
     const ask = (command: LeaseCommand | PlaceCommand): Promise<unknown> =>
       this.send('catalogue', encodeCatalogueCommand(command));
     this.#ownership = new Ownership(node, runtime, ask, () => this.onOwnerChange(), options.mayOwn);
+    const messages = new NodeMessages(nats, options);
     this.#members = new Members(
-      nats,
+      messages,
       options,
       runtime,
       () => this.#ownState(),
@@ -94,6 +98,7 @@ export class Cluster implements ClusterLink {
     this.currency = new Currency(nats, followed, runtime);
     const { sources, hosting } = this;
     const parts = { followed, members: this.#members, sources, hosting, options, runtime, logger };
+    this.copyCount = new CopyCount({ ...parts, messages });
     this.recovery = new Recovery({ ...parts, rejoin: () => this.#rejoin() });
     this.report = new StatusReport(followed, this.#members, nats, runtime, hosting, sources);
   }

@@ -1,7 +1,6 @@
-import { createHmac } from 'node:crypto';
 import type { Runtime, Timer } from '../base/runtime.js';
 import { StartupError } from '../base/startup-error.js';
-import type { NatsServers } from './nats-connection.js';
+import type { NodeMessages } from './node-messages.js';
 
 /** How often nodes tell each other that they are there, and after which silence one counts as gone. */
 const beatMs = 1_000;
@@ -50,8 +49,8 @@ export class Members {
   #end: (() => void) | undefined;
 
   constructor(
-    private readonly nats: NatsServers,
-    private readonly options: { name: string; node: string; advertise: string; secret: string },
+    private readonly messages: NodeMessages,
+    private readonly options: { node: string; advertise: string },
     private readonly runtime: Runtime,
     /** Of this node. */
     private readonly own: () => OwnState,
@@ -66,8 +65,7 @@ export class Members {
 
   start(): void {
     if (this.#timer !== undefined) return;
-    const { name } = this.options;
-    this.#end = this.nats.listen(`${name}.nodes`, (text) => this.#hear(text));
+    this.#end = this.messages.listen('nodes', (beat) => this.#hear(beat as Partial<Beat>));
     this.#timer = this.runtime.setIdleRepeating(() => this.beat(), beatMs);
     this.beat(true);
   }
@@ -175,10 +173,9 @@ export class Members {
 
   /** Tells the others that this node is there. */
   beat(asksOthers = false): void {
-    const { name, node, advertise } = this.options;
+    const { node, advertise } = this.options;
     const told: Beat = { name: node, url: advertise, ...this.#state(), asks_others: asksOthers };
-    const text = JSON.stringify(told);
-    this.nats.tell(`${name}.nodes`, `${this.#signature(text)} ${text}`);
+    this.messages.tell('nodes', told);
   }
 
   #state(): Omit<Member, 'name' | 'url'> {
@@ -186,23 +183,11 @@ export class Members {
     return { ...others, problem: problem?.slice(0, problemCharsMax) ?? null };
   }
 
-  /** Only nodes that have the secret are sent it, so only they may say where they are. */
-  #signature(text: string): string {
-    return createHmac('sha256', this.options.secret).update(text).digest('hex');
-  }
-
-  #hear(signed: string): void {
-    try {
-      const text = signed.slice(signed.indexOf(' ') + 1);
-      if (signed !== `${this.#signature(text)} ${text}`) return;
-      const { name, url, ...told } = JSON.parse(text) as Partial<Beat>;
-      if (typeof name !== 'string' || typeof url !== 'string' || name === this.options.node) return;
-      const { positions = {}, serves = [], is_drained = false, problem = null } = told;
-      const atMs = this.runtime.monotonicMs();
-      this.#seen.set(name, { name, url, positions, serves, is_drained, problem, atMs });
-      if (told.asks_others === true) this.beat();
-    } catch {
-      // Not one of ours.
-    }
+  #hear({ name, url, ...told }: Partial<Beat>): void {
+    if (typeof name !== 'string' || typeof url !== 'string' || name === this.options.node) return;
+    const { positions = {}, serves = [], is_drained = false, problem = null } = told;
+    const atMs = this.runtime.monotonicMs();
+    this.#seen.set(name, { name, url, positions, serves, is_drained, problem, atMs });
+    if (told.asks_others === true) this.beat();
   }
 }

@@ -54,6 +54,12 @@ export const clusterOptions = {
     600_000,
     'Milliseconds that a write waits for the log; then the answer is 503.',
   ),
+  'cluster/copies_timeout_ms': integer(
+    5_000,
+    1,
+    600_000,
+    'Milliseconds that a write which asks for several copies by `w` waits for them, once it is saved; then the answer is 202.',
+  ),
   'cluster/forward_timeout_ms': integer(
     30_000,
     100,

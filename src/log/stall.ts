@@ -7,7 +7,10 @@ const stuckMs = 10_000;
 export class Stall {
   #since: { seq: number; atMs: number; reason: string } | undefined;
 
-  constructor(private readonly runtime: Runtime) {}
+  constructor(
+    private readonly stream: string,
+    private readonly runtime: Runtime,
+  ) {}
 
   note(seq: number, reason: string): void {
     if (this.#since?.seq !== seq) this.#since = { seq, atMs: this.runtime.monotonicMs(), reason };
@@ -20,6 +23,6 @@ export class Stall {
   /** Why nothing was applied behind a message for a while. */
   at(seq: number): string | undefined {
     if (this.#since?.seq !== seq || this.runtime.monotonicMs() - this.#since.atMs < stuckMs) return undefined;
-    return this.#since.reason;
+    return `the stream ${this.stream} cannot be applied: ${this.#since.reason}`;
   }
 }

@@ -10,7 +10,7 @@ import { Stall } from './stall.js';
 import { answer, appliedBefore, StreamWriter } from './stream-writer.js';
 import { firstHead, isNew, nextHead, type StreamHead } from './stream-place.js';
 import type { Outcome } from './stream-target.js';
-import { NodeNameTaken, StreamLost, type StreamMessage } from './stream.js';
+import { StreamLost, type StreamMessage } from './stream.js';
 
 /** Messages after which stores that they did not concern are told of them. */
 const advanceAfter = 1_000;
@@ -47,7 +47,7 @@ export class StreamReplica {
     this.history = new StreamHistory(stream.name);
     const stopReading = (): void => this.#following.abort();
     this.#intake = new MessageIntake(stream.name, (message) => this.#take(message), stopReading);
-    this.#stall = new Stall(runtime);
+    this.#stall = new Stall(stream.name, runtime);
     this.#writer = new StreamWriter({
       stream,
       runtime,
@@ -84,8 +84,7 @@ export class StreamReplica {
 
   /** What has kept messages from being applied for a while; it is tried again. */
   get stuck(): string | undefined {
-    const reason = this.#stall.at(this.#head.seq);
-    return reason && `the stream ${this.options.stream.name} cannot be applied: ${reason}`;
+    return this.#stall.at(this.#head.seq);
   }
 
   /** Why the stream cannot be followed any more. */
@@ -127,6 +126,12 @@ export class StreamReplica {
   /** Resolves when everything is applied that was in the stream when this was called. */
   async fresh(): Promise<void> {
     await this.#writer.send(undefined);
+  }
+
+  /** Resolves when all that was taken so far is on disk. */
+  async whenDurable(): Promise<void> {
+    this.options.target.hurry();
+    await this.#outstanding.durable;
   }
 
   async stop(): Promise<void> {
@@ -232,10 +237,9 @@ export class StreamReplica {
     const after = nextHead(head, bytes, hasEffect ? batch.origin : undefined);
     this.history.note(after);
     if (hasEffect) {
-      const { commands } = batch;
       await catalogueAt(batch.catalogue);
       const isPatient = batch.origin.name !== node && this.#writer.origin !== undefined;
-      this.#settle(batch, await target.apply({ before: head, after, commands, isPatient }));
+      this.#settle(batch, await target.apply({ before: head, after, commands: batch.commands, isPatient }));
       // Also for a fresh read, which has no commands.
       if (!isPatient) target.hurry();
     }
@@ -253,17 +257,14 @@ export class StreamReplica {
    * has no effect, on any replica. Where this node is the one, it notices when it looks at the stream again.
    */
   async #isOfEpoch(batch: Batch): Promise<boolean> {
-    const { stream, node } = this.options;
     const { epoch } = this.#head;
     if (batch.epoch !== epoch) {
-      const info = await stream.info('throw');
+      const info = await this.options.stream.info('throw');
       if (info.epoch !== epoch) throw new Error('the stream was made anew while it was read');
       return false;
     }
     this.history.check(batch);
-    const known = this.#writer.origin?.incarnation ?? Infinity;
-    if (batch.origin.name === node && batch.origin.incarnation > known)
-      throw new NodeNameTaken(stream.name, node);
+    this.#writer.checkName(batch.origin);
     return true;
   }
 

@@ -6,7 +6,7 @@ import { encodeBatch, type Batch } from './batch-codec.js';
 import { commandBytesMax } from './log.js';
 import type { OriginMark } from './stream-place.js';
 import type { Outcome } from './stream-target.js';
-import type { Stream, StreamMessage } from './stream.js';
+import { NodeNameTaken, type Stream, type StreamMessage } from './stream.js';
 
 /** Bytes of commands that wait to be published. */
 const waitingBytesMax = 64 * 1024 * 1024;
@@ -93,6 +93,13 @@ export class StreamWriter {
   open(name: string, incarnation: number): void {
     this.#origin = { name, incarnation, counter: 0 };
     this.#schedule();
+  }
+
+  /** Throws where a message is of another process with the name of this node, which was started later. */
+  checkName({ name, incarnation }: Batch['origin']): void {
+    const own = this.#origin;
+    if (own?.name === name && incarnation > own.incarnation)
+      throw new NodeNameTaken(this.options.stream.name, name);
   }
 
   /** A message of this node was read from the stream. Gives those who wait for it; it may be read again. */

@@ -36,6 +36,7 @@ export async function openCluster(
     isEverywhere: (database: string) => isEverywhere(database) || holdsUsers(config, database),
     mayOwn: () => config.choice('couchdb/maintenance_mode') !== 'true',
     timeoutMs: () => config.number('cluster/write_timeout_ms'),
+    copiesTimeoutMs: () => config.number('cluster/copies_timeout_ms'),
     absentMs: () => config.number('cluster/absent_ms'),
     trimMessages: () => config.number('cluster/trim_messages'),
   };

@@ -117,6 +117,8 @@ describe('streams that some nodes host', skipWithoutNats, async () => {
       assert.ok(view.body.rows[0].value > 10);
       const bulk = await client.post('/d2/_bulk_docs', { docs: [{ via: client.url }, {}] }, fresh);
       assert.equal(bulk.status, 201);
+      assert.equal((await client.post('/d4?w=2', {}, fresh)).status, 201);
+      assert.equal((await client.post('/d4?w=3', {}, fresh)).status, 202);
       const { body } = await client.post('/_dbs_info', { keys: names }, fresh);
       for (const { info } of body) {
         assert.ok(info.doc_count > 10);

@@ -11,7 +11,7 @@ import { saveDocs, type Saved } from '../../documents/save-docs.js';
 import { parseValue, scanDocument, type Member, type ScannedValue } from '../../json/scan.js';
 import { inputLimits, newId } from './edit-request.js';
 import type { Exchange } from '../exchange.js';
-import { asksForMoreCopies } from './quorum.js';
+import { lacksCopies } from './quorum.js';
 import { refusalText } from '../answer/statuses.js';
 
 /** What a bulk request says beside its documents. */
@@ -44,6 +44,8 @@ export class BulkSaver {
   readonly #limits;
   readonly #docsMax: number;
   #count = 0;
+  /** Whether there are fewer copies of something that was saved than are asked for. */
+  isAccepted = false;
 
   constructor(
     private readonly exchange: Exchange,
@@ -110,9 +112,10 @@ export class BulkSaver {
   /** Saves documents and gives a row for each, in their order. With `new_edits` off, success is silence. */
   async save(inputs: readonly NamedInput[], { newEdits, w }: BulkSettings): Promise<Bytes[]> {
     const { user, services } = this.exchange;
-    const accepted = asksForMoreCopies(this.exchange, w);
     if (newEdits) this.#checkAdmitted(inputs);
     const saved = await saveDocs(services.registry, this.database, inputs, { user, newEdits });
+    const accepted = inputs.length > 0 && (await lacksCopies(this.exchange, this.database, w));
+    this.isAccepted ||= accepted;
     const rows: Bytes[] = [];
     const slice = this.runtime.slice();
     for (const [i, input] of inputs.entries()) {

@@ -5,6 +5,7 @@ import { catalogueHeader } from '../../cluster/blob-exchange.js';
 import type { Exchange } from '../exchange.js';
 import type { Services } from '../services.js';
 import { isFromNode } from './from-node.js';
+import { readsSeveralCopies } from './quorum.js';
 
 /** Asks for one request what `[cluster] reads = fresh` asks for all. */
 export const readsHeader = 'x-tuffet-reads';
@@ -65,9 +66,10 @@ async function catchUp({ services }: Exchange, cluster: Cluster, name: string): 
   );
 }
 
-/** Whether a request is to see all that was acknowledged before it. */
-export const wantsFresh = (exchange: Pick<Exchange, 'header'>, config: Config): boolean =>
-  (exchange.header(readsHeader) ?? config.choice('cluster/reads')) === 'fresh';
+/** Whether a request is to see all that was acknowledged before it: what a majority of copies has could be no more. */
+export const wantsFresh = (exchange: Pick<Exchange, 'header' | 'query'>, config: Config): boolean =>
+  (exchange.header(readsHeader) ?? config.choice('cluster/reads')) === 'fresh' ||
+  readsSeveralCopies(exchange);
 
 /** The stream of a database. A node that has it does the rest, where this one has not. */
 function streamOf({ registry }: Services, cluster: Cluster, name: string): number {

@@ -79,7 +79,8 @@ async function putAttachment(exchange: Exchange, database: Database, id: Bytes, 
     const { services, user } = exchange;
     const saved = await saveDoc(services.registry, database, input, { user, newEdits: true, blobs });
     const location = `/${encodePart(toBytes(database.name))}/${encodePart(id)}/${encodePart(toBytes(name))}`;
-    answerSaved(exchange, savedStatus(exchange, 201), id, saved, { Location: exchange.location(location) });
+    const status = await savedStatus(exchange, database, 201);
+    answerSaved(exchange, status, id, saved, { Location: exchange.location(location) });
   } finally {
     blobs.release();
     await discardUnneeded(exchange.services.registry, blobs.stored);

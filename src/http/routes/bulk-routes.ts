@@ -17,7 +17,6 @@ import {
   type BulkSettings,
 } from '../request/bulk-docs.js';
 import type { Exchange } from '../exchange.js';
-import { asksForMoreCopies } from '../request/quorum.js';
 import { countBody } from '../connection/memory-budgets.js';
 import { contentTypeFor } from '../request/negotiate.js';
 import type { DatabaseRoute } from './route.js';
@@ -47,12 +46,8 @@ async function saveFromMemory(exchange: Exchange, database: Database): Promise<v
   if (settings.allOrNothing && inputs.length > 0) return refuseAllOrNothing(exchange, inputs);
   const rows = await saver.save(inputs, settings);
   exchange.services.metrics.bulkDocs.observe(saver.count);
-  exchange.text(statusFor(exchange, settings, inputs.length), asBytes(`[${rows.join(',')}]`));
+  exchange.text(saver.isAccepted ? 202 : 201, asBytes(`[${rows.join(',')}]`));
 }
-
-/** Nothing has as many copies as one likes. */
-const statusFor = (exchange: Exchange, { w }: BulkSettings, count: number): number =>
-  count > 0 && asksForMoreCopies(exchange, w) ? 202 : 201;
 
 interface Bulk {
   inputs: NamedInput[];
@@ -151,7 +146,7 @@ async function saveFromFile(exchange: Exchange, database: Database): Promise<voi
     try {
       await saveElements(body, answer, saver, settings);
       exchange.services.metrics.bulkDocs.observe(saver.count);
-      exchange.head(statusFor(exchange, settings, saver.count), {
+      exchange.head(saver.isAccepted ? 202 : 201, {
         'Content-Type': contentTypeFor(exchange.request.headers.accept),
         'Content-Length': answer.length,
       });

@@ -105,7 +105,7 @@ async function update(exchange: Exchange, database: Database): Promise<void> {
   // Anything but an object means that there is nothing to save.
   const isSaved = changed.startsWith('{');
   const headers = isSaved ? await saveChanged(exchange, database, changed) : {};
-  const standard = isSaved ? savedStatus(exchange, 201) : 200;
+  const standard = isSaved ? await savedStatus(exchange, database, 201) : 200;
   answerFunction(exchange, JSON.parse(fromBytes(answer)) as FunctionAnswer, standard, headers);
 }
 

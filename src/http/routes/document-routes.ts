@@ -203,7 +203,7 @@ async function save(
   const saved = await saveDoc(registry, database, input, { user: exchange.user, newEdits, follower });
   // A revision that exists elsewhere is not put off, but answered in the form that `batch=ok` has.
   if (batch) return answerBatched(exchange, input.id);
-  answerSaved(exchange, database, input, saved, options);
+  await answerSaved(exchange, database, input, saved, options);
 }
 
 /** What would be refused by the gates when nobody hears of it any more is refused now. */
@@ -217,14 +217,14 @@ function answerBatched(exchange: Exchange, id: Bytes): void {
   exchange.text(202, asBytes(`{"ok":true,"id":${quoteId(id)}}`));
 }
 
-function answerSaved(
+async function answerSaved(
   exchange: Exchange,
   database: Database,
   { id, body }: NamedInput,
   rev: Rev,
   { created, etag }: Omit<SaveOptions, 'newEdits'>,
-): void {
-  const status = exchange.method === 'COPY' ? created : savedStatus(exchange, created);
+): Promise<void> {
+  const status = exchange.method === 'COPY' ? created : await savedStatus(exchange, database, created);
   exchange.text(status, asBytes(`{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(rev)}}`), {
     Location: exchange.location(`/${encodePart(toBytes(database.name))}/${encodePart(id)}`),
     ...(etag ? { ETag: etagOfContent(id, rev, body) } : {}),
@@ -241,7 +241,7 @@ async function deleteDocument(exchange: Exchange, database: Database, id: Bytes)
   const { registry } = exchange.services;
   const saved = await saveDoc(registry, database, input, { user: exchange.user, newEdits: true });
   exchange.text(
-    savedStatus(exchange, 200),
+    await savedStatus(exchange, database, 200),
     asBytes(`{"ok":true,"id":${quoteId(id)},"rev":${quoteRev(saved)}}`),
     {
       ETag: etagOf(saved),

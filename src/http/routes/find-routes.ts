@@ -65,6 +65,7 @@ async function find(exchange: Exchange, database: Database): Promise<void> {
   const request = read(exchange, context, body);
   if (request === undefined) return;
   checkPartitioned(context, request);
+  if (request.r > 1) await exchange.services.cluster?.fresh(database.record.stream ?? 0);
   if (slice.isOver) await slice.next();
   const search = new DocSearch(context, request, () => !exchange.response.destroyed);
   if (slice.isOver) await slice.next();
