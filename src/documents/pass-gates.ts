@@ -21,6 +21,20 @@ export function isGated(
   return false;
 }
 
+/** The same for many documents. */
+export async function isGatedInSlices(
+  gates: readonly SaveGate[],
+  database: Database,
+  inputs: readonly NamedInput[],
+): Promise<boolean> {
+  const slice = database.runtime.slice();
+  for (let from = 0; from < inputs.length; from += groupLength) {
+    if (isGated(gates, database, inputs.slice(from, from + groupLength))) return true;
+    if (slice.isOver) await slice.next();
+  }
+  return false;
+}
+
 const concerns = (gate: SaveGate, database: Database, id: Bytes): boolean =>
   isLocalId(id) ? gate.concernsLocal?.(database) === true : gate.concerns(database, id);
 

@@ -13,7 +13,7 @@ import { isDesignId } from '../shard/doc-id.js';
 import type { NamedInput } from '../shard/document-input.js';
 import { NewBlobs } from './attachments/new-blobs.js';
 import { agreeOnValidators, changeValidators, digestOf } from './change-validators.js';
-import { changedTooOften, documentConflict, isGated, passGates } from './pass-gates.js';
+import { changedTooOften, documentConflict, isGated, isGatedInSlices, passGates } from './pass-gates.js';
 import { discardUnneeded } from '../node/sweep-blobs.js';
 import { checkHistory, updateDocs, type SavedEdit } from './update-docs.js';
 
@@ -33,6 +33,9 @@ const roundsMax = 20;
 /** From then on while no further change of a design document can begin. */
 const roundsAmongOthers = 5;
 
+/** More documents than these are looked at in slices. */
+const docsAtOnce = 1_000;
+
 /** What became of a document: its new revision, or why it was not saved. */
 export type Saved = Rev | RequestError;
 
@@ -46,9 +49,27 @@ export function saveDocs(
   inputs: readonly NamedInput[],
   options: SaveOptions,
 ): Promise<Saved[]> {
+  if (inputs.length > docsAtOnce) return saveMany(registry, database, inputs, options);
   if (!options.newEdits) for (const input of inputs) checkHistory(input);
   const isPlain = inputs.every(({ attachments }) => attachments === undefined);
   return (isPlain ? saveAttached : saveWithAttachments)(registry, database, inputs, options);
+}
+
+/** The same for more documents than are looked at in one turn of the event loop. */
+async function saveMany(
+  registry: DatabaseRegistry,
+  database: Database,
+  inputs: readonly NamedInput[],
+  options: SaveOptions,
+): Promise<Saved[]> {
+  const slice = database.runtime.slice();
+  let isPlain = true;
+  for (const input of inputs) {
+    if (!options.newEdits) checkHistory(input);
+    isPlain &&= input.attachments === undefined;
+    if (slice.isOver) await slice.next();
+  }
+  return await (isPlain ? saveAttached : saveWithAttachments)(registry, database, inputs, options);
 }
 
 async function saveWithAttachments(
@@ -110,10 +131,16 @@ async function saveWithBlobs(
   options: SaveOptions,
 ): Promise<Saved[]> {
   const { saveGates } = registry;
+  // Before they are looked at: if the functions change meanwhile, the documents are told to try again.
+  const digest = digestOf(saveGates, database);
+  const gated =
+    inputs.length > docsAtOnce
+      ? await isGatedInSlices(saveGates, database, inputs)
+      : isGated(saveGates, database, inputs);
   // Most documents concern no gate, and are saved at the first attempt.
-  const results = isGated(saveGates, database, inputs)
+  const results = gated
     ? await saveOnce(registry, database, inputs, options)
-    : await update(database, inputs, options, digestOf(saveGates, database));
+    : await update(database, inputs, options, digest);
   for (let round = 1; results.includes('retry'); round++) {
     const open = results.flatMap((each, at) => (each === 'retry' ? [at] : []));
     const some = open.map((at) => inputs[at]!);
@@ -194,9 +221,11 @@ async function update(
   validators: Bytes | undefined,
 ): Promise<Outcome[]> {
   const saved: (Outcome | SavedEdit)[] = await updateDocs(database, inputs, newEdits, { blobs, validators });
+  const slice = database.runtime.slice();
   for (let i = 0; i < saved.length; i++) {
     if (saved[i] === 'missing_blob') saved[i] = lostAttachment(database, inputs[i]!);
     saved[i] ??= documentConflict;
+    if (i % docsAtOnce === docsAtOnce - 1 && slice.isOver) await slice.next();
   }
   return saved as Outcome[];
 }

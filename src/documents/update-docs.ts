@@ -33,24 +33,7 @@ export async function updateDocs(
 ): Promise<SavedEdit[]> {
   const [only] = inputs;
   if (inputs.length === 1 && !isLocalId(only!.id)) return await updateOne(database, only!, newEdits, options);
-  const edits: Placed<Edit> = new Map();
-  const locals: Placed<LocalEdit> = new Map();
-  const results: SavedEdit[] = new Array<SavedEdit>(inputs.length).fill(undefined);
-  for (const at of await placesById(database, inputs)) {
-    const input = inputs[at]!;
-    const shard = database.shardOf(input.id);
-    if (isLocalId(input.id)) {
-      const local = localEdit(input);
-      if (local === undefined) {
-        results[at] = invalidRev();
-        continue;
-      }
-      results[at] = newEdits ? { pos: 0, hash: String(local.rev) } : namedRev(input);
-      place(locals, shard, at, local);
-    } else {
-      place(edits, shard, at, newEdits ? interactiveEdit(input) : replicatedEdit(input));
-    }
-  }
+  const { edits, locals, results } = await placeInputs(database, inputs, newEdits);
   const { instance } = database.record;
   const { blobs, validators } = options;
   const brought = blobs === undefined ? {} : { small_blobs: blobs.small, stored_blobs: blobs.stored };
@@ -81,6 +64,44 @@ export async function updateDocs(
   await Promise.all(work);
   if (failures.length > 0 && failures.length === work.length) throw failures[0]!;
   return results;
+}
+
+interface PlacedInputs {
+  edits: Placed<Edit>;
+  locals: Placed<LocalEdit>;
+  /** In the order of the inputs: what is known of their results before any of them is saved. */
+  results: SavedEdit[];
+}
+
+/** Makes edits of documents, and finds the shard of each. */
+async function placeInputs(
+  database: Database,
+  inputs: readonly NamedInput[],
+  newEdits: boolean,
+): Promise<PlacedInputs> {
+  const edits: Placed<Edit> = new Map();
+  const locals: Placed<LocalEdit> = new Map();
+  const results: SavedEdit[] = new Array<SavedEdit>(inputs.length).fill(undefined);
+  const places = await placesById(database, inputs);
+  // The same for all: edits of one document must not part where its shard is split meanwhile.
+  const { shards } = database.collection;
+  const slice = database.runtime.slice();
+  for (const at of places) {
+    const input = inputs[at]!;
+    const shard = database.shardOf(input.id, shards);
+    if (!isLocalId(input.id)) {
+      place(edits, shard, at, newEdits ? interactiveEdit(input) : replicatedEdit(input));
+    } else {
+      const local = localEdit(input);
+      if (local === undefined) results[at] = invalidRev();
+      else {
+        results[at] = newEdits ? { pos: 0, hash: String(local.rev) } : namedRev(input);
+        place(locals, shard, at, local);
+      }
+    }
+    if (slice.isOver) await slice.next();
+  }
+  return { edits, locals, results };
 }
 
 /** Edits by their shard, with their places in the request. */

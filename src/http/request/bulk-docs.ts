@@ -102,17 +102,19 @@ export class BulkSaver {
    * As in CouchDB, one document that isn't admitted refuses the whole request. Replicators are told of each document
    * instead: CouchDB's own gives up where a request is refused.
    */
-  #checkAdmitted(inputs: readonly NamedInput[]): void {
+  async #checkAdmitted(inputs: readonly NamedInput[]): Promise<void> {
+    const slice = this.runtime.slice();
     for (const input of inputs) {
       const refusal = this.admissionRefusal(input);
       if (refusal !== undefined) throw refusal;
+      if (slice.isOver) await slice.next();
     }
   }
 
   /** Saves documents and gives a row for each, in their order. With `new_edits` off, success is silence. */
   async save(inputs: readonly NamedInput[], { newEdits, w }: BulkSettings): Promise<Bytes[]> {
     const { user, services } = this.exchange;
-    if (newEdits) this.#checkAdmitted(inputs);
+    if (newEdits) await this.#checkAdmitted(inputs);
     const saved = await saveDocs(services.registry, this.database, inputs, { user, newEdits });
     const accepted = inputs.length > 0 && (await lacksCopies(this.exchange, this.database, w));
     this.isAccepted ||= accepted;
@@ -122,7 +124,7 @@ export class BulkSaver {
       const result = saved[i]!;
       if (newEdits) rows.push(rowOf(input.id, result, accepted));
       else if (result instanceof RequestError) rows.push(refusedRow(input, result));
-      if (i % 1_000 === 999 && slice.isOver) await slice.next();
+      if (i % 100 === 99 && slice.isOver) await slice.next();
     }
     return rows;
   }

@@ -74,7 +74,11 @@ async function readInSlices(bytes: Buffer, saver: BulkSaver): Promise<Bulk> {
     await docs.write(bytes.subarray(at, at + pieceBytes));
     if (slice.isOver) await slice.next();
   }
-  return { inputs, settings: settingsOf(docs.end()) };
+  // What stands beside the documents is read in one go.
+  await slice.next();
+  const settings = settingsOf(docs.end());
+  await slice.next();
+  return { inputs, settings };
 }
 
 /** Reads the documents of a body that comes in pieces. */
