@@ -2,6 +2,7 @@ import { invalidRev, revPosMax, type Rev } from './rev.js';
 import {
   fromPath,
   indexOfRev,
+  inheritLeaves,
   makeNode,
   markRawAs,
   type RevInfo,
@@ -45,7 +46,9 @@ export function extend(tree: RevTree, parent: RevNode, rev: Rev, info: RevInfo):
   const nodes = tree.slice();
   addChild(nodes, at, rev.pos, rev.hash, info);
   markRawAs(nodes, tree, [rev.hash]);
-  return { tree: nodes, outcome: 'new_leaf', stored: true, superseded: [tree[at]!] };
+  const superseded = [tree[at]!];
+  inheritLeaves(nodes, tree, new Set(superseded));
+  return { tree: nodes, outcome: 'new_leaf', stored: true, superseded };
 }
 
 export function checkExtension(parent: RevNode | undefined, rev: Rev): void {
@@ -64,6 +67,7 @@ export function merge(tree: RevTree | undefined, path: RevPath, info: RevInfo): 
   if (rest.outcome === 'unchanged') return { tree, ...rest };
   const merged = joined ? parentsFirst(nodes) : nodes;
   markRawAs(merged, tree, path.hashes);
+  if (!joined) inheritLeaves(merged, tree, new Set(rest.superseded));
   return { tree: merged, ...rest };
 }
 

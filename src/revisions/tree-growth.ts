@@ -1,7 +1,15 @@
 import { addChild, checkExtension, checkPath, mergeInto, parentsFirst, type Merged } from './merge.js';
 import type { Rev } from './rev.js';
-import { TreeIndex } from './tree-index.js';
-import { markRawAs, winner, type RevInfo, type RevNode, type RevPath, type RevTree } from './tree.js';
+import { keepIndex, takeIndex, TreeIndex } from './tree-index.js';
+import {
+  inheritLeaves,
+  markRawAs,
+  winner,
+  type RevInfo,
+  type RevNode,
+  type RevPath,
+  type RevTree,
+} from './tree.js';
 
 /** What became of one of several additions. */
 type Added = Pick<Merged, 'stored' | 'superseded'> & { changed: boolean };
@@ -12,16 +20,20 @@ type Added = Pick<Merged, 'stored' | 'superseded'> & { changed: boolean };
  */
 export class TreeGrowth {
   readonly #nodes: RevNode[];
-  readonly #index: TreeIndex;
+  /** Undefined once a tree was given that has it now. */
+  #index: TreeIndex | undefined;
   /** Of all revisions that came. */
   readonly #hashes: string[] = [];
+  /** Of those that were leaves before. */
+  readonly #superseded = new Set<RevNode>();
   #liveLeaves = 0;
   #joined = false;
   #changed = false;
 
   constructor(private readonly before: RevTree | undefined) {
     this.#nodes = before?.slice() ?? [];
-    this.#index = new TreeIndex(this.#nodes);
+    this.#index = before && takeIndex(before);
+    this.#index?.moveTo(this.#nodes);
     for (const { leaf, deleted } of this.#nodes) if (leaf && !deleted) this.#liveLeaves++;
   }
 
@@ -35,25 +47,40 @@ export class TreeGrowth {
   }
 
   find({ pos, hash }: Rev): RevNode | undefined {
-    return this.#nodes[this.#index.indexOf(pos, hash)];
+    return this.#nodes[this.#indexOf(pos, hash)];
   }
 
   winner(): RevNode {
     return winner(this.#nodes);
   }
 
-  /** The tree as it is now; the one that was given as long as nothing has changed it. */
+  /** The tree as it is now; the one that was given as long as nothing has changed it. What is known of it goes with it. */
   tree(): RevTree | undefined {
-    if (!this.#changed) return this.before;
+    if (!this.#changed) {
+      if (this.before !== undefined) this.#leaveIndexTo(this.before);
+      return this.before;
+    }
     const tree = this.#joined ? parentsFirst(this.#nodes) : this.#nodes.slice();
     if (this.before !== undefined) markRawAs(tree, this.before, this.#hashes);
+    if (this.#joined) return tree;
+    this.#leaveIndexTo(tree);
+    if (this.before !== undefined) inheritLeaves(tree, this.before, this.#superseded);
     return tree;
+  }
+
+  #leaveIndexTo(tree: RevTree): void {
+    if (this.#index !== undefined) keepIndex(tree, this.#index);
+    this.#index = undefined;
+  }
+
+  #indexOf(pos: number, hash: string): number {
+    return (this.#index ??= new TreeIndex(this.#nodes)).indexOf(pos, hash);
   }
 
   merge(path: RevPath, info: RevInfo): Added {
     checkPath(path);
     const { start, hashes } = path;
-    const known = hashes.map((hash, i) => this.#index.indexOf(start - i, hash));
+    const known = hashes.map((hash, i) => this.#indexOf(start - i, hash));
     const length = this.#nodes.length;
     const { outcome, stored, superseded, joined } = mergeInto(this.#nodes, known, path, info);
     const leaf = outcome === 'new_leaf' || outcome === 'new_branch' ? info : undefined;
@@ -63,9 +90,9 @@ export class TreeGrowth {
 
   /** Adds an edit made on a leaf. */
   extend(parent: RevNode, rev: Rev, info: RevInfo): Added {
-    const at = this.#index.indexOf(parent.pos, parent.hash);
+    const at = this.#indexOf(parent.pos, parent.hash);
     checkExtension(this.#nodes[at], rev);
-    if (this.#index.indexOf(rev.pos, rev.hash) >= 0) {
+    if (this.#indexOf(rev.pos, rev.hash) >= 0) {
       return this.merge({ start: rev.pos, hashes: [rev.hash, parent.hash] }, info);
     }
     const continued = this.#nodes[at]!;
@@ -76,11 +103,14 @@ export class TreeGrowth {
 
   #added(from: number, leaf: RevInfo | undefined, added: Added): Added {
     for (let i = from; i < this.#nodes.length; i++) {
-      this.#index.add(i);
+      this.#index?.add(i);
       this.#hashes.push(this.#nodes[i]!.hash);
     }
     if (leaf?.deleted === false) this.#liveLeaves++;
-    for (const { deleted } of added.superseded) if (!deleted) this.#liveLeaves--;
+    for (const node of added.superseded) {
+      this.#superseded.add(node);
+      if (!node.deleted) this.#liveLeaves--;
+    }
     this.#changed ||= added.changed;
     return added;
   }

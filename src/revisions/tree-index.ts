@@ -12,7 +12,7 @@ export class TreeIndex {
   #byRev: Map<string, number> | undefined;
   #onlyLeaves: Int32Array | undefined;
 
-  constructor(private readonly nodes: Nodes) {
+  constructor(private nodes: Nodes) {
     for (let i = 0; i < nodes.length; i++) this.add(i);
   }
 
@@ -21,6 +21,12 @@ export class TreeIndex {
     const { pos, hash } = this.nodes[index]!;
     if (this.#byHash.has(hash)) (this.#byRev ??= new Map<string, number>()).set(`${pos}-${hash}`, index);
     else this.#byHash.set(hash, index);
+  }
+
+  /** Goes over to other nodes that begin with the same revisions. */
+  moveTo(nodes: Nodes): void {
+    this.nodes = nodes;
+    this.#onlyLeaves = undefined;
   }
 
   /** The node's index, or -1. */
@@ -64,4 +70,19 @@ export function indexOf(tree: Nodes): TreeIndex | undefined {
   const index = known < walksMax ? undefined : new TreeIndex(tree);
   indexes.set(tree, index ?? known + 1);
   return index;
+}
+
+/** Takes a tree's index, if it has one, for a tree that grows out of it. The old tree makes another if it is asked again. */
+export function takeIndex(tree: Nodes): TreeIndex | undefined {
+  const known = indexes.get(tree);
+  if (!(known instanceof TreeIndex)) return undefined;
+  indexes.delete(tree);
+  return known;
+}
+
+/** Keeps an index with a tree that has the nodes which the index knows. */
+export function keepIndex(tree: Nodes, index: TreeIndex): void {
+  if (tree.length < indexedNodesMin) return;
+  index.moveTo(tree);
+  indexes.set(tree, index);
 }

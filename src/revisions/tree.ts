@@ -101,6 +101,8 @@ export function isRawTree(tree: RevTree): boolean {
 
 /** The leaf that is shown as the document. */
 export function winner(tree: RevTree): RevNode {
+  const sorted = tree.length < rememberedLeavesMin ? undefined : sortedLeaves.get(tree);
+  if (sorted !== undefined) return sorted[0]!;
   const compare = leafOrderOf(tree);
   let best: RevNode | undefined;
   for (const node of tree) {
@@ -110,10 +112,41 @@ export function winner(tree: RevTree): RevNode {
 }
 
 /** All leaves, best first: the winner, the conflicts, and last the deleted ones. */
-export function leaves(tree: RevTree): RevNode[] {
+export function leaves(tree: RevTree): readonly RevNode[] {
+  const sorted = tree.length < rememberedLeavesMin ? undefined : sortedLeaves.get(tree);
+  if (sorted !== undefined) return sorted;
   const found: RevNode[] = [];
   for (const node of tree) if (node.leaf) found.push(node);
-  return found.length < 2 ? found : found.sort(leafOrderOf(tree));
+  if (found.length < 2) return found;
+  found.sort(leafOrderOf(tree));
+  if (found.length >= rememberedLeavesMin) sortedLeaves.set(tree, found);
+  return found;
+}
+
+/** The leaves of trees that have many, in their order: sorting them takes longer than all else that a change needs. */
+const sortedLeaves = new WeakMap<RevTree, readonly RevNode[]>();
+const rememberedLeavesMin = 256;
+
+/**
+ * Puts the leaves of a tree in order with the help of those of the tree that it has grown out of, if these are: its nodes
+ * are those of the other one and, behind them, new ones. `superseded`: leaves of the other one that are none any more.
+ */
+export function inheritLeaves(tree: RevTree, before: RevTree, superseded: ReadonlySet<RevNode>): void {
+  const known = sortedLeaves.get(before);
+  if (known === undefined) return;
+  const compare = leafOrderOf(tree);
+  const added: RevNode[] = [];
+  for (let i = before.length; i < tree.length; i++) if (tree[i]!.leaf) added.push(tree[i]!);
+  added.sort(compare);
+  const sorted: RevNode[] = [];
+  let next = 0;
+  for (const leaf of known) {
+    if (superseded.has(leaf)) continue;
+    while (next < added.length && compare(added[next]!, leaf) < 0) sorted.push(added[next++]!);
+    sorted.push(leaf);
+  }
+  while (next < added.length) sorted.push(added[next++]!);
+  sortedLeaves.set(tree, sorted);
 }
 
 export function leafCount(tree: RevTree): number {
@@ -144,7 +177,7 @@ export function pathOf(tree: RevTree, node: RevNode): RevNode[] {
 }
 
 /** The leaves that continue the node, best first; the node itself when it is a leaf. */
-export function leavesBelow(tree: RevTree, node: RevNode): RevNode[] {
+export function leavesBelow(tree: RevTree, node: RevNode): readonly RevNode[] {
   if (node.leaf) return [node];
   const top = indexOfRev(tree, node.pos, node.hash);
   if (top < 0) return [];

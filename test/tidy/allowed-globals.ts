@@ -32,6 +32,8 @@ export const moduleStates: Readonly<Record<string, string>> = {
   'src/query/query-indexes.ts: remembered': 'The Mango indexes of a database, which is of a lower layer.',
   'src/revisions/tree-index.ts: indexes': 'The index of a large revision tree.',
   'src/revisions/tree.ts: rawTrees': 'Trees that are known to have raw hashes alone.',
+  'src/revisions/tree.ts: sortedLeaves':
+    'The leaves of a large tree in their order, for as long as there is the tree.',
 
   'src/search/analysis/analyzer.ts: made': 'The analyzer of a definition.',
 
