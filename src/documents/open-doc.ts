@@ -130,21 +130,23 @@ export interface FoundRevs {
   open(rev: FoundRev): OpenedRev;
 }
 
-type FoundRev = RevNode | { missing: Rev };
+export type FoundRev = RevNode | { missing: Rev };
 
 /**
  * Several revisions of a document, or all its leaves; with `latest` the leaves below them, each once. Undefined where there
- * is no such document. Replicators ask so, for one document after the other, and for none of them again.
+ * is no such document. `anyOrder`: the caller puts them in order. Replicators ask so, for one document after the other, and for none of them again.
  */
 export function findRevs(
   database: Database,
   id: Bytes,
   wanted: readonly Rev[] | 'all',
-  { latest = false, revs = false, show }: DocOptions,
+  { latest = false, revs = false, show, anyOrder = false }: DocOptions & { anyOrder?: boolean },
 ): FoundRevs | undefined {
   const doc = database.collection.docUncached(id);
   if (doc === undefined) return wanted === 'all' ? undefined : missingRevs(wanted);
-  const named = wanted === 'all' ? leavesByBranch(doc.tree) : namedRevs(doc.tree, wanted, latest);
+  const leafOrder = anyOrder ? unsortedLeaves : leavesByBranch;
+  const named =
+    wanted === 'all' ? leafOrder(doc.tree) : namedRevs(doc.tree, wanted, latest ? leafOrder : undefined);
   const found = named.map((each) => ('missing' in each || isKept(doc, each) ? each : { missing: each }));
   const open = (each: FoundRev): OpenedRev => {
     if ('missing' in each) return each;
@@ -164,13 +166,19 @@ export const missingRevs = (revs: readonly Rev[]): FoundRevs => ({
 
 const isKept = (doc: DocRecord, node: RevNode): boolean => node.body !== 0 || isInRecord(doc, node);
 
-function namedRevs(tree: RevTree, wanted: readonly Rev[], latest: boolean): FoundRev[] {
-  if (latest) return latestOf(tree, wanted);
+/** Lists the leaves of a tree. */
+type LeafOrder = (tree: RevTree) => RevNode[];
+
+const unsortedLeaves: LeafOrder = (tree) => tree.filter(({ leaf }) => leaf);
+
+/** With an order of leaves, those below the revisions are meant. */
+function namedRevs(tree: RevTree, wanted: readonly Rev[], latest: LeafOrder | undefined): FoundRev[] {
+  if (latest !== undefined) return latestOf(tree, wanted, latest);
   return wanted.map((rev) => find(tree, rev) ?? { missing: rev });
 }
 
 /** The leaves below the wanted revisions, each once. */
-function latestOf(tree: RevTree, wanted: readonly Rev[]): FoundRev[] {
+function latestOf(tree: RevTree, wanted: readonly Rev[], leafOrder: LeafOrder): FoundRev[] {
   let order: Map<RevNode, number> | undefined;
   const given = new Set<RevNode>();
   return wanted.flatMap((rev): FoundRev[] => {
@@ -178,7 +186,7 @@ function latestOf(tree: RevTree, wanted: readonly Rev[]): FoundRev[] {
     if (node === undefined) return [{ missing: rev }];
     const fresh = leavesBelow(tree, node).filter((leaf) => !given.has(leaf));
     if (fresh.length > 1) {
-      const places = (order ??= new Map(leavesByBranch(tree).map((leaf, i) => [leaf, i])));
+      const places = (order ??= new Map(leafOrder(tree).map((leaf, i) => [leaf, i])));
       fresh.sort((a, b) => places.get(a)! - places.get(b)!);
     }
     for (const leaf of fresh) given.add(leaf);

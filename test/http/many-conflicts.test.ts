@@ -25,6 +25,40 @@ test('thousands of conflicts arrive in one request', async () => {
   assert.deepEqual(read.body._conflicts, revs.slice(1));
 });
 
+test('the revisions of an answer are sorted once, in slices', async (t) => {
+  const large = await newDb(client);
+  const docs = Array.from({ length: 10_000 }, (_, i) => ({ _id: 'c', _rev: `1-${hashOf(`large ${i}`)}` }));
+  await client.post(`${large}/_bulk_docs`, { new_edits: false, docs });
+  const lengths: number[] = [];
+  const { sort } = Array.prototype;
+  t.after(() => (Array.prototype.sort = sort));
+  Array.prototype.sort = function (compare) {
+    lengths.push(this.length);
+    return sort.call(this, compare);
+  };
+  const { body } = await client.get(`${large}/c?open_revs=all`);
+  Array.prototype.sort = sort;
+  assert.equal(body.length, docs.length);
+  assert.ok(Math.max(...lengths) < 5_000, `${Math.max(...lengths)} revisions were sorted in one go`);
+  const total = lengths.reduce((sum, each) => sum + each, 0);
+  assert.ok(total < 15_000, `${total} revisions were sorted`);
+});
+
+test('revisions that are asked for twice are answered once, missing ones last', async () => {
+  const missing = `1-${hashOf('none')}`;
+  const asked = [revs[0], missing, revs[9], revs[0], missing];
+  const { body } = await client.get(`${db}/c?open_revs=${JSON.stringify(asked)}`);
+  assert.deepEqual(
+    body.map((each: { ok?: { _rev: string }; missing?: string }) => each.ok?._rev ?? each.missing),
+    [...[revs[0], revs[9]].sort(), missing],
+  );
+  const latest = await client.get(`${db}/c?latest=true&open_revs=${JSON.stringify([revs[4], revs[3]])}`);
+  assert.deepEqual(
+    latest.body.map(({ ok }: { ok: { _rev: string } }) => ok._rev),
+    [revs[4], revs[3]],
+  );
+});
+
 test('all of them are read', async () => {
   const all = await client.get(`${db}/c?open_revs=all`);
   assert.deepEqual(

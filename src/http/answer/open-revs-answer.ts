@@ -1,10 +1,12 @@
 import { asBytes, noBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
+import type { Runtime } from '../../base/runtime.js';
+import { sortInSlices } from '../../base/sort-in-slices.js';
 import type { DatabaseRegistry } from '../../node/database-registry.js';
 import type { Database } from '../../node/database.js';
 import { quoteRev } from '../../shard/doc-text.js';
-import type { FoundRevs, OpenedRev } from '../../documents/open-doc.js';
-import { compareRevs, formatRev, parseRev, type Rev } from '../../revisions/rev.js';
+import type { FoundRev, FoundRevs, OpenedRev } from '../../documents/open-doc.js';
+import { compareRevs, parseRev, type Rev } from '../../revisions/rev.js';
 import { openedInTurn, revPart, revPieces, sendParts, type AttachmentOptions } from './document-answer.js';
 import type { Exchange } from '../exchange.js';
 import { MultipartWriter, type OutgoingPart } from '../../base/multipart/multipart-writer.js';
@@ -26,15 +28,15 @@ export function parseRevs(value: unknown): Rev[] {
 }
 
 /** Each revision once, in the order of revisions, and those that are missing behind the others. */
-function inOrder({ revs, open }: FoundRevs): FoundRevs {
-  const byRev = new Map(revs.map((each) => [formatRev(revOf(each)), each]));
-  const sorted = [...byRev.values()].sort(
-    (a, b) => Number('missing' in a) - Number('missing' in b) || compareRevs(revOf(a), revOf(b)),
-  );
-  return { revs: sorted, open };
+async function inOrder({ revs, open }: FoundRevs, runtime: Runtime): Promise<FoundRevs> {
+  const sorted = await sortInSlices([...revs], compareFound, runtime);
+  return { revs: sorted.filter((each, at) => at === 0 || compareFound(sorted[at - 1]!, each) !== 0), open };
 }
 
-const revOf = (found: FoundRevs['revs'][number]): Rev => ('missing' in found ? found.missing : found);
+const compareFound = (a: FoundRev, b: FoundRev): number =>
+  Number('missing' in a) - Number('missing' in b) || compareRevs(revOf(a), revOf(b));
+
+const revOf = (found: FoundRev): Rev => ('missing' in found ? found.missing : found);
 
 /** Answers with several revisions: as a JSON array, or as the parts of a multipart answer. */
 export async function answerOpenRevs(
@@ -44,7 +46,7 @@ export async function answerOpenRevs(
   options: AttachmentOptions,
 ): Promise<void> {
   const { registry } = exchange.services;
-  const ordered = inOrder(found);
+  const ordered = await inOrder(found, database.runtime);
   const accept = exchange.header('accept') ?? '*/*';
   if (!takesMultipart(accept, 'mixed')) {
     const opened = openedInTurn(registry, database, ordered, options);

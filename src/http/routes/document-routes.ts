@@ -74,7 +74,7 @@ function getDocument(exchange: Exchange, database: Database, id: Bytes): void | 
   if (revs === undefined || revs.length === 0) {
     return answerWithData(exchange, database, openDoc(database, id, options), shown);
   }
-  const found = findRevs(database, id, revs, options);
+  const found = findRevs(database, id, revs, { ...options, anyOrder: true });
   if (found === undefined) throw notFound('missing');
   return answerOpenRevs(exchange, database, found, shown);
 }
