@@ -21,6 +21,7 @@ import { designOf, viewOf } from '../design/design-docs.js';
 import { designPrefix } from '../shard/doc-id.js';
 import type { LocalReader } from '../shard/group-reader.js';
 import { checkPartition, partitionRange } from '../shard/partitions.js';
+import type { Selector } from '../selectors/selector.js';
 import { checkVisible, type Show } from '../node/read-gate.js';
 import { queryIndexes } from './query-indexes.js';
 import type { ViewSource } from '../views/query-view.js';
@@ -29,9 +30,13 @@ import type { Position } from '../indexes/index-state.js';
 import { partitionKey } from '../indexes/key-order.js';
 
 /** Reads the body of a query, and holds it against the database. */
-export function readQuery(context: FindContext, body: Record<string, unknown>): FindRequest {
+export function readQuery(
+  context: FindContext,
+  body: Record<string, unknown>,
+  compiled?: Selector,
+): FindRequest {
   const { registry, partition } = context;
-  const request = readFindRequest(body, registry.config.number('mango/default_limit'));
+  const request = readFindRequest(body, registry.config.number('mango/default_limit'), compiled);
   const named = request.partition === undefined ? undefined : toBytes(request.partition.toWellFormed());
   if (named !== undefined) {
     checkPartition(named);

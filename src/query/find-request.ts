@@ -46,7 +46,7 @@ type Reader = (request: FindRequest, value: unknown) => void;
 
 /** In the order in which CouchDB checks them: of several that are wrong, the first is told. */
 const readers: Readonly<Record<string, Reader>> = {
-  selector: (request, value) => (request.selector = compileSelector(value, true)),
+  selector: (request, value) => (request.selector ??= compileSelector(value, true)),
   use_index: (request, value) => (request.useIndex = readUseIndex(value)),
   bookmark: (request, value) => {
     request.bookmark = readBookmark(value);
@@ -68,10 +68,15 @@ const readers: Readonly<Record<string, Reader>> = {
   aggregate: (request, value) => (request.aggregate = readAggregate(value)),
 };
 
-export function readFindRequest(body: Readonly<Record<string, unknown>>, defaultLimit: number): FindRequest {
+/** `compiled`: the selector, where it was read before. */
+export function readFindRequest(
+  body: Readonly<Record<string, unknown>>,
+  defaultLimit: number,
+  compiled?: Selector,
+): FindRequest {
   if (!Object.hasOwn(body, 'selector')) throw missingKey('selector');
   const request: FindRequest = {
-    selector: undefined!,
+    selector: compiled!,
     limit: defaultLimit,
     skip: 0,
     sort: noSort,

@@ -49,8 +49,12 @@ export class RangeReader {
           [anything],
         );
       case 'or': {
-        const all = node.args.flatMap((arg) => this.alternatives(arg));
-        return node.args.length === 0 || all.length > this.most ? [anything] : all;
+        const all: Alternative[] = [];
+        for (const arg of node.args) {
+          for (const each of this.alternatives(arg)) all.push(each);
+          if (all.length > this.most) return [anything];
+        }
+        return node.args.length === 0 ? [anything] : all;
       }
       case 'field':
         return this.#field(node.field, node.condition);

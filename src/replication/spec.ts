@@ -1,7 +1,7 @@
 import { badRequest, RequestError } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
-import { normalizeSelector } from '../selectors/normalize.js';
+import { compileSelector } from '../selectors/selector.js';
 import { parseEndpoint, parseProxy, type Endpoint } from './endpoint.js';
 import type { Selection, Seq } from './peer.js';
 import { isSeq } from './seq.js';
@@ -125,7 +125,7 @@ function readSelection(body: Body): Selection {
   if (Array.isArray(ids)) return { kind: 'doc_ids', ids: readIds(ids) };
   if (isObject(selector)) {
     // Refused now rather than by the source, once for each time the replication is tried.
-    normalizeSelector(selector);
+    compileSelector(selector);
     return { kind: 'selector', selector };
   }
   if (!isGiven(filter)) return { kind: 'all' };

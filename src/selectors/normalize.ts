@@ -36,8 +36,14 @@ const textsMax = 100;
 /** Of all of them together. */
 const textCharactersMax = 8_192;
 
-/** `$text` is refused unless there may be a text index to answer it. */
-export function normalizeSelector(selector: unknown, allowsText = false): SelectorNode {
+/** A selector with more values than these is read in steps. */
+const valuesAtOnce = 500;
+
+/** Whether reading it takes so long that others have to be let on meanwhile. */
+export const isLargeSelector = (selector: unknown): boolean => partsOf(selector, valuesAtOnce) > valuesAtOnce;
+
+/** `$text` is refused unless there may be a text index to answer it. In steps, each of which takes a few milliseconds at most. */
+export function* normalizeSelector(selector: unknown, allowsText: boolean): Generator<void, SelectorNode> {
   if (typeof selector !== 'object' || selector === null || Array.isArray(selector))
     throw new RequestError(
       'invalid_selector_json',
@@ -46,8 +52,12 @@ export function normalizeSelector(selector: unknown, allowsText = false): Select
   if (Object.keys(selector).length === 0) return { kind: 'everything' };
   if (partsOf(selector, valuesMax) > valuesMax)
     throw invalidSelector(`Selector has more than ${valuesMax} values.`);
+  yield;
   const said = new OperatorReader(allowsText).read(selector, 0);
-  const normal = pushNegations(new FieldPusher().push(said, ''));
+  yield;
+  const pushed = new FieldPusher().push(said, '');
+  yield;
+  const normal = pushNegations(pushed);
   if (normal.kind === 'field' && normal.field === '')
     throw invalidSelector('One or more conditions is missing a field name.');
   return normal;

@@ -24,15 +24,22 @@ export interface Selector {
 
 /** Refuses what is no selector, with CouchDB's names for what is wrong. */
 export function compileSelector(selector: unknown, allowsText = false): Selector {
-  const normal = normalizeSelector(selector, allowsText);
+  const steps = compileInSteps(selector, allowsText);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** The same for a selector that may have thousands of conditions. */
+export function* compileInSteps(selector: unknown, allowsText: boolean): Generator<void, Selector> {
+  const normal = yield* normalizeSelector(selector, allowsText);
+  yield;
   const members = new Set(membersOf(normal));
-  return {
-    normal,
-    members,
-    isWhole: looksAtWhole(normal),
-    isOfDocument: looksAtDocument(normal),
-    matches: compileNode(normal),
-  };
+  const isWhole = looksAtWhole(normal);
+  const isOfDocument = looksAtDocument(normal);
+  yield;
+  return { normal, members, isWhole, isOfDocument, matches: compileNode(normal) };
 }
 
 function looksAtDocument(node: SelectorNode): boolean {

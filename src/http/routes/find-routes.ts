@@ -4,7 +4,9 @@ import type { Database } from '../../node/database.js';
 import type { FindContext } from '../../query/find-context.js';
 import { checkPartitioned, DocSearch, explainQuery, readQuery } from '../../query/find-docs.js';
 import type { FindRequest } from '../../query/find-request.js';
+import { isLargeSelector } from '../../selectors/normalize.js';
 import { BadModulus } from '../../selectors/refusals.js';
+import { compileInSteps } from '../../selectors/selector.js';
 import type { Exchange } from '../exchange.js';
 import { pathPartition } from '../request/partition-path.js';
 import type { DatabaseRoute } from './route.js';
@@ -29,14 +31,21 @@ function contextOf(exchange: Exchange, database: Database): FindContext {
   return { registry: exchange.services.registry, database, user: exchange.user, partition };
 }
 
+/** A selector is large enough for its steps to take a turn each. */
+const selectorSliceMs = 2;
+
 /** Undefined where it has answered by itself: a `$mod` that can't be reckoned with is 404, under the name of a 400. */
-function read(
+async function read(
   exchange: Exchange,
   context: FindContext,
   body: Record<string, unknown>,
-): FindRequest | undefined {
+): Promise<FindRequest | undefined> {
   try {
-    return readQuery(context, body);
+    const { selector } = body;
+    const compiled = isLargeSelector(selector)
+      ? await exchange.runtime.slice(selectorSliceMs).finish(compileInSteps(selector, true))
+      : undefined;
+    return readQuery(context, body, compiled);
   } catch (refusal) {
     if (!(refusal instanceof BadModulus)) throw refusal;
     exchange.json(404, { error: refusal.error, reason: refusal.reason });
@@ -50,7 +59,11 @@ async function explain(exchange: Exchange, database: Database): Promise<void> {
   // Nothing is read, so a bookmark of any form is shown as it is.
   const isText = typeof bookmark === 'string' && bookmark !== '';
   const slice = exchange.runtime.slice();
-  const request = read(exchange, context, isText || bookmark === undefined ? body : { ...body, bookmark });
+  const request = await read(
+    exchange,
+    context,
+    isText || bookmark === undefined ? body : { ...body, bookmark },
+  );
   if (request === undefined) return;
   if (isText) request.bookmarkText = bookmark;
   if (slice.isOver) await slice.next();
@@ -62,7 +75,7 @@ async function find(exchange: Exchange, database: Database): Promise<void> {
   const body = await exchange.jsonObject();
   // To read a large selector, to plan with it and to begin take a slice each.
   const slice = exchange.runtime.slice();
-  const request = read(exchange, context, body);
+  const request = await read(exchange, context, body);
   if (request === undefined) return;
   checkPartitioned(context, request);
   if (request.r > 1) await exchange.services.cluster?.fresh(database.record.stream ?? 0);
