@@ -34,9 +34,24 @@ export class NameHashes {
     const count = this.count - base;
     let repeated = false;
     if (count > pairwiseMax) {
-      const sorted = sort(this.hashes.subarray(base, this.count));
-      for (let index = 1; index < count; index++) if (sorted[index] === sorted[index - 1]) repeated = true;
+      const steps = hasEqual(this.hashes.subarray(base, this.count));
+      let step = steps.next();
+      while (!step.done) step = steps.next();
+      repeated = step.value;
     }
+    this.count = base;
+    return repeated;
+  }
+
+  /** Whether the innermost object has so many names that `close` takes long. */
+  hasMany(base: number): boolean {
+    return this.count - base > comparedMax;
+  }
+
+  /** The same as `close`, in small steps. */
+  *closeInSteps(base: number): Generator<void, boolean> {
+    if (!this.hasMany(base)) return this.close(base);
+    const repeated = yield* hasEqual(this.hashes.subarray(base, this.count));
     this.count = base;
     return repeated;
   }
@@ -52,22 +67,49 @@ const comparedMax = 4_096;
 const digitBits = 11;
 const digits = 1 << digitBits;
 
-/** Brings equal hashes together; the array may be changed on the way. */
-function sort(hashes: Int32Array): Int32Array {
-  if (hashes.length <= comparedMax) return hashes.sort();
+/** Hashes that are moved in one step. */
+const stepHashes = 32_768;
+
+function* hasEqual(hashes: Int32Array): Generator<void, boolean> {
+  const sorted = hashes.length <= comparedMax ? hashes.sort() : yield* sortByDigits(hashes);
+  for (let start = 1; start < sorted.length; start += stepHashes) {
+    if (start > 1) yield;
+    const end = Math.min(sorted.length, start + stepHashes);
+    for (let at = start; at < end; at++) if (sorted[at] === sorted[at - 1]) return true;
+  }
+  return false;
+}
+
+/** Brings equal hashes together; the array is changed on the way. */
+function* sortByDigits(hashes: Int32Array): Generator<void, Int32Array> {
   let from = hashes;
   let to: Int32Array = new Int32Array(hashes.length);
   const places = new Int32Array(digits);
   for (let shift = 0; shift < 32; shift += digitBits) {
     places.fill(0);
-    for (let at = 0; at < from.length; at++) places[(from[at]! >>> shift) & (digits - 1)]!++;
+    for (let start = 0; start < from.length; start += stepHashes) {
+      countDigits(from.subarray(start, start + stepHashes), shift, places);
+      yield;
+    }
     for (let digit = 0, place = 0; digit < digits; digit++) {
       const count = places[digit]!;
       places[digit] = place;
       place += count;
     }
-    for (let at = 0; at < from.length; at++) to[places[(from[at]! >>> shift) & (digits - 1)]!++] = from[at]!;
+    for (let start = 0; start < from.length; start += stepHashes) {
+      place(from.subarray(start, start + stepHashes), shift, places, to);
+      yield;
+    }
     [from, to] = [to, from];
   }
   return from;
+}
+
+function countDigits(hashes: Int32Array, shift: number, counts: Int32Array): void {
+  for (let at = 0; at < hashes.length; at++) counts[(hashes[at]! >>> shift) & (digits - 1)]!++;
+}
+
+function place(hashes: Int32Array, shift: number, places: Int32Array, to: Int32Array): void {
+  for (let at = 0; at < hashes.length; at++)
+    to[places[(hashes[at]! >>> shift) & (digits - 1)]!++] = hashes[at]!;
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { invalidJson } from '../base/errors.js';
+import { memberName } from './names.js';
 import { lastOfEach, specialName, type Member, type ScannedValue } from './scan.js';
 import { paused, Walker } from './walker.js';
 
@@ -18,14 +19,62 @@ export function* scanInSteps(
   tooLarge: () => Error,
   stepBytes = stepBytesDefault,
 ): Generator<void, ScannedValue> {
+  const { walker, start } = yield* begin(bytes);
+  if (start === undefined) return { kind: 'other', start: 0, end: bytes.length };
+  const boundOf = (name: string | undefined, valueStart: number): number =>
+    name === unbounded ? bytes.length : Math.min(bytes.length, valueStart + valueBytesMax);
+  const { special, end } = yield* membersFrom(walker, start, {
+    nameOf: specialName,
+    boundOf,
+    tooLarge,
+    stepBytes,
+  });
+  const { view, flags } = walker;
+  return { kind: 'object', bytes, view, start, end, special: lastOfEach(special, flags), flags };
+}
+
+/** All members of the object in the text, each name once, with its last value. Undefined where the text is no object. */
+export function* membersInSteps(bytes: Buffer): Generator<void, readonly Member[] | undefined> {
+  const { walker, start } = yield* begin(bytes);
+  if (start === undefined) return undefined;
+  const { special } = yield* membersFrom(walker, start, {
+    nameOf: ({ escapedName }, keyStart, keyEnd) => escapedName ?? memberName(bytes, keyStart, keyEnd),
+    boundOf: () => bytes.length,
+    tooLarge: invalidJson,
+    stepBytes: stepBytesDefault,
+  });
+  return lastOfEach(special, walker.flags);
+}
+
+/** `start` is undefined where no object begins. */
+function* begin(bytes: Buffer): Generator<void, { walker: Walker; start: number | undefined }> {
   if (!isUtf8(bytes)) throw invalidJson();
   yield;
   // A walker of its own: the shared one is for callers that don't yield before they are done.
   const walker = new Walker();
   const start = walker.begin(bytes, 0, bytes.length);
-  if (walker.peek(start) !== 0x7b) return { kind: 'other', start, end: bytes.length };
+  return { walker, start: walker.peek(start) === 0x7b ? start : undefined };
+}
+
+interface MemberSteps {
+  /** Undefined for members that are passed over. */
+  nameOf(walker: Walker, keyStart: number, keyEnd: number): string | undefined;
+  /** Where the value of a member has to end. */
+  boundOf(name: string | undefined, valueStart: number): number;
+  tooLarge(): Error;
+  stepBytes: number;
+}
+
+/** Walks through the object that begins at `start`, behind which nothing may follow. */
+function* membersFrom(
+  walker: Walker,
+  start: number,
+  { nameOf, boundOf, tooLarge, stepBytes }: MemberSteps,
+): Generator<void, { special: Member[]; end: number }> {
+  const { bytes } = walker;
   // White space around the object does not count as inside it.
   walker.flags = 0;
+  walker.pausesInside = true;
   const special: Member[] = [];
   const base = walker.openObject();
   let members = 0;
@@ -34,13 +83,14 @@ export function* scanInSteps(
   while (!isEnd) {
     const keyStart = at;
     const keyEnd = walker.key(keyStart, base);
-    const name = specialName(walker, keyStart, keyEnd);
+    const name = nameOf(walker, keyStart, keyEnd);
     const valueStart = walker.colon(keyEnd);
-    const bound = name === unbounded ? bytes.length : Math.min(bytes.length, valueStart + valueBytesMax);
+    const bound = boundOf(name, valueStart);
     walker.pauseAt = valueStart + stepBytes;
     let valueEnd = bounded(walker, bound, tooLarge, valueStart);
     while (valueEnd === paused) {
       yield;
+      yield* walker.untilResume();
       walker.pauseAt += stepBytes;
       valueEnd = bounded(walker, bound, tooLarge);
     }
@@ -54,11 +104,12 @@ export function* scanInSteps(
     if (++members % stepMembers === 0 || valueEnd - valueStart > stepBytes) yield;
   }
   yield;
-  walker.closeObject(base);
+  yield* walker.closeInSteps(base);
   yield;
-  const { view, flags } = walker;
+  const { flags } = walker;
   if (walker.space(at + 1) !== bytes.length) throw invalidJson();
-  return { kind: 'object', bytes, view, start, end: at + 1, special: lastOfEach(special, flags), flags };
+  walker.flags = flags;
+  return { special, end: at + 1 };
 }
 
 /** Walks through a value up to `bound`, from `start` on or, where there is none, from where it has paused. */

@@ -39,6 +39,14 @@ const inArray = -1;
 const noBytes = Buffer.alloc(0);
 const noView = new DataView(noBytes.buffer, 0, 0);
 
+/** Before what a walk has paused: a value, the rest of a string, or the comparison of the names of an object that ends there. */
+interface Pause {
+  at: number;
+  depth: number;
+  base: number;
+  before: 'value' | 'rest' | 'close';
+}
+
 export class Walker {
   bytes: Buffer = noBytes;
   /** The same bytes, to be read four at a time. */
@@ -47,8 +55,10 @@ export class Walker {
   flags = 0;
   /** Where a walk through a container pauses; there is always a value before it. */
   pauseAt = Infinity;
-  /** Where the last walk has paused: before a value, with so many containers open. */
-  private pause = { at: 0, depth: 0, base: inArray };
+  /** Whether a walk also pauses within strings, and where the names of a large object are to be compared. */
+  pausesInside = false;
+  /** Where the last walk has paused, with so many containers open. */
+  private pause: Pause = { at: 0, depth: 0, base: inArray, before: 'value' };
   /** The name of the last key where it was written with an escape. */
   escapedName: string | undefined;
   private readonly names = new NameHashes();
@@ -62,6 +72,7 @@ export class Walker {
     this.end = end;
     this.flags = 0;
     this.pauseAt = Infinity;
+    this.pausesInside = false;
     return this.space(start);
   }
 
@@ -103,6 +114,11 @@ export class Walker {
 
   closeObject(base: number): void {
     if (this.names.close(base)) this.flags |= unsettled;
+  }
+
+  /** The same in small steps. */
+  *closeInSteps(base: number): Generator<void> {
+    if (yield* this.names.closeInSteps(base)) this.flags |= unsettled;
   }
 
   /**
@@ -157,14 +173,34 @@ export class Walker {
   /** Any value; `outerDepth` containers are open around it. Gives `paused` where it comes to `pauseAt`. */
   value(at: number, outerDepth: number): number {
     const byte = this.peek(at);
-    if (byte === 0x7b || byte === 0x5b) return this.container(at, outerDepth, 0, inArray);
-    return this.scalar(at, byte);
+    if (byte === 0x7b || byte === 0x5b) return this.container(at, outerDepth, 0, inArray, false);
+    if (byte !== 0x22 || !this.pausesInside) return this.scalar(at, byte);
+    const stringEnd = this.stringRest(at + 1, this.pauseAt);
+    return stringEnd >= 0 ? stringEnd : this.pauseBefore('rest', ~stringEnd, 0, inArray);
+  }
+
+  /** What is to be done before a value that has paused can be resumed. */
+  *untilResume(): Generator<void> {
+    const { before, base } = this.pause;
+    if (before === 'close') yield* this.closeInSteps(base);
   }
 
   /** Goes on with a value that has paused. */
   resume(outerDepth: number): number {
-    const { at, depth, base } = this.pause;
-    return this.container(at, outerDepth, depth, base);
+    const { at, depth, base, before } = this.pause;
+    if (before === 'value') return this.container(at, outerDepth, depth, base, false);
+    if (before === 'close') {
+      const outerBase = this.frames[depth - 1]!;
+      return depth === 1 ? at : this.container(at, outerDepth, depth - 1, outerBase, true);
+    }
+    const stringEnd = this.stringRest(at, this.pauseAt);
+    if (stringEnd < 0) return this.pauseBefore('rest', ~stringEnd, depth, base);
+    return depth === 0 ? stringEnd : this.container(stringEnd, outerDepth, depth, base, true);
+  }
+
+  private pauseBefore(before: Pause['before'], at: number, depth: number, base: number): number {
+    this.pause = { at, depth, base, before };
+    return paused;
   }
 
   private scalar(at: number, byte: number): number {
@@ -173,54 +209,67 @@ export class Walker {
     return literalEnd(this.bytes, at, this.end);
   }
 
-  /** From anywhere within a string to behind its closing quote. */
-  private stringRest(start: number): number {
-    const { bytes, end, view } = this;
-    const lastWord = end - 4;
+  /** From anywhere within a string to behind its closing quote. The complement of where it is, if `stopAt` comes before that. */
+  private stringRest(start: number, stopAt = Infinity): number {
+    const { bytes, view, end } = this;
+    const stop = Math.min(end, stopAt);
+    const lastWord = stop - 4;
     let at = start;
-    while (at < end) {
+    while (at < stop) {
       let stops = 0;
       while (at <= lastWord && (stops = stopsIn(view.getInt32(at, true))) === 0) at += 4;
       if (stops !== 0) at += bytesBefore(stops);
-      else if (at >= end) break;
+      else if (at >= stop) break;
       const byte = bytes[at]!;
       if (byte === 0x22) return at + 1;
       if (byte === 0x5c) at = escapeEnd(bytes, at, end);
       else if (byte < 0x20) throw invalidJson();
       else at++;
     }
+    if (at < end) return ~at;
     throw invalidJson();
   }
 
   /**
    * An object or an array with all that is in it. Each turn of the outer loop takes one value; the inner one takes what
-   * follows a value: the ends of containers, then the comma and, in an object, the next key.
+   * follows a value: the ends of containers, then the comma and, in an object, the next key. `isBehind`: a value comes
+   * before the start.
    */
-  private container(start: number, outerDepth: number, openDepth: number, openBase: number): number {
+  private container(
+    start: number,
+    outerDepth: number,
+    openDepth: number,
+    openBase: number,
+    isBehind: boolean,
+  ): number {
     const { bytes, end, frames } = this;
     const pauseAt = Math.min(end, this.pauseAt);
+    const stringStop = this.pausesInside ? pauseAt : end;
+    let valueFollows = !isBehind;
     let depth = openDepth;
     let base = openBase;
     let at = start;
     for (;;) {
-      if (at >= pauseAt) {
-        if (at >= end) throw invalidJson();
-        this.pause = { at, depth, base };
-        return paused;
-      }
-      const byte = bytes[at]!;
-      let valueFollows = false;
-      if (byte === 0x22) {
-        at = this.stringRest(at + 1);
-      } else if (byte === 0x7b || byte === 0x5b) {
-        if (outerDepth + depth >= jsonDepthMax) throw tooDeep();
-        frames[depth++] = base;
-        base = byte === 0x7b ? this.openObject() : inArray;
-        at = this.space(at + 1);
-        valueFollows = this.peek(at) !== byte + 2;
-        if (valueFollows && base !== inArray) at = this.colon(this.key(at, base));
-      } else {
-        at = this.scalar(at, byte);
+      if (valueFollows) {
+        if (at >= pauseAt) {
+          if (at >= end) throw invalidJson();
+          return this.pauseBefore('value', at, depth, base);
+        }
+        valueFollows = false;
+        const byte = bytes[at]!;
+        if (byte === 0x22) {
+          at = this.stringRest(at + 1, stringStop);
+          if (at < 0) return this.pauseBefore('rest', ~at, depth, base);
+        } else if (byte === 0x7b || byte === 0x5b) {
+          if (outerDepth + depth >= jsonDepthMax) throw tooDeep();
+          frames[depth++] = base;
+          base = byte === 0x7b ? this.openObject() : inArray;
+          at = this.space(at + 1);
+          valueFollows = this.peek(at) !== byte + 2;
+          if (valueFollows && base !== inArray) at = this.colon(this.key(at, base));
+        } else {
+          at = this.scalar(at, byte);
+        }
       }
       while (!valueFollows) {
         if (at < end && bytes[at]! <= 0x20) at = this.space(at);
@@ -231,7 +280,11 @@ export class Walker {
           if (base !== inArray) at = this.colon(this.key(at, base));
           valueFollows = true;
         } else if (next === (base === inArray ? 0x5d : 0x7d)) {
-          if (base !== inArray) this.closeObject(base);
+          if (base !== inArray) {
+            if (this.pausesInside && this.names.hasMany(base))
+              return this.pauseBefore('close', at, depth, base);
+            this.closeObject(base);
+          }
           base = frames[--depth]!;
           if (depth === 0) return at;
         } else throw invalidJson();

@@ -1,5 +1,6 @@
 import { badRequest, RequestError } from '../../base/errors.js';
 import type { AttachmentInput } from '../../shard/document-input.js';
+import { membersInSteps } from '../../json/scan-steps.js';
 import { parseValue, scanBulk, type Member } from '../../json/scan.js';
 
 const defaultType = 'application/octet-stream';
@@ -18,8 +19,7 @@ const largeEntryBytes = 256 * 1024;
 /** The same in small steps, for large documents. */
 export function* readAttachmentsInSteps(bytes: Buffer): Generator<void, AttachmentInput[]> {
   const attachments: AttachmentInput[] = [];
-  const members = membersOf(bytes);
-  yield;
+  const members = checkedMembers(yield* membersInSteps(bytes));
   for (const [at, { name, valueStart, valueEnd }] of members.entries()) {
     const value = bytes.subarray(valueStart, valueEnd);
     const large = value.length < largeEntryBytes ? undefined : yield* readLargeEntry(value);
@@ -30,11 +30,12 @@ export function* readAttachmentsInSteps(bytes: Buffer): Generator<void, Attachme
   return attachments;
 }
 
-function membersOf(bytes: Buffer): readonly Member[] {
-  const scanned = scanBulk(bytes, '');
-  if (scanned === undefined)
+const membersOf = (bytes: Buffer): readonly Member[] => checkedMembers(scanBulk(bytes, '')?.members);
+
+function checkedMembers(members: readonly Member[] | undefined): readonly Member[] {
+  if (members === undefined)
     throw new RequestError('doc_validation', 'Bad special document member: _attachments');
-  return scanned.members;
+  return members;
 }
 
 /** As in CouchDB, what is no object is left out. */
@@ -45,7 +46,7 @@ function readEntry(name: string, entry: unknown, data?: Buffer): AttachmentInput
 
 /** An entry without its data, and the data. Undefined where those are anything but plain base64, or are not what is large. */
 function* readLargeEntry(value: Buffer): Generator<void, { entry: unknown; data: Buffer } | undefined> {
-  const member = scanBulk(value, '')?.members.find(({ name }) => name === 'data');
+  const member = (yield* membersInSteps(value))?.find(({ name }) => name === 'data');
   if (member === undefined || value[member.valueStart] !== quote) return undefined;
   yield;
   const data = yield* decodeInSteps(value.subarray(member.valueStart + 1, member.valueEnd - 1));
