@@ -35,6 +35,8 @@ export const unsettled = 2;
 /** What `value` and `resume` give where they have paused. */
 export const paused = -1;
 
+/** Behind the end of any text; a small integer, with which offsets are compared fastest. */
+const nowhere = 2 ** 31 - 1;
 const inArray = -1;
 const noBytes = Buffer.alloc(0);
 const noView = new DataView(noBytes.buffer, 0, 0);
@@ -54,7 +56,7 @@ export class Walker {
   end = 0;
   flags = 0;
   /** Where a walk through a container pauses; there is always a value before it. */
-  pauseAt = Infinity;
+  pauseAt = nowhere;
   /** Whether a walk also pauses within strings, and where the names of a large object are to be compared. */
   pausesInside = false;
   /** Where the last walk has paused, with so many containers open. */
@@ -71,7 +73,7 @@ export class Walker {
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     this.end = end;
     this.flags = 0;
-    this.pauseAt = Infinity;
+    this.pauseAt = nowhere;
     this.pausesInside = false;
     return this.space(start);
   }
@@ -175,7 +177,7 @@ export class Walker {
     const byte = this.peek(at);
     if (byte === 0x7b || byte === 0x5b) return this.container(at, outerDepth, 0, inArray, false);
     if (byte !== 0x22 || !this.pausesInside) return this.scalar(at, byte);
-    const stringEnd = this.stringRest(at + 1, this.pauseAt);
+    const stringEnd = this.stringPart(at + 1);
     return stringEnd >= 0 ? stringEnd : this.pauseBefore('rest', ~stringEnd, 0, inArray);
   }
 
@@ -193,7 +195,7 @@ export class Walker {
       const outerBase = this.frames[depth - 1]!;
       return depth === 1 ? at : this.container(at, outerDepth, depth - 1, outerBase, true);
     }
-    const stringEnd = this.stringRest(at, this.pauseAt);
+    const stringEnd = this.stringPart(at);
     if (stringEnd < 0) return this.pauseBefore('rest', ~stringEnd, depth, base);
     return depth === 0 ? stringEnd : this.container(stringEnd, outerDepth, depth, base, true);
   }
@@ -209,25 +211,40 @@ export class Walker {
     return literalEnd(this.bytes, at, this.end);
   }
 
-  /** From anywhere within a string to behind its closing quote. The complement of where it is, if `stopAt` comes before that. */
-  private stringRest(start: number, stopAt = Infinity): number {
-    const { bytes, view, end } = this;
-    const stop = Math.min(end, stopAt);
-    const lastWord = stop - 4;
+  /** From anywhere within a string to behind its closing quote. */
+  private stringRest(start: number): number {
+    const { bytes, end, view } = this;
+    const lastWord = end - 4;
     let at = start;
-    while (at < stop) {
+    while (at < end) {
       let stops = 0;
       while (at <= lastWord && (stops = stopsIn(view.getInt32(at, true))) === 0) at += 4;
       if (stops !== 0) at += bytesBefore(stops);
-      else if (at >= stop) break;
+      else if (at >= end) break;
       const byte = bytes[at]!;
       if (byte === 0x22) return at + 1;
       if (byte === 0x5c) at = escapeEnd(bytes, at, end);
       else if (byte < 0x20) throw invalidJson();
       else at++;
     }
-    if (at < end) return ~at;
     throw invalidJson();
+  }
+
+  /** The same up to `pauseAt`: gives the complement of where it is then. */
+  private stringPart(start: number): number {
+    const { bytes, end, view, pauseAt } = this;
+    let at = start;
+    while (at < pauseAt) {
+      const lastWord = Math.min(end, pauseAt) - 4;
+      while (at <= lastWord && stopsIn(view.getInt32(at, true)) === 0) at += 4;
+      if (at >= end) throw invalidJson();
+      const byte = bytes[at]!;
+      if (byte === 0x22) return at + 1;
+      if (byte === 0x5c) at = escapeEnd(bytes, at, end);
+      else if (byte < 0x20) throw invalidJson();
+      else at++;
+    }
+    return ~at;
   }
 
   /**
@@ -242,9 +259,8 @@ export class Walker {
     openBase: number,
     isBehind: boolean,
   ): number {
-    const { bytes, end, frames } = this;
+    const { bytes, end, frames, pausesInside } = this;
     const pauseAt = Math.min(end, this.pauseAt);
-    const stringStop = this.pausesInside ? pauseAt : end;
     let valueFollows = !isBehind;
     let depth = openDepth;
     let base = openBase;
@@ -258,8 +274,8 @@ export class Walker {
         valueFollows = false;
         const byte = bytes[at]!;
         if (byte === 0x22) {
-          at = this.stringRest(at + 1, stringStop);
-          if (at < 0) return this.pauseBefore('rest', ~at, depth, base);
+          if (!pausesInside) at = this.stringRest(at + 1);
+          else if ((at = this.stringPart(at + 1)) < 0) return this.pauseBefore('rest', ~at, depth, base);
         } else if (byte === 0x7b || byte === 0x5b) {
           if (outerDepth + depth >= jsonDepthMax) throw tooDeep();
           frames[depth++] = base;
@@ -281,8 +297,7 @@ export class Walker {
           valueFollows = true;
         } else if (next === (base === inArray ? 0x5d : 0x7d)) {
           if (base !== inArray) {
-            if (this.pausesInside && this.names.hasMany(base))
-              return this.pauseBefore('close', at, depth, base);
+            if (pausesInside && this.names.hasMany(base)) return this.pauseBefore('close', at, depth, base);
             this.closeObject(base);
           }
           base = frames[--depth]!;
