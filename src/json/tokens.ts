@@ -3,6 +3,7 @@
  * behind it, or throws. They look no further than `end`, since the bytes may go on behind the text.
  */
 import { invalidJson } from '../base/errors.js';
+import { stopsIn } from './words.js';
 
 /** The value of each hexadecimal digit, 255 for every other byte. */
 const hexDigits = new Uint8Array(256).fill(255);
@@ -96,4 +97,24 @@ function codeUnit(bytes: Buffer, start: number, end: number): number {
     unit = (unit << 4) | digit;
   }
   return unit;
+}
+
+/** From anywhere within a string to behind its closing quote; the complement of where it is once that is `stopAt` or more. */
+export function stringPartEnd(
+  { bytes, view, end }: { bytes: Buffer; view: DataView; end: number },
+  start: number,
+  stopAt: number,
+): number {
+  const lastWord = Math.min(end, stopAt) - 4;
+  let at = start;
+  while (at < stopAt) {
+    while (at <= lastWord && stopsIn(view.getInt32(at, true)) === 0) at += 4;
+    if (at >= end) throw invalidJson();
+    const byte = bytes[at]!;
+    if (byte === 0x22) return at + 1;
+    if (byte === 0x5c) at = escapeEnd(bytes, at, end);
+    else if (byte < 0x20) throw invalidJson();
+    else at++;
+  }
+  return ~at;
 }

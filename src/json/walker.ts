@@ -23,7 +23,7 @@
 import { badRequest, invalidJson } from '../base/errors.js';
 import { NameHashes } from './name-hashes.js';
 import { bytesBefore, hashSeed, hashStep, hashText, stopsIn } from './words.js';
-import { escapeEnd, literalEnd, numberEnd } from './tokens.js';
+import { escapeEnd, literalEnd, numberEnd, stringPartEnd } from './tokens.js';
 import { decodeString } from './text.js';
 
 /** Objects and arrays within one another, the outermost included. */
@@ -230,21 +230,8 @@ export class Walker {
     throw invalidJson();
   }
 
-  /** The same up to `pauseAt`: gives the complement of where it is then. */
   private stringPart(start: number): number {
-    const { bytes, end, view, pauseAt } = this;
-    let at = start;
-    while (at < pauseAt) {
-      const lastWord = Math.min(end, pauseAt) - 4;
-      while (at <= lastWord && stopsIn(view.getInt32(at, true)) === 0) at += 4;
-      if (at >= end) throw invalidJson();
-      const byte = bytes[at]!;
-      if (byte === 0x22) return at + 1;
-      if (byte === 0x5c) at = escapeEnd(bytes, at, end);
-      else if (byte < 0x20) throw invalidJson();
-      else at++;
-    }
-    return ~at;
+    return stringPartEnd(this, start, this.pauseAt);
   }
 
   /**
