@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { CorruptRecord } from '../base/corrupt-record.js';
 import { RequestError } from '../base/errors.js';
+import { collectWhenIdle } from '../base/idle-memory.js';
 import { Rpc } from '../base/rpc.js';
 import { SystemRuntime } from '../base/runtime.js';
 import { storageRefusal } from '../base/storage-errors.js';
@@ -45,6 +46,7 @@ const indexer = new Indexer(store, scripts, settings.threads + 1, runtime, setti
 const documents = new OpenDocuments();
 
 port.on('message', (message) => rpc.receive(message));
+collectWhenIdle(runtime);
 
 async function carryOut(
   request: Request,

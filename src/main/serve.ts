@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { hasAdmin, setAdmin } from '../auth/admins.js';
 import { PasswordHasher } from '../auth/passwords.js';
+import { collectWhenIdle } from '../base/idle-memory.js';
 import { SystemRuntime } from '../base/runtime.js';
 import { packageVersion } from '../base/version.js';
 import { Config } from '../config/config.js';
@@ -37,6 +38,7 @@ export async function serve(args: string[]): Promise<number> {
     await makeAdmin(options);
   }
   const stopping = stopRequested();
+  collectWhenIdle(new SystemRuntime());
   // Most of the program is loaded here: a wrong command line is pointed out without it.
   const { createServer } = await import('../server/create-server.js');
   for (let isStopping = false; !isStopping;) {

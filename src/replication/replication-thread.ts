@@ -40,7 +40,7 @@ export interface Report {
 }
 
 /** A thread that has nothing to do for so long is ended. */
-const idleMs = 10_000;
+const idleMs = 3_000;
 
 /** What other servers send may take so much: beyond that the thread ends, and its replications begin anew. */
 const resourceLimits = { maxOldGenerationSizeMb: 1_024 };

@@ -21,8 +21,9 @@ const suspicionMs = 60_000;
 const suspectsMax = 1_000;
 /** Idle threads end after this. */
 const idleMs = 30_000;
-/** One that has been given more than this holds memory that it does not give back. */
+/** One that has been given more than this holds memory that it does not give back, and ends sooner. */
 const wornBytes = 16 * 1024 * 1024;
+const wornIdleMs = 3_000;
 
 /** Runs tasks: on threads, or elsewhere in a simulation. */
 export interface TaskExecutor {
@@ -215,16 +216,20 @@ export class Scheduler implements TaskExecutor {
     const superfluous = this.#idle.length + this.#running.size >= 2 * this.threads;
     if (this.#closed || superfluous || !thread.isUsable || this.#outdated.has(thread))
       return void thread.stop();
+    const isWorn = (this.#carried.get(thread) ?? 0) > wornBytes;
     const idle: Idle = {
       thread,
       space,
-      timer: this.options.runtime.setIdleTimer(() => {
-        const isKept = this.keepsLast && this.#idle.length === 1 && this.#running.size === 0;
-        if (isKept && (this.#carried.get(thread) ?? 0) <= wornBytes) return;
-        this.#idle = this.#idle.filter((each) => each !== idle);
-        void thread.stop();
-        if (isKept) this.warm();
-      }, idleMs),
+      timer: this.options.runtime.setIdleTimer(
+        () => {
+          const isKept = this.keepsLast && this.#idle.length === 1 && this.#running.size === 0;
+          if (isKept && !isWorn) return;
+          this.#idle = this.#idle.filter((each) => each !== idle);
+          void thread.stop();
+          if (isKept) this.warm();
+        },
+        isWorn ? wornIdleMs : idleMs,
+      ),
     };
     this.#idle.push(idle);
   }

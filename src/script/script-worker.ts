@@ -1,7 +1,9 @@
 import { readlinkSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { noBytes, type Bytes } from '../base/bytes.js';
+import { collectWhenIdle } from '../base/idle-memory.js';
 import { receiveTold, Rpc } from '../base/rpc.js';
+import { SystemRuntime } from '../base/runtime.js';
 import { clockMs, shared, type Continue, type Question, type Task } from './messages.js';
 import { lowerPriority } from './priority.js';
 import { Stopped, TaskRunner } from './task-runner.js';
@@ -61,3 +63,4 @@ Atomics.store(state, shared.thread, threadNumber());
 if (lowPriority) lowerPriority(threadNumber());
 
 port.on('message', (message) => rpc.receive(message));
+collectWhenIdle(new SystemRuntime());

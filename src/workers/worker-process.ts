@@ -1,5 +1,7 @@
 import type { Socket } from 'node:net';
+import { collectWhenIdle } from '../base/idle-memory.js';
 import { Rpc } from '../base/rpc.js';
+import { SystemRuntime } from '../base/runtime.js';
 import type { Granted, OwnerMessage, WorkerMessage } from './messages.js';
 import { WorkerServer } from './worker-server.js';
 
@@ -21,6 +23,7 @@ process.on('message', (message, socket) => {
   else rpc.tell({ type: 'closed', connections: 1 });
 });
 process.on('disconnect', () => process.exit(0));
+collectWhenIdle(new SystemRuntime());
 // The owner may have ended before this was loaded.
 if (!process.connected) process.exit(0);
 // Signals from a terminal go to all processes; the owner of the data folder is the one that heeds them.
