@@ -21,7 +21,7 @@ const idleShareMax = 0.02;
 /** Less than this is not worth a collection. */
 const worthwhileBytes = 8 * 1024 * 1024;
 /** A larger heap is left to V8: the next request would wait for more than a few dozen milliseconds. */
-const heapBytesMax = 96 * 1024 * 1024;
+const heapBytesMax = 128 * 1024 * 1024;
 
 type Collect = (options: { type: 'minor' | 'major'; execution: 'sync' }) => void;
 
@@ -36,7 +36,9 @@ export function collectWhenIdle(runtime: Runtime): Timer {
     last = now;
     idle = share <= idleShareMax ? idle + 1 : 0;
     if (idle === idleChecks && heapBytes() >= left + worthwhileBytes) {
-      collect('major');
+      // First, so that the rest of the heap is judged without what is new and garbage already.
+      collect('minor');
+      if (v8.getHeapStatistics().used_heap_size <= heapBytesMax) collect('major');
       left = heapBytes();
     }
     if (idle !== roomChecks || roomBytes() < worthwhileBytes) return;
@@ -54,7 +56,6 @@ function roomBytes(): number {
 }
 
 function collect(type: 'minor' | 'major'): void {
-  if (v8.getHeapStatistics().used_heap_size > heapBytesMax) return;
   const run: Collect | undefined = globalThis.gc ?? exposed();
   run?.({ type, execution: 'sync' });
 }
