@@ -17,14 +17,15 @@ test('where a host cannot be reached, and this node has become one meanwhile, th
     reached: { noteUnreachable() {}, isThere: () => false },
   };
   const services = {
-    cluster: { hosting, nodeName: 'a', secret: 'x' },
+    cluster: { hosting, nodeName: 'a', secret: 'x', currency: { mayLag: false } },
     registry: { record: () => ({ stream: 1 }) },
     config: { number: () => 5_000, choice: () => 'local' },
   };
   const server = http.createServer((request, response) => {
     const text = (status: number, body: string): void => void response.writeHead(status).end(body);
     const exchange = { services, request, response, text, parts: ['db'], rawPath: '/db', sender: '' };
-    const more = { header: () => undefined, runtime: new SystemRuntime() };
+    const query = { first: () => undefined };
+    const more = { header: () => undefined, query, runtime: new SystemRuntime() };
     assert.ok(forward({ ...exchange, ...more } as unknown as Exchange));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
