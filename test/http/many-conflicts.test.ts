@@ -59,6 +59,30 @@ test('revisions that are asked for twice are answered once, missing ones last', 
   );
 });
 
+test('thousands of revisions of one document are compared in slices', async (t) => {
+  const absent = Array.from({ length: 10_000 }, (_, i) => `2-${hashOf(`absent ${i}`)}`);
+  const asked = [...absent, ...revs];
+  const lengths: number[] = [];
+  const { sort } = Array.prototype;
+  t.after(() => (Array.prototype.sort = sort));
+  Array.prototype.sort = function (compare) {
+    lengths.push(this.length);
+    return sort.call(this, compare);
+  };
+  const { body } = await client.post(`${db}/_revs_diff`, { c: asked, none: asked.slice(0, 3) });
+  Array.prototype.sort = sort;
+  assert.deepEqual(body.c.missing, absent.toSorted());
+  assert.equal(body.c.possible_ancestors.length, revs.length);
+  assert.deepEqual(body.none.missing, asked.slice(0, 3));
+  assert.ok(Math.max(...lengths) < 5_000, `${Math.max(...lengths)} revisions were sorted in one go`);
+  const missing = await client.post(`${db}/_missing_revs`, { c: asked });
+  assert.deepEqual(missing.body.missing_revs.c, absent.toSorted());
+  const present = await client.post(`${db}/_revs_diff`, { c: revs });
+  assert.deepEqual(present.body, {});
+  const wrong = await client.post(`${db}/_revs_diff`, { c: [...asked, 7] });
+  assert.deepEqual([wrong.status, wrong.body.reason], [400, 'Invalid rev format']);
+});
+
 test('all of them are read', async () => {
   const all = await client.get(`${db}/c?open_revs=all`);
   assert.deepEqual(

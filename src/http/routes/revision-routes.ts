@@ -1,8 +1,9 @@
 import { asBytes, fromBytes, toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
+import type { TimeSlice } from '../../base/turns.js';
 import type { Database } from '../../node/database.js';
 import { purgeDocs, purgedInfos } from '../../documents/purge-docs.js';
-import { revsDiff, type RevsDiff } from '../../documents/revs-diff.js';
+import { revsDiff, revsDiffInSlices, type RevsDiff } from '../../documents/revs-diff.js';
 import { formatRev, type Rev } from '../../revisions/rev.js';
 import { quoteId, quoteRev } from '../../shard/doc-text.js';
 import type { Exchange } from '../exchange.js';
@@ -26,11 +27,43 @@ interface Named {
 async function revsById(exchange: Exchange, database: Database): Promise<Named[]> {
   const body = await exchange.jsonObject();
   // `Object.entries` takes five times as long as this where there are many members.
-  return await exchange.runtime.slice().map(Object.keys(body), (name) => {
+  const slice = exchange.runtime.slice();
+  const named: Named[] = [];
+  for (const name of Object.keys(body)) {
     const id = name.toWellFormed();
     database.checkPlace(toBytes(id));
-    return { id, revs: parseRevs(body[name]) };
-  });
+    const value = body[name];
+    const isLong = Array.isArray(value) && value.length > revsAtOnce;
+    const revs = isLong ? await slice.map(value, (rev) => parseRevs([rev])[0]!) : parseRevs(value);
+    named.push({ id, revs });
+    if (slice.isOver) await slice.next();
+  }
+  return named;
+}
+
+/** More revisions of one document are read and compared in slices. */
+const revsAtOnce = 2_000;
+
+/** What is missing of each document, as rows of the answer; undefined where nothing is. */
+async function missingRows(
+  exchange: Exchange,
+  database: Database,
+  rowOf: (id: string, diff: RevsDiff, slice: TimeSlice) => Bytes | undefined | Promise<Bytes>,
+): Promise<(Bytes | undefined)[]> {
+  const show = exchange.services.registry.showFor(database, exchange.user);
+  const named = await revsById(exchange, database);
+  const slice = exchange.runtime.slice();
+  const rows: (Bytes | undefined)[] = [];
+  for (const { id, revs } of named) {
+    const isLong = revs.length > revsAtOnce;
+    const diff = isLong
+      ? await revsDiffInSlices(database, toBytes(id), revs, show)
+      : revsDiff(database, toBytes(id), revs, show);
+    const row = diff.missing.length === 0 ? undefined : rowOf(id, diff, slice);
+    rows.push(row instanceof Promise ? await row : row);
+    if (slice.isOver) await slice.next();
+  }
+  return rows;
 }
 
 /** Built entry by entry, so that an id called `__proto__` is one like any other. */
@@ -41,31 +74,26 @@ const entryOf = (id: string, value: unknown): Bytes =>
   toBytes(`${JSON.stringify(id)}:${JSON.stringify(value)}`);
 
 async function postRevsDiff(exchange: Exchange, database: Database): Promise<void> {
-  const show = exchange.services.registry.showFor(database, exchange.user);
-  const rows = await exchange.runtime
-    .slice()
-    .map(await revsById(exchange, database), ({ id, revs }) =>
-      diffRow(toBytes(id), revsDiff(database, toBytes(id), revs, show)),
-    );
+  const rows = await missingRows(exchange, database, (id, { missing, possibleAncestors }, slice) => {
+    if (missing.length <= revsAtOnce)
+      return diffRow(toBytes(id), missing.map(quoteRev), possibleAncestors.map(quoteRev));
+    return slice
+      .map(missing, quoteRev)
+      .then((quoted) => diffRow(toBytes(id), quoted, possibleAncestors.map(quoteRev)));
+  });
   exchange.text(200, objectOf(rows));
 }
 
-/** Undefined where nothing is missing. */
-function diffRow(id: Bytes, { missing, possibleAncestors }: RevsDiff): Bytes | undefined {
-  if (missing.length === 0) return undefined;
+function diffRow(id: Bytes, missing: readonly Bytes[], possibleAncestors: readonly Bytes[]): Bytes {
   const ancestors =
-    possibleAncestors.length === 0 ? '' : `,"possible_ancestors":${quoteRevs(possibleAncestors)}`;
-  return asBytes(`${quoteId(id)}:{"missing":${quoteRevs(missing)}${ancestors}}`);
+    possibleAncestors.length === 0 ? '' : `,"possible_ancestors":[${possibleAncestors.join(',')}]`;
+  return asBytes(`${quoteId(id)}:{"missing":[${missing.join(',')}]${ancestors}}`);
 }
 
-const quoteRevs = (revs: readonly Rev[]): Bytes => asBytes(`[${revs.map(quoteRev).join(',')}]`);
-
 async function missingRevs(exchange: Exchange, database: Database): Promise<void> {
-  const show = exchange.services.registry.showFor(database, exchange.user);
-  const rows = await exchange.runtime.slice().map(await revsById(exchange, database), ({ id, revs }) => {
-    const { missing } = revsDiff(database, toBytes(id), revs, show);
-    return missing.length === 0 ? undefined : entryOf(id, missing.map(formatRev));
-  });
+  const rows = await missingRows(exchange, database, (id, { missing }) =>
+    entryOf(id, missing.map(formatRev)),
+  );
   exchange.text(200, asBytes(`{"missing_revs":${objectOf(rows)}}`));
 }
 
