@@ -14,7 +14,7 @@ import { ReplicatorDocs } from './replicator-docs.js';
 import { ReplicatorWatch } from './replicator-watch.js';
 import { SchedulerDocs } from './scheduler-docs.js';
 import { isSeq } from './seq.js';
-import { parseSpec, type ReplicationSpec } from './spec.js';
+import { parseSpec, readManyIds, type ReplicationSpec, type SpecRules } from './spec.js';
 import { without } from './without.js';
 
 export interface ReplicatorHost extends PeerHost {
@@ -102,7 +102,8 @@ export class Replicator {
     const cancel = body['cancel'] === true;
     const named = body['replication_id'] ?? body['_local_id'] ?? body['id'];
     if (cancel && typeof named === 'string') return await this.#cancel(named);
-    const spec = this.#parse(body, user, cancel);
+    const docIds = await readManyIds(body, this.host.runtime);
+    const spec = this.#parse(body, cancel, { config: this.host.config, user, localNames: true, docIds });
     const id = await this.#identify(spec).catch((error: unknown) => {
       throw refusalOf(error);
     });
@@ -112,13 +113,13 @@ export class Replicator {
   }
 
   /** Nothing replicates from or to what can't be an endpoint, or from what can't be a sequence: there is nothing to cancel. */
-  #parse(body: LocalDoc, user: UserContext, cancel: boolean): ReplicationSpec {
+  #parse(body: LocalDoc, cancel: boolean, rules: SpecRules): ReplicationSpec {
     if (cancel && !isSeq(body['since_seq'] ?? 0)) {
-      this.#parse(without(body, 'since_seq'), user, cancel);
+      this.#parse(without(body, 'since_seq'), cancel, rules);
       throw notFound('missing');
     }
     try {
-      return parseSpec(body, { config: this.host.config, user, localNames: true });
+      return parseSpec(body, rules);
     } catch (error) {
       const isEndpoint = error instanceof RequestError && error.error === 'bad_rep_doc';
       throw cancel && isEndpoint ? notFound('missing') : error;

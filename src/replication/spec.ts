@@ -1,4 +1,6 @@
 import { badRequest, RequestError } from '../base/errors.js';
+import type { Runtime } from '../base/runtime.js';
+import { sortInSlices } from '../base/sort-in-slices.js';
 import type { UserContext } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
 import { compileSelector } from '../selectors/selector.js';
@@ -34,10 +36,12 @@ export interface SpecRules {
   user: UserContext;
   /** Whether the bare name of a database may stand for one of this server. */
   localNames: boolean;
+  /** The ids that the body names, where they were read before: `readManyIds`. */
+  docIds?: readonly string[] | undefined;
 }
 
 /** Reads the body of `/_replicate`, or a document of a replicator database. Unknown members are ignored. */
-export function parseSpec(body: Body, { config, user, localNames }: SpecRules): ReplicationSpec {
+export function parseSpec(body: Body, { config, user, localNames, docIds }: SpecRules): ReplicationSpec {
   const protocols = words(config.text('replicator/valid_endpoint_protocols'));
   const proxies = readProxies(body, words(config.text('replicator/valid_proxy_protocols')));
   const source = parseEndpoint(body['source'], { proxy: proxies.source, localNames, protocols });
@@ -48,7 +52,7 @@ export function parseSpec(body: Body, { config, user, localNames }: SpecRules): 
     continuous: flag(body, 'continuous', false),
     createTarget: flag(body, 'create_target', false),
     createTargetParams: readTargetParams(body),
-    selection: readSelection(body),
+    selection: readSelection(body, docIds),
     winningRevsOnly: flag(body, 'winning_revs_only', false),
     sinceSeq: readSince(body),
     useCheckpoints: flag(body, 'use_checkpoints', config.boolean('replicator/use_checkpoints')),
@@ -113,7 +117,7 @@ function readTargetParams(body: Body): Record<string, string> {
 
 export const mutuallyExclusive = '`doc_ids`,`filter`,`selector` are mutually exclusive';
 
-function readSelection(body: Body): Selection {
+function readSelection(body: Body, docIds: readonly string[] | undefined): Selection {
   const given = ['doc_ids', 'filter', 'selector'].filter((name) => isGiven(body[name]));
   const { doc_ids: ids, filter, selector, query_params: params } = body;
   if (isGiven(ids) && !Array.isArray(ids)) throw badRequest('parameter `doc_ids` must be an array');
@@ -122,7 +126,7 @@ function readSelection(body: Body): Selection {
   if (given.length > 1) throw badRequest(mutuallyExclusive);
   if (params !== undefined && !isObject(params))
     throw badRequest('parameter `query_params` must be an object');
-  if (Array.isArray(ids)) return { kind: 'doc_ids', ids: readIds(ids) };
+  if (Array.isArray(ids)) return { kind: 'doc_ids', ids: docIds ?? readIds(ids) };
   if (isObject(selector)) {
     // Refused now rather than by the source, once for each time the replication is tried.
     compileSelector(selector);
@@ -146,7 +150,26 @@ function readIds(ids: readonly unknown[]): string[] {
   return [...new Set(texts)].sort();
 }
 
+/** More ids than these are read in slices. */
+const idsAtOnce = 2_000;
+
+/** Reads the ids of a body that names many of them; undefined where it doesn't, or where they are to be refused. */
+export async function readManyIds(body: Body, runtime: Runtime): Promise<readonly string[] | undefined> {
+  const ids = body['doc_ids'];
+  if (!Array.isArray(ids) || ids.length <= idsAtOnce) return undefined;
+  const slice = runtime.slice();
+  const texts: string[] = [];
+  for (const each of ids as unknown[]) {
+    if (typeof each !== 'string' || each === '') return undefined;
+    texts.push(unescape(each));
+    if (slice.isOver) await slice.next();
+  }
+  const list = await sortInSlices(texts, (a, b) => (a < b ? -1 : a > b ? 1 : 0), runtime);
+  return list.filter((text, at) => at === 0 || text !== list[at - 1]);
+}
+
 function unescape(text: string): string {
+  if (!text.includes('%') && !text.includes('+')) return text;
   const spaced = text.replaceAll('+', ' ');
   try {
     return decodeURIComponent(spaced);

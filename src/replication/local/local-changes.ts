@@ -1,5 +1,6 @@
-import { toBytes } from '../../base/bytes.js';
+import { toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest, RequestError } from '../../base/errors.js';
+import type { Runtime } from '../../base/runtime.js';
 import type { UserContext } from '../../base/user-context.js';
 import {
   designFilter,
@@ -41,7 +42,7 @@ export async function* readLocalChanges(
   signal: AbortSignal,
 ): AsyncGenerator<ChangesPage> {
   const { registry, database } = place;
-  const choice = choiceOf(place, request);
+  const choice = await choiceOf(place, request);
   let after = await awaitSince(database, seqText(request.since));
   const follow = (): void => void (after = [...followPositions(database, after)]);
   const chosen = (): Chosen | Promise<Chosen> => {
@@ -81,17 +82,30 @@ function changeOf({ value, revs }: ChangeEntry, winnerOnly: boolean): Change {
 }
 
 /** Undefined where all changes are wanted. */
-function choiceOf(place: Place, { selection, winningRevsOnly }: ChangesRequest): Choice | undefined {
+async function choiceOf(
+  place: Place,
+  { selection, winningRevsOnly }: ChangesRequest,
+): Promise<Choice | undefined> {
   if (selection.kind === 'all') return undefined;
   const { registry, database, user } = place;
   return {
     filter: filterOf(place, selection),
-    docIds: selection.kind === 'doc_ids' ? new Set(selection.ids.map(toBytes)) : undefined,
+    docIds: selection.kind === 'doc_ids' ? await setOf(selection.ids, database.runtime) : undefined,
     docIdsLookedUpMax: registry.config.number('chttpd/changes_doc_ids_optimization_threshold'),
     allLeaves: !winningRevsOnly,
     conflicts: false,
     show: registry.showFor(database, user),
   };
+}
+
+async function setOf(ids: readonly string[], runtime: Runtime): Promise<Set<Bytes>> {
+  const set = new Set<Bytes>();
+  const slice = runtime.slice();
+  for (const id of ids) {
+    set.add(toBytes(id));
+    if (slice.isOver) await slice.next();
+  }
+  return set;
 }
 
 function filterOf(place: Place, selection: Selection): ChangeFilter | undefined {
