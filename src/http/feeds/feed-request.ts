@@ -1,5 +1,6 @@
 import { toBytes, type Bytes } from '../../base/bytes.js';
 import { badRequest } from '../../base/errors.js';
+import type { Runtime } from '../../base/runtime.js';
 import type { Query } from '../request/query.js';
 import { parseJsonText } from '../request/query.js';
 
@@ -96,6 +97,8 @@ export function changesRequest(
   given: Query,
   defaults: FeedDefaults,
   body: Readonly<Record<string, unknown>> | undefined,
+  /** The ids that the body names, where they were read before: `readManyIds`. */
+  docIds?: Set<Bytes>,
 ): ChangesRequest {
   const query = given.lowerCased();
   const style = query.get('style') ?? 'main_only';
@@ -113,7 +116,7 @@ export function changesRequest(
     attachments: query.isTrue('attachments'),
     encodingInfo: query.isTrue('att_encoding_info'),
     seqInterval,
-    filter: filterRequest(query, body),
+    filter: filterRequest(query, body, docIds),
     query: given,
     body,
   };
@@ -151,6 +154,7 @@ function heartbeatOf(text: string, most: number): number {
 function filterRequest(
   query: Query,
   body: Readonly<Record<string, unknown>> | undefined,
+  docIds: Set<Bytes> | undefined,
 ): FilterRequest | undefined {
   const name = query.get('filter') ?? '';
   switch (name) {
@@ -160,7 +164,7 @@ function filterRequest(
     case '_design':
       return { kind: 'design' };
     case '_doc_ids':
-      return { kind: 'doc_ids', ids: idsOf(query, body) };
+      return { kind: 'doc_ids', ids: docIds ?? idsOf(query, body) };
     case '_selector':
       if (body === undefined) throw badRequest('Selector must be specified in POST payload');
       return { kind: 'selector', selector: body['selector'], fields: body['fields'] };
@@ -179,6 +183,26 @@ function idsOf(query: Query, body: Readonly<Record<string, unknown>> | undefined
     throw badRequest('`doc_ids` filter parameter is not a list of doc ids.');
   }
   return new Set(ids.map((id) => toBytes(id.toWellFormed())));
+}
+
+/** More ids than these are read in slices. */
+const idsAtOnce = 2_000;
+
+/** Reads the ids of a body that names many of them; undefined where it doesn't, or where they are to be refused. */
+export async function readManyIds(
+  body: Readonly<Record<string, unknown>> | undefined,
+  runtime: Runtime,
+): Promise<Set<Bytes> | undefined> {
+  const ids = body?.['doc_ids'];
+  if (!Array.isArray(ids) || ids.length <= idsAtOnce) return undefined;
+  const slice = runtime.slice();
+  const set = new Set<Bytes>();
+  for (const id of ids as unknown[]) {
+    if (typeof id !== 'string') return undefined;
+    set.add(toBytes(id.toWellFormed()));
+    if (slice.isOver) await slice.next();
+  }
+  return set;
 }
 
 function viewRequest(text: string): FilterRequest {

@@ -8,7 +8,13 @@ import { answerFeed, formOf } from '../feeds/answer-feed.js';
 import { checkChangesAccess } from '../feeds/changes-access.js';
 import { changesView, eventsView } from '../feeds/changes-view.js';
 import { FeedConnection, socketPlan } from '../feeds/feed-connection.js';
-import { changesRequest, feedRequest, wholeNumber, type FeedDefaults } from '../feeds/feed-request.js';
+import {
+  changesRequest,
+  readManyIds,
+  feedRequest,
+  wholeNumber,
+  type FeedDefaults,
+} from '../feeds/feed-request.js';
 import { sinceTime } from '../feeds/since-time.js';
 import { parseJsonText, type Query } from '../request/query.js';
 import type { DatabaseRoute, ServerRoute } from './route.js';
@@ -68,7 +74,8 @@ async function changes(
   database: Database,
   body: Record<string, unknown> | undefined,
 ): Promise<void> {
-  const request = changesRequest(exchange.query, defaultsOf(exchange), body);
+  const docIds = body && (await readManyIds(body, exchange.runtime));
+  const request = changesRequest(exchange.query, defaultsOf(exchange), body, docIds);
   await answerFeed(exchange, {
     ...changesView(exchange, database, request, formOf(request.kind)),
     database,
