@@ -165,9 +165,14 @@ export async function readManyIds(body: Body, runtime: Runtime): Promise<readonl
     if (slice.isOver) await slice.next();
   }
   const list = await sortInSlices(texts, (a, b) => (a < b ? -1 : a > b ? 1 : 0), runtime);
+  const distinct: string[] = [];
+  for (const text of list) {
+    if (text !== distinct.at(-1)) distinct.push(text);
+    if (slice.isOver) await slice.next();
+  }
   // What follows takes a turn of its own.
   await slice.next();
-  return list.filter((text, at) => at === 0 || text !== list[at - 1]);
+  return distinct;
 }
 
 function unescape(text: string): string {
