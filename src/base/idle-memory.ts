@@ -47,7 +47,11 @@ export function collectWhenIdle(runtime: Runtime): Timer {
   }, checkMs);
 }
 
-const heapBytes = (): number => v8.getHeapStatistics().total_physical_size;
+/** The memory of sandboxes and buffers is as large as the objects are small that stand for it. */
+function heapBytes(): number {
+  const { total_physical_size, external_memory } = v8.getHeapStatistics();
+  return total_physical_size + external_memory;
+}
 
 /** The room for new objects. */
 function roomBytes(): number {

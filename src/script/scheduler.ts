@@ -20,7 +20,7 @@ const busyMs = 100;
 const suspicionMs = 60_000;
 const suspectsMax = 1_000;
 /** Idle threads end after this. */
-const idleMs = 30_000;
+const idleMs = 10_000;
 /** One that has been given more than this holds memory that it does not give back, and ends sooner. */
 const wornBytes = 16 * 1024 * 1024;
 const wornIdleMs = 3_000;
