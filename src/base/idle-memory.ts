@@ -21,9 +21,10 @@ const idleShareMax = 0.02;
 /** Less than this is not worth a collection. */
 const worthwhileBytes = 8 * 1024 * 1024;
 /** A larger heap is left to V8: the next request would wait for more than a few dozen milliseconds. */
-const heapBytesMax = 128 * 1024 * 1024;
+const heapBytesMax = 64 * 1024 * 1024;
 
-type Collect = (options: { type: 'minor' | 'major'; execution: 'sync' }) => void;
+/** Everything is collected only where it is called without an argument. */
+type Collect = (isMinor?: true) => void;
 
 /** Gives the garbage of this thread back to the system whenever it has grown and the thread is idle. */
 export function collectWhenIdle(runtime: Runtime): Timer {
@@ -35,6 +36,8 @@ export function collectWhenIdle(runtime: Runtime): Timer {
     const share = performance.eventLoopUtilization(now, last).utilization;
     last = now;
     idle = share <= idleShareMax ? idle + 1 : 0;
+    // Freed pages are given back some time after a collection.
+    left = Math.min(left, heapBytes());
     if (idle === idleChecks && heapBytes() >= left + worthwhileBytes) {
       // First, so that the rest of the heap is judged without what is new and garbage already.
       collect('minor');
@@ -59,9 +62,10 @@ function roomBytes(): number {
   return spaces.find(({ space_name: name }) => name === 'new_space')!.physical_space_size;
 }
 
-function collect(type: 'minor' | 'major'): void {
-  const run: Collect | undefined = globalThis.gc ?? exposed();
-  run?.({ type, execution: 'sync' });
+function collect(kind: 'minor' | 'major'): void {
+  const run = (globalThis.gc as Collect | undefined) ?? exposed();
+  if (kind === 'minor') run?.(true);
+  else run?.();
 }
 
 /** Undefined when another thread has taken the flag back, which is the process's, in between. */
