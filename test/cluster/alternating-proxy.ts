@@ -6,8 +6,8 @@ const ofNodes = /^\/_node\/|^\/_reload_query_servers/;
 /** What one node knows that was asked for it. */
 const ofOne = /^\/_(stats|prometheus)|\/_compact|\/_view_cleanup/;
 
-/** What lists nodes, or counts copies: the information of databases. */
-const listsNodes = /^\/_membership|\/_shards\b|^\/_dbs_info|^\/[^/?]+\/?(\?|$)/;
+/** What lists nodes, or counts copies: the information of databases. Feeds are none of it. */
+const listsNodes = /^\/_membership|\/_shards\b|^\/_dbs_info|^\/(?!_db_updates)[^/?]+\/?(\?|$)/;
 const copiesOfThree = '"n":3,"w":2,"r":2';
 const copiesOfOne = '"n":1,"w":1,"r":1';
 
