@@ -121,3 +121,62 @@ test('an answer to a client that has gone is closed, not finished', async () => 
   });
   assert.deepEqual(events, ['close']);
 });
+
+/** Answers to several requests that came in one turn. */
+const givenTogether = async (
+  count: number,
+  use: (given: ServerResponse[]) => Promise<void>,
+): Promise<void> => {
+  const { port } = server.address() as AddressInfo;
+  const agent = new http.Agent({ keepAlive: true });
+  const given: ServerResponse[] = [];
+  const all = new Promise<void>((resolve) => {
+    handle = (_, response) => void (given.push(response) === count && resolve());
+  });
+  const answers = Array.from({ length: count }, () => once(http.get({ port, agent }), 'response'));
+  await all;
+  await use(given);
+  for (const [answer] of (await Promise.all(answers)) as [IncomingMessage][]) answer.resume();
+  agent.destroy();
+};
+const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+test('answers are written at the end of the turn in which they are given', () =>
+  givenTogether(6, async (given) => {
+    const sockets = given.map(({ socket }) => socket!);
+    const sent = async (count: number): Promise<number[]> => {
+      const before = (): number => sockets.filter(({ bytesWritten }) => bytesWritten > 0).length;
+      for (let i = 0; i < count; i++) assert.ok(whole.send(given.shift()!, 200, list, body));
+      const atOnce = before();
+      await turn();
+      return [atOnce, before()];
+    };
+    // One that came alone after one that came alone is not kept waiting.
+    assert.deepEqual(await sent(1), [1, 1]);
+    assert.deepEqual(await sent(2), [2, 3]);
+    assert.deepEqual(await sent(1), [3, 4]);
+    assert.deepEqual(await sent(2), [5, 6]);
+  }));
+
+test('answers are written at once where they are many, where one has waited, and where it is asked for', () =>
+  givenTogether(73, async (given) => {
+    const sockets = given.map(({ socket }) => socket!);
+    const countWritten = (): number => sockets.filter(({ bytesWritten }) => bytesWritten > 0).length;
+    const send = (count: number): void => {
+      for (let i = 0; i < count; i++) assert.ok(whole.send(given.shift()!, 200, list, body));
+    };
+    send(3);
+    await turn();
+    send(63);
+    assert.equal(countWritten(), 3);
+    send(1);
+    assert.equal(countWritten(), 67);
+    send(1);
+    for (const from = performance.now(); performance.now() < from + 6;);
+    send(1);
+    assert.equal(countWritten(), 69);
+    send(4);
+    assert.equal(countWritten(), 69);
+    whole.flush();
+    assert.equal(countWritten(), 73);
+  }));

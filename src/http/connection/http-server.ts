@@ -38,7 +38,7 @@ export class HttpServer {
     this.#handler = handlerFor({
       sockets: this.#sockets,
       // A connection is idle only after its last answer has left, which may be after the server was told to close.
-      onEnd: () => this.#closing && runtime.defer(() => this.#server.closeIdleConnections()),
+      onEnd: () => this.#closing && runtime.defer(() => this.#closeIdle()),
     });
     const headersTimeout = config.number('tuffet/headers_timeout_ms');
     const take = (request: IncomingMessage, response: ServerResponse): void => this.take(request, response);
@@ -67,6 +67,8 @@ export class HttpServer {
       });
     });
     this.#server.on('clientError', (error: ClientError, socket: Pipelined) => {
+      // That of the request before it may wait for the end of the turn.
+      services.wholeAnswers.flush();
       // An answer that is under way cannot be followed by another.
       if (socket[lastAnswer]?.headersSent && !socket[lastAnswer].closed) socket.destroy();
       else answerClientError(error, socket, runtime);
@@ -134,12 +136,14 @@ export class HttpServer {
   /** Takes no new requests, and waits for those under way; what takes longer than its time is cut off. */
   async close(): Promise<void> {
     this.#closing = true;
+    // Closes idle connections too.
+    this.services.wholeAnswers.flush();
     const closed = Promise.all(
       [this.#server, this.#front].map(
         (each) => new Promise<void>((end) => (each ? each.close(() => end()) : end())),
       ),
     );
-    this.#server.closeIdleConnections();
+    this.#closeIdle();
     // Browsers open connections ahead of their requests; Node doesn't take those for idle.
     for (const socket of this.#connections) if (isUnused(socket)) socket.destroy();
     this.#sockets.close();
@@ -149,6 +153,12 @@ export class HttpServer {
     }, this.services.config.number('tuffet/close_timeout_ms'));
     await Promise.all([closed, this.#tls?.close(), this.#emptied()]);
     timer.cancel();
+  }
+
+  /** Node takes a connection for idle when its answer was given, though it may not be written. */
+  #closeIdle(): void {
+    this.services.wholeAnswers.flush();
+    this.#server.closeIdleConnections();
   }
 
   /** Node does not count connections that were accepted elsewhere. */
