@@ -156,6 +156,7 @@ function brokenServices(log: (message: string) => void): object {
     registry: { isClosing: false },
     serverName: 'test',
     runtime: new SystemRuntime(),
+    wholeAnswers: { flush: () => undefined },
   };
 }
 

@@ -9,7 +9,8 @@ import type { Config } from '../../config/config.js';
 import { isSentWhole, WholeAnswers } from './whole-answers.js';
 
 const idleMs = 7_000;
-const whole = new WholeAnswers({ number: () => idleMs } as unknown as Config, new SystemRuntime());
+const config = { number: () => idleMs } as unknown as Config;
+const whole = new WholeAnswers(config, new SystemRuntime());
 
 let handle: (request: IncomingMessage, response: ServerResponse) => void;
 const server = http.createServer({ keepAliveTimeout: idleMs }, (request, response) =>
@@ -122,61 +123,68 @@ test('an answer to a client that has gone is closed, not finished', async () => 
   assert.deepEqual(events, ['close']);
 });
 
-/** Answers to several requests that came in one turn. */
-const givenTogether = async (
-  count: number,
-  use: (given: ServerResponse[]) => Promise<void>,
-): Promise<void> => {
-  const { port } = server.address() as AddressInfo;
+/** Gives the answers to so many requests, each on its own connection, by a sender of their own. */
+async function answerTogether(count: number, answerAll: (turn: Turn) => Promise<void>): Promise<void> {
+  const own = new WholeAnswers(config, new SystemRuntime());
   const agent = new http.Agent({ keepAlive: true });
   const given: ServerResponse[] = [];
   const all = new Promise<void>((resolve) => {
     handle = (_, response) => void (given.push(response) === count && resolve());
   });
+  const { port } = server.address() as AddressInfo;
   const answers = Array.from({ length: count }, () => once(http.get({ port, agent }), 'response'));
-  await all;
-  await use(given);
-  for (const [answer] of (await Promise.all(answers)) as [IncomingMessage][]) answer.resume();
-  agent.destroy();
-};
-const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+  try {
+    await all;
+    const sockets = given.map(({ socket }) => socket!);
+    await answerAll({
+      own,
+      send(number) {
+        for (let i = 0; i < number; i++) assert.ok(own.send(given.shift()!, 200, list, body));
+        return sockets.filter(({ bytesWritten }) => bytesWritten > 0).length;
+      },
+    });
+    for (const [answer] of (await Promise.all(answers)) as [IncomingMessage][]) answer.resume();
+  } finally {
+    agent.destroy();
+    await Promise.allSettled(answers);
+  }
+}
+
+interface Turn {
+  own: WholeAnswers;
+  /** Gives some more answers, and tells how many are written by then. */
+  send(count: number): number;
+}
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 test('answers are written at the end of the turn in which they are given', () =>
-  givenTogether(6, async (given) => {
-    const sockets = given.map(({ socket }) => socket!);
-    const sent = async (count: number): Promise<number[]> => {
-      const before = (): number => sockets.filter(({ bytesWritten }) => bytesWritten > 0).length;
-      for (let i = 0; i < count; i++) assert.ok(whole.send(given.shift()!, 200, list, body));
-      const atOnce = before();
-      await turn();
-      return [atOnce, before()];
-    };
+  answerTogether(6, async ({ send }) => {
     // One that came alone after one that came alone is not kept waiting.
-    assert.deepEqual(await sent(1), [1, 1]);
-    assert.deepEqual(await sent(2), [2, 3]);
-    assert.deepEqual(await sent(1), [3, 4]);
-    assert.deepEqual(await sent(2), [5, 6]);
+    assert.equal(send(1), 1);
+    await nextTurn();
+    assert.equal(send(2), 2);
+    await nextTurn();
+    assert.equal(send(0), 3);
+    assert.equal(send(1), 3);
+    await nextTurn();
+    assert.equal(send(0), 4);
+    assert.equal(send(2), 5);
+    await nextTurn();
+    assert.equal(send(0), 6);
   }));
 
 test('answers are written at once where they are many, where one has waited, and where it is asked for', () =>
-  givenTogether(73, async (given) => {
-    const sockets = given.map(({ socket }) => socket!);
-    const countWritten = (): number => sockets.filter(({ bytesWritten }) => bytesWritten > 0).length;
-    const send = (count: number): void => {
-      for (let i = 0; i < count; i++) assert.ok(whole.send(given.shift()!, 200, list, body));
-    };
+  answerTogether(73, async ({ own, send }) => {
     send(3);
-    await turn();
-    send(63);
-    assert.equal(countWritten(), 3);
-    send(1);
-    assert.equal(countWritten(), 67);
-    send(1);
+    await nextTurn();
+    assert.equal(send(0), 3);
+    assert.equal(send(63), 3);
+    assert.equal(send(1), 67);
+    assert.equal(send(1), 67);
     for (const from = performance.now(); performance.now() < from + 6;);
-    send(1);
-    assert.equal(countWritten(), 69);
-    send(4);
-    assert.equal(countWritten(), 69);
-    whole.flush();
-    assert.equal(countWritten(), 73);
+    assert.equal(send(1), 69);
+    assert.equal(send(4), 69);
+    own.flush();
+    assert.equal(send(0), 73);
   }));
