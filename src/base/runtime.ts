@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { keepTickShape } from './tick-shape.js';
 import { TimeSlice, Turns } from './turns.js';
 
 /** A call that is due at some time. */
@@ -109,6 +110,11 @@ function repeating(setTimer: (again: () => void) => Timer, work: () => void): Ti
 
 /** The real clock, timers and random numbers of the process. */
 export class SystemRuntime extends Runtime {
+  constructor() {
+    super();
+    keepTickShape();
+  }
+
   now(): number {
     return Date.now();
   }
