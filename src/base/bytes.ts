@@ -30,6 +30,9 @@ export const asBytes = (bytes: string): Bytes => bytes as Bytes;
 
 export const noBytes = asBytes('');
 
+/** The same in one piece, to be kept: of a sum, each use would go through all parts again. */
+export const inOnePiece = (bytes: Bytes): Bytes => Buffer.from(bytes, 'latin1').latin1Slice(0, bytes.length);
+
 const { fromCharCode } = String;
 
 export const u8 = (value: number): Bytes => asBytes(fromCharCode(value));

@@ -1,4 +1,4 @@
-import { asBytes, noBytes, type Bytes } from '../base/bytes.js';
+import { asBytes, inOnePiece, noBytes, type Bytes } from '../base/bytes.js';
 import { quoteId } from '../shard/doc-text.js';
 import type { Fold } from '../indexes/reduce/fold.js';
 import { endOf, type QueryReduce } from '../indexes/reduce/query-reduce.js';
@@ -41,6 +41,8 @@ export interface ViewSource {
  */
 export class ViewAnswer {
   readonly #docOptions: ViewDocOptions;
+  /** The ranges, which are asked for before the rows and with them. */
+  #known: { reader: ViewReader; ranges: readonly ViewRange[] } | undefined;
 
   constructor(
     private readonly source: ViewSource,
@@ -86,7 +88,12 @@ export class ViewAnswer {
   }
 
   /** The ranges that the query is about: one, or one for each key. */
-  #ranges(reader: ViewReader): ViewRange[] {
+  #ranges(reader: ViewReader): readonly ViewRange[] {
+    if (this.#known?.reader !== reader) this.#known = { reader, ranges: this.#rangesIn(reader) };
+    return this.#known.ranges;
+  }
+
+  #rangesIn(reader: ViewReader): ViewRange[] {
     const { keys, descending, shape } = this.request;
     if (keys === undefined) return [reader.range(this.request)];
     // Groups come in the order of the keys in any case, as in CouchDB.
@@ -195,7 +202,8 @@ export class ViewAnswer {
           groups++;
           last = part.group;
           if (at++ >= skip) {
-            text += separator + ((part.shown ??= reducedText(part.text, fold.show(part.state))) as Bytes);
+            part.shown ??= inOnePiece(reducedText(part.text, fold.show(part.state)));
+            text += separator + (part.shown as Bytes);
             separator = ',\n';
           }
           if (at >= skip + limit) break;

@@ -43,8 +43,12 @@ export class GroupWalk<State> {
     private readonly grouping: Grouping<State>,
   ) {}
 
-  groups(pieces: readonly Piece[]): Generator<GroupPart<State>> {
-    return this.#whole(this.#parts(pieces));
+  groups(pieces: readonly Piece[]): Iterable<GroupPart<State>> {
+    const [first] = pieces;
+    // Of a whole tree, the root may have remembered all.
+    return pieces.length === 1 && isWhole(first!)
+      ? this.#groupsOf(first!.node)
+      : this.#whole(this.#parts(pieces));
   }
 
   /** Whole groups out of parts, of which those of one group follow each other. */
@@ -61,10 +65,8 @@ export class GroupWalk<State> {
   }
 
   *#parts(pieces: readonly Piece[]): Generator<GroupPart<State>> {
-    for (const { node, from, to } of pieces) {
-      if (from === 0 && to === node.length) yield* this.#groupsOf(node);
-      else yield* this.#entries(node, from, to);
-    }
+    for (const piece of pieces)
+      yield* isWhole(piece) ? this.#groupsOf(piece.node) : this.#entries(piece.node, piece.from, piece.to);
   }
 
   #joined(parts: readonly GroupPart<State>[]): GroupPart<State> {
@@ -136,3 +138,5 @@ export class GroupWalk<State> {
     }
   }
 }
+
+const isWhole = ({ node, from, to }: Piece): boolean => from === 0 && to === node.length;

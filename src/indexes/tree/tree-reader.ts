@@ -32,6 +32,11 @@ export interface GroupsOptions {
   readonly reducer?: number | undefined;
 }
 
+interface Ranked {
+  readonly bound: Bound;
+  readonly rank: number;
+}
+
 /** A reader without a cache has one of its own, lest it decode the same nodes again and again. */
 const ownCacheBytes = 1 << 20;
 
@@ -44,6 +49,8 @@ const ownCacheBytes = 1 << 20;
  */
 export class TreeReader {
   readonly #source: NodeSource;
+  /** The last two bounds that were looked for. */
+  #ranked: readonly (Ranked | undefined)[] = [];
 
   constructor(
     store: Pick<Store, 'get'>,
@@ -55,8 +62,15 @@ export class TreeReader {
     this.#source = new NodeSource(store, prefix, cache, state.root);
   }
 
-  /** Rows before the bound. */
+  /** Rows before the bound. Whoever asks for the rows of a range may have asked for their number before. */
   rank(bound: Bound): number {
+    for (const known of this.#ranked) if (known?.bound === bound) return known.rank;
+    const rank = this.#rankOf(bound);
+    this.#ranked = [this.#ranked[1], { bound, rank }];
+    return rank;
+  }
+
+  #rankOf(bound: Bound): number {
     if (this.state.root === 0) return 0;
     let rank = 0;
     let node = this.#source.node(this.state.root);
