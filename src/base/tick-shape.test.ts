@@ -19,7 +19,7 @@ const measuring = `
   // Later, so that no call is under way that would keep the shape.
   setTimeout(async () => {
     for (let i = 0; i < 4; i++) gc();
-    setTimeout(async () => console.log(await measure()), 10);
+    setTimeout(async () => process.stdout.write(String(await measure())), 10);
   }, 10);`;
 
 async function measureWith(preparation: string): Promise<number> {

@@ -45,6 +45,7 @@ export const moduleStates: Readonly<Record<string, string>> = {
   // What the process or a thread has only one of.
   'src/base/log-output.ts: openOutputs':
     'One handler for the end of the process, however many logs are open.',
+  'src/base/tick-shape.ts: kept': 'One object of a thread, whose shape Node uses for all of the thread.',
   'src/blobs/blob-worker.ts: hashes': 'The entry point of a thread.',
   'src/blobs/blob-worker.ts: rpc': 'The entry point of a thread.',
   'src/selectors/evaluate-worker.ts: evaluator': 'The entry point of a thread.',
