@@ -60,17 +60,22 @@ export function validatorsOf(database: Database): readonly Validator[] {
   const { designChanges } = database.collection;
   const { validators } = database;
   if (validators?.changes === designChanges) return validators.list;
-  const bySeq = new Map<number, Validator | undefined>();
+  const byChange = new Map<string, Validator | undefined>();
   for (const { id, winner } of walkDesignDocs(database.collection)) {
-    const at = database.shardOf(id) + winner.seq * database.collection.shards.size;
-    bySeq.set(at, validators?.bySeq.has(at) ? validators.bySeq.get(at) : validatorOf(database, id, winner));
+    // Sequences are those of a shard, and shards are numbered anew when they are split or divided.
+    const { pos, hash, seq } = winner;
+    const change = `${id} ${pos}-${hash} ${database.shardOf(id)} ${seq}`;
+    byChange.set(
+      change,
+      validators?.byChange.has(change) ? validators.byChange.get(change) : validatorOf(database, id, winner),
+    );
   }
-  const found = [...bySeq.values()].filter((each) => each !== undefined);
+  const found = [...byChange.values()].filter((each) => each !== undefined);
   const same =
     found.length === validators?.list.length && found.every((each, i) => each === validators.list[i]);
   const list = same ? validators.list : found;
   const digest = same ? validators.digest : digestOf(found);
-  database.validators = { changes: designChanges, bySeq, list, digest };
+  database.validators = { changes: designChanges, byChange, list, digest };
   return list;
 }
 

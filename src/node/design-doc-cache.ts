@@ -21,8 +21,8 @@ export interface Validator {
 export interface Validators {
   /** The count of changes of design documents at that time. */
   changes: number;
-  /** What each design document has, by its shard and the sequence of its last change. */
-  bySeq: ReadonlyMap<number, Validator | undefined>;
+  /** What each design document has, by the document, its revision and its last change. */
+  byChange: ReadonlyMap<string, Validator | undefined>;
   list: readonly Validator[];
   /** Of all of them; empty where there are none. */
   digest: Bytes;

@@ -4,7 +4,7 @@ import { createServer } from '../../src/index.js';
 import { tuffet } from '../operations/cli.js';
 import { HttpClient } from '../support/http-client.js';
 import { newDb, temporaryFolder } from '../support/server.js';
-import { ranges, splitAll } from './reshard.js';
+import { ranges, split, splitAll, until } from './reshard.js';
 
 const dataDir = temporaryFolder();
 const server = await createServer({ dataDir, admins: { admin: 'secret' }, port: 0, logLevel: 'none' });
@@ -25,6 +25,26 @@ describe('a split keeps', () => {
     const { status, body } = await client.get(`${db}/_design/v/_info`);
     assert.equal(status, 200);
     assert.equal(body.view_index.updates_pending.total, 0);
+  });
+
+  it('which design documents have validation functions, though their shards have other numbers', async () => {
+    const db = await newDb(client, '?q=2');
+    const high = '80000000-ffffffff';
+    const names: string[] = [];
+    for (let n = 0; names.length < 2; n++) {
+      const { body } = await client.get(`${db}/_shards/_design%2Fd${n}`);
+      if (body.range === high) names.push(`_design/d${n}`);
+    }
+    // The second change of the shard 1 of 2 had the number that the first change of the shard 1 of 4 has.
+    await client.put(`${db}/${names[0]}`, {});
+    const rules = 'function () { throw { forbidden: "no" }; }';
+    const { body: saved } = await client.put(`${db}/${names[1]}`, { validate_doc_update: rules });
+    assert.equal((await client.put(`${db}/a`, {})).status, 403);
+    for (const id of await split(client, db, { range: '00000000-7fffffff' }))
+      await until(client, id, 'completed');
+    assert.equal((await client.put(`${db}/a`, {})).status, 403);
+    await client.delete(`${db}/${names[1]}?rev=${saved.rev}`);
+    assert.equal((await client.put(`${db}/a`, {})).status, 201);
   });
 
   it('bodies, histories, conflicts and deletions, also those of older revisions', async () => {
