@@ -126,15 +126,19 @@ export type OpenedRev = { ok: OpenedDoc } | { missing: Rev };
 /** Revisions of a document, each to be opened when its turn comes: together they may be larger than memory. */
 export interface FoundRevs {
   readonly revs: readonly FoundRev[];
-  /** One that was changed since it was found may be missing. */
+  /** One that was superseded since it was found may be missing; where leaves are asked for, what continues it is given. */
   open(rev: FoundRev): OpenedRev;
 }
+
+/** So many of a document's revisions, of so many bytes, are opened when they are found: as they are at one moment. */
+const openedAtOnce = { revs: 100, bytes: 1024 * 1024 };
 
 export type FoundRev = RevNode | { missing: Rev };
 
 /**
  * Several revisions of a document, or all its leaves; with `latest` the leaves below them, each once. Undefined where there
- * is no such document. `anyOrder`: the caller puts them in order. Replicators ask so, for one document after the other, and for none of them again.
+ * is no such document. `anyOrder`: the caller puts them in order. Replicators ask so, for one document after the other, and for none
+ * of them again.
  */
 export function findRevs(
   database: Database,
@@ -148,14 +152,30 @@ export function findRevs(
   const named =
     wanted === 'all' ? leafOrder(doc.tree) : namedRevs(doc.tree, wanted, latest ? leafOrder : undefined);
   const found = named.map((each) => ('missing' in each || isKept(doc, each) ? each : { missing: each }));
-  const open = (each: FoundRev): OpenedRev => {
+  const open = (each: FoundRev, from = doc): OpenedRev => {
     if ('missing' in each) return each;
-    const opened = openNode(database, id, doc, each, revs, show);
+    const opened = openNode(database, id, from, each, revs, show);
     return opened === undefined ? { missing: each } : { ok: opened };
   };
-  // What must not be seen is refused while it can be answered so; what is shown is the same at any time.
-  if (show !== undefined) found.forEach(open);
-  return { revs: found, open };
+  const openLater = (each: FoundRev): OpenedRev => {
+    const opened = open(each);
+    if ('ok' in opened || 'missing' in each || !(latest || wanted === 'all')) return opened;
+    const now = database.collection.docUncached(id);
+    const known = now && find(now.tree, each);
+    const [leaf] = known === undefined ? [] : leavesBelow(now!.tree, known);
+    return leaf === undefined ? opened : open(leaf, now);
+  };
+  const ready = new Map<FoundRev, OpenedRev>();
+  let bytes = 0;
+  for (const each of found) {
+    const isReady = ready.size < openedAtOnce.revs && bytes < openedAtOnce.bytes;
+    // What must not be seen is refused while it can be answered so; what is shown is the same at any time.
+    if (!isReady && show === undefined) break;
+    const opened = open(each);
+    if (isReady) ready.set(each, opened);
+    if ('ok' in opened) bytes += opened.ok.content.length;
+  }
+  return { revs: found, open: (each) => ready.get(each) ?? openLater(each) };
 }
 
 /** Revisions that are not there. */

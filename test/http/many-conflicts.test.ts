@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import http from 'node:http';
+import { json } from 'node:stream/consumers';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newDb, startServer } from '../support/server.js';
@@ -42,6 +45,32 @@ test('the revisions of an answer are sorted once, in slices', async (t) => {
   assert.ok(Math.max(...lengths) < 5_000, `${Math.max(...lengths)} revisions were sorted in one go`);
   const total = lengths.reduce((sum, each) => sum + each, 0);
   assert.ok(total < 15_000, `${total} revisions were sorted`);
+});
+
+test('revisions that are superseded while an answer is sent are answered by what continues them', async () => {
+  const written = await newDb(client);
+  const pad = 'x'.repeat(200_000);
+  const leaves = Array.from({ length: 200 }, (_, i) => `1-${hashOf(`leaf ${i}`)}`);
+  for (let from = 0; from < leaves.length; from += 50) {
+    const docs = leaves.slice(from, from + 50).map((_rev) => ({ _id: 'c', _rev, pad }));
+    await client.post(`${written}/_bulk_docs`, { new_edits: false, docs });
+  }
+  const [answer] = (await once(
+    http.get(`${client.url}${written}/c?open_revs=all`, {
+      auth: 'admin:secret',
+      headers: { Accept: 'application/json' },
+    }),
+    'response',
+  )) as [http.IncomingMessage];
+  const docs = leaves.map((_rev) => ({ _id: 'c', _rev, isNew: true }));
+  await client.post(`${written}/_bulk_docs`, { docs });
+  await client.post(`${written}/_compact`, {});
+  while ((await client.get(`${written}/c?rev=${leaves[0]}`)).status !== 404) await sleep(20);
+  const found = (await json(answer)) as { ok?: { _rev: string; isNew?: true } }[];
+  assert.equal(found.length, leaves.length);
+  assert.ok(found.every(({ ok }) => ok !== undefined));
+  const added = found.filter(({ ok }) => ok!.isNew).length;
+  assert.ok(added > 0 && added < leaves.length, `${added} of ${leaves.length} are new`);
 });
 
 test('revisions that are asked for twice are answered once, missing ones last', async () => {
