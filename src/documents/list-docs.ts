@@ -9,7 +9,7 @@ import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
 import { docPieces } from './doc-pieces.js';
 import { designPrefix, localPrefix } from '../shard/doc-id.js';
-import { conflictsMember, quotedText, quoteId, quoteRev } from '../shard/doc-text.js';
+import { conflictsMember, quotedText, quoteId, quoteRev, shortRow } from '../shard/doc-text.js';
 import { keyRange, type Bounds, type KeyRange } from '../shard/key-range.js';
 import { localRow } from './local-row.js';
 import { winnerText } from './open-doc.js';
@@ -206,8 +206,7 @@ export class Listing {
       rev = quoteRev(view);
       id = view.longId ?? id;
     }
-    const quoted = quoteId(id);
-    return asBytes(`{"id":${quoted},"key":${quoted},"value":{"rev":${rev}}}`);
+    return shortRow(id, rev);
   }
 }
 

@@ -68,6 +68,8 @@ const readers: Readonly<Record<string, Reader>> = {
   aggregate: (request, value) => (request.aggregate = readAggregate(value)),
 };
 
+const readersInOrder = Object.entries(readers);
+
 /** `compiled`: the selector, where it was read before. */
 export function readFindRequest(
   body: Readonly<Record<string, unknown>>,
@@ -95,8 +97,7 @@ export function readFindRequest(
     count: false,
     aggregate: undefined,
   };
-  for (const [name, read] of Object.entries(readers))
-    if (Object.hasOwn(body, name)) read(request, body[name]);
+  for (const [name, read] of readersInOrder) if (Object.hasOwn(body, name)) read(request, body[name]);
   for (const name of Object.keys(body)) if (!Object.hasOwn(readers, name)) throw invalidKey(name);
   if (request.aggregate !== undefined) checkAggregate(body);
   return request;

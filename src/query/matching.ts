@@ -3,7 +3,7 @@ import { MemberPicker } from '../json/raw-fields.js';
 import type { LocalReader } from '../shard/group-reader.js';
 import { hasAttachments, splitContent } from '../shard/content.js';
 import { decodeDocRecord, decodeWinner, type WinnerView } from '../shard/doc-record.js';
-import { conflictsMember, quotedText, quoteId, quoteRev } from '../shard/doc-text.js';
+import { conflictsMember, docText } from '../shard/doc-text.js';
 import type { LargeDocs } from '../selectors/large-docs.js';
 import type { Selector } from '../selectors/selector.js';
 import type { IndexRow, Seen } from './index-reader.js';
@@ -118,7 +118,7 @@ export class DocMatcher {
 
   #text(row: IndexRow, record: Bytes, winner: WinnerView, content: Bytes): Bytes {
     const extra = this.conflicts && winner.conflicted ? conflictsMember(decodeDocRecord(record)) : noBytes;
-    return quotedText(quoteId(row.id), quoteRev(winner), content, extra, false);
+    return docText(row.id, winner, content, extra);
   }
 
   parse(row: IndexRow, record: Bytes, winner: WinnerView, content: Bytes): JsonObject {
