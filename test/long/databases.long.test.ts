@@ -9,7 +9,8 @@ const ratePerSecondMin = 1_000;
 const anonymousMax_mb = 300;
 const openFilesMax = 200;
 const pageMsMax = 20;
-const restartMsMax = 2_000;
+/** For a quiet machine. */
+const restartMsMax = Number(process.env['TUFFET_RESTART_MS'] ?? 2_000);
 
 const agent = new http.Agent({ keepAlive: true, maxSockets: connections });
 
@@ -78,7 +79,7 @@ test('100,000 empty databases are cheap', { skip: withoutProc }, async (t) => {
     assert.ok(ms < pageMsMax, `${ms} ms`);
   });
 
-  await t.test('a restart takes less than two seconds', async () => {
+  await t.test('a restart takes little time', async () => {
     const started = performance.now();
     await server.stop();
     const stopped = performance.now();
