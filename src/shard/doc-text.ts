@@ -9,9 +9,9 @@ import type { DocRecord } from './doc-record.js';
  * what is kept of the revision; its attachments are shown as stubs.
  */
 export function docText(id: Bytes, rev: Rev, content: Bytes, extra: Bytes, encodingInfo = false): Bytes {
-  const isUsual = extra === '' && isPlainText(id) && plainHash.test(rev.hash);
+  const isPlain = extra === '' && content.length > 2 && !hasAttachments(content);
   // In few parts: when the text is written, each costs about as much as the bytes of a small document.
-  if (isUsual && content.length > 2 && !hasAttachments(content))
+  if (isPlain && isPlainText(id) && plainHash.test(rev.hash))
     return asBytes(`{"_id":"${id}` + `","_rev":"${rev.pos}-` + `${rev.hash}",${content.slice(1)}`);
   return quotedText(quoteId(id), quoteRev(rev), content, extra, encodingInfo);
 }

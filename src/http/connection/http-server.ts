@@ -136,14 +136,12 @@ export class HttpServer {
   /** Takes no new requests, and waits for those under way; what takes longer than its time is cut off. */
   async close(): Promise<void> {
     this.#closing = true;
-    // Closes idle connections too.
-    this.services.wholeAnswers.flush();
+    this.#closeIdle();
     const closed = Promise.all(
       [this.#server, this.#front].map(
         (each) => new Promise<void>((end) => (each ? each.close(() => end()) : end())),
       ),
     );
-    this.#closeIdle();
     // Browsers open connections ahead of their requests; Node doesn't take those for idle.
     for (const socket of this.#connections) if (isUnused(socket)) socket.destroy();
     this.#sockets.close();
