@@ -151,8 +151,10 @@ test('a view that fails is told of once, is not tried again until the database c
   await client.put(`${db}/_design/d`, { views: { v: byN } });
   await untilRows(client, db, 3);
   const count = (text: string): number => lines.filter((line) => line.includes(text)).length;
-  await until(async () => count('tried') > 0, 'the function was tried');
+  // Of a database of several groups, each tries it.
+  await until(async () => count('could not be brought up to date') > 0, 'it was told of');
   const tried = count('tried');
+  assert.ok(tried > 0, 'the function was tried');
   await sleep(longerMs);
   assert.equal(count('tried'), tried, 'it is not tried again');
   await client.post(db, { n: 4 });
