@@ -33,7 +33,7 @@ const digests: Readonly<Record<string, { name: string; bytes: number }>> = {
   sha512: { name: 'sha512', bytes: 64 },
 };
 
-/** The digest of that name, as Node calls it; undefined where there is none. */
+/** The digest of that name, as Node calls it; undefined if there is none. */
 export function digestOf(name: string): { name: string; bytes: number } | undefined {
   return Object.hasOwn(digests, name) ? digests[name] : undefined;
 }

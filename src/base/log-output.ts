@@ -6,8 +6,8 @@ const atOnceChars = 8 * 1024;
 const waitingMax = 4 * 1024 * 1024;
 
 /**
- * Lines on their way to a file, a pipe or a terminal, written together and by another thread, so that nobody waits for them. What
- * cannot be written, because the disk is full or nobody reads the pipe, is tried again with what comes later; and once when the
+ * Lines on their way to a file, a pipe or a terminal, written together and by another thread, so that no caller waits for them. What
+ * cannot be written, because the disk is full or the pipe is not read, is tried again with what comes later; and once when the
  * process ends, however it ends, but never for longer than that.
  */
 export class LogOutput {

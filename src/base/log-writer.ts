@@ -101,7 +101,7 @@ function standardError(runtime: Runtime): Output {
 /** How long the last lines may take. */
 const lastLinesMs = 1_000;
 
-/** Writes what waits, and ends the output. A pipe that nobody reads may take for ever. */
+/** Writes what waits, and ends the output. If nothing reads the pipe, this may take for ever. */
 async function writeRest(output: LogOutput, runtime: Runtime): Promise<void> {
   await new Promise<void>((resolve) => {
     const timer = runtime.setTimer(resolve, lastLinesMs);

@@ -21,7 +21,7 @@ class PieceBuffers {
     return piece;
   }
 
-  /** Takes a piece back whose bytes nobody needs any more. Does nothing with what is no such piece. */
+  /** Takes back a piece whose bytes are no longer needed. Ignores buffers that are not pieces. */
   giveBack(piece: Buffer): void {
     if (this.#given.delete(piece) && this.#spare.length < spareMax) this.#spare.push(piece);
   }

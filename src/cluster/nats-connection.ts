@@ -94,7 +94,7 @@ export class NatsServers {
     });
   }
 
-  /** Sends a message that is not stored; nothing happens where nobody listens or the connection is lost. */
+  /** Sends a message that is not stored; nothing happens if there is no listener or the connection is lost. */
   tell(subject: string, text: string): void {
     if (!this.connection.isClosed()) this.connection.publish(subject, text);
   }

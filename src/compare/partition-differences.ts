@@ -37,7 +37,7 @@ export const partitionDifferences: readonly IntendedDifference[] = [
     with: name,
     couchdb: 'may have filled the index by itself',
     tuffet: 'fills an index when it is read',
-    reason: 'Indexes that nobody reads cost nothing.',
+    reason: 'Indexes that are not read cost nothing.',
   })),
   ...['GET', 'POST'].map((method) => ({
     endpoint: `${method} ${listing}`,

@@ -218,7 +218,7 @@ export const unusualInput: readonly IntendedDifference[] = [
     member: `body.view_index.updates_pending.${name}`,
     couchdb: 'may have filled the index by itself',
     tuffet: 'fills an index when it is read',
-    reason: 'Indexes that nobody reads cost nothing.',
+    reason: 'Indexes that are not read cost nothing.',
   })),
   {
     endpoint: 'GET /{db}/_design/{ddoc}/_info',

@@ -193,7 +193,7 @@ export class IndexPass {
       bytes += text.length;
     }
     const mapped = texts.length === 0 ? Promise.resolve(nothing) : this.mapper.map(texts);
-    // It may fail while others before it are waited for: an error that nobody listens to would end the thread.
+    // It may fail while others before it are waited for: an unhandled rejection would end the thread.
     mapped.catch(() => {});
     return { docs: docs.map(({ id, text }) => ({ id, isLive: text !== undefined })), bytes, reached, mapped };
   }

@@ -32,7 +32,7 @@ export function indexNumber(
 
 /**
  * The bytes of the trees of all indexes, added up in slices, between which the store may be replaced by another. What is damaged is
- * left out: whoever reads it finds out.
+ * left out: the reader finds out.
  */
 export async function treesBytes(
   source: { readonly store: Store },

@@ -56,7 +56,7 @@ function readIndexState(bytes: Bytes): IndexState {
 
 /**
  * How far an index that may have met fewer splits has followed the shards there are. One that was split from another has
- * gone on with its sequences, and the index with it.
+ * continued its sequences, and the index with it.
  */
 export const followShards = ({ positions }: IndexState, shards: ShardMap): Position[] =>
   shards.inherit(positions).map((position, shard) => ({

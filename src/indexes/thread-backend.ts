@@ -18,7 +18,7 @@ import type { Asked, Progress, Request, ThreadSettings } from './thread-messages
 /** The store is copied when it could give back this much, and this share of its size. */
 const reclaimBytesMin = 8 * 1024 * 1024;
 const reclaimShareMin = 0.4;
-/** Whoever asks for it gets it for less, of small stores too. */
+/** An explicit request needs less, also for small stores. */
 const askedShareMin = 0.1;
 /** But not for the few pages that every store has beside its records: a copy has them too. */
 const askedBytesMin = 16 * 4_096;

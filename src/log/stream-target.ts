@@ -9,7 +9,7 @@ export interface Delivery {
   before: StreamHead;
   after: StreamHead;
   commands: readonly Bytes[];
-  /** Whether nobody on this node waits for it: then it may reach the disk some milliseconds later, with others. */
+  /** Whether no caller on this node waits for it: then it may reach the disk some milliseconds later, with others. */
   isPatient?: boolean;
 }
 

@@ -190,7 +190,7 @@ export function parseSince(database: Database, since: string): number[] {
 
 const plainText = (since: string): string => since.replace(/^"(.*)"$/, '$1').replace(listed, '$1-$2');
 
-/** Undefined for what is no sequence of this database. A shard that was split from another has gone on with its sequences. */
+/** Undefined for what is no sequence of this database. A shard that was split from another continues its sequences. */
 function placesOf({ record, collection: { shards } }: Database, text: string): Token['places'] | undefined {
   const [, , encoded] = opaque.exec(text) ?? [];
   const token =

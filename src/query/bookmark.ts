@@ -38,7 +38,7 @@ function headOf(index: QueryIndex): Bytes {
   return head;
 }
 
-/** Undefined for a text that is none: that is told after everything else that is wrong with a query (`planQuery`). */
+/** Undefined for a text that is not a bookmark: `planQuery` reports that after all other errors of a query. */
 export function readBookmark(value: unknown): Bookmark | undefined {
   if (value === null || value === '') return undefined;
   if (typeof value !== 'string') throw invalidBookmark(value);

@@ -93,7 +93,7 @@ export class Cursor {
     const taken = verdict?.then((match) => {
       if (match !== undefined) collector.take(match);
     });
-    // It may fail before it is waited for, and of a search that is abandoned nobody waits for it.
+    // It may fail before it is awaited, and is never awaited if the search is abandoned.
     taken?.catch(() => undefined);
     return taken;
   }

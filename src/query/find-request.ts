@@ -27,7 +27,7 @@ export interface FindRequest {
   /** Copies to be asked for each document. */
   r: number;
   bookmark: Bookmark | undefined;
-  /** The bookmark as it was given, even if it is none. */
+  /** The bookmark as it was given, even if it is invalid. */
   bookmarkText: string | undefined;
   /** Whether the index is brought up to date first. */
   update: boolean;

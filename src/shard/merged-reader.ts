@@ -112,7 +112,7 @@ export class MergedReader implements LocalReader {
 
   /** Takes over what a commit changed. Tells whether documents are among it. */
   publish(touched: Touched): boolean {
-    // Of a group that is none any more, nothing is of interest.
+    // Commits of a former group are ignored.
     const changed =
       this.collections.find(({ group }) => group === touched.instance)?.publish(touched) ?? false;
     if (touched.isSplit) this.#shards = this.#readShards();

@@ -135,7 +135,7 @@ export class PlacedSteps {
     if (this.overlay.get(this.key) !== expected) throw new OutOfOrder();
   }
 
-  /** A rejection is an outcome as any other. What goes wrong on this node alone is none. */
+  /** A rejection is an outcome like any other; a failure of this node alone is not. */
   #attempt(work: () => Worked): Worked {
     try {
       return this.overlay.attempt(work);

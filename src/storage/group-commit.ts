@@ -18,7 +18,7 @@ interface Waiting {
   resolve: (result: never) => void;
   reject: (error: unknown) => void;
   onPart: (() => void) | undefined;
-  /** Whether nobody waits for it. */
+  /** Whether no caller waits for it. */
   isPatient: boolean;
   /** Set when a batch with a part of it was refused: the rest is not run. */
   failed?: true;
@@ -74,8 +74,8 @@ export class GroupCommit {
   }
 
   /**
-   * `onPart` is called for each part of an unfinished step that is on disk, in their order. A step is patient that nobody waits
-   * for: it is run now, and its commit waits a moment for others.
+   * `onPart` is called for each part of an unfinished step that is on disk, in their order. A patient step has no caller
+   * that waits: it is run now, and its commit waits a moment for others.
    */
   submit<T>(step: () => T | typeof unfinished, onPart?: () => void, isPatient = false): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -85,7 +85,7 @@ export class GroupCommit {
     });
   }
 
-  /** Somebody waits for what was submitted so far. */
+  /** A caller waits for what was submitted so far. */
   hurry(): void {
     for (const waiting of this.#waiting) waiting.isPatient = false;
     if (this.#batch.length > 0) this.#schedule();

@@ -1,7 +1,7 @@
 import { asBytes } from '../base/bytes.js';
 import type { Bytes, Entry, Range } from './store.js';
 
-/** A longer list is not remembered: whoever reads one goes on to the next, and hardly comes back. */
+/** A longer list is not remembered: its reader goes on to the next one, and rarely returns. */
 const listedMax = 256;
 /** Nor are lists of more than the beginnings of values: documents are remembered one by one. */
 const headBytesMax = 64;

@@ -1,6 +1,6 @@
 import type { Runtime, Timer } from '../base/runtime.js';
 
-/** How long a batch that nobody waits for stays open, so that steps which come meanwhile share its commit. */
+/** How long a batch without a waiting caller stays open, so that steps which come meanwhile share its commit. */
 const patienceMs = 10;
 
 /** Whether anybody waits for the batch that is being put together. */
@@ -19,7 +19,7 @@ export class Patience {
     return this.#isOver;
   }
 
-  /** Something was added to the batch that nobody waits for. */
+  /** A step without a waiting caller was added to the batch. */
   begin(): void {
     if (!this.#isOver) this.#timer ??= this.runtime.setTimer(this.onEnd, patienceMs);
   }

@@ -15,7 +15,7 @@ import type { Granted, Permit, PermitRequest } from './messages.js';
 export class PermitIssuer {
   /** Those of the registry that is open. */
   volumes: SharedVolumes | undefined;
-  /** Folders of volumes that nobody may open at the moment. */
+  /** Folders of volumes that no worker may open at the moment. */
   readonly closedFolders = new Set<string>();
 
   constructor(

@@ -92,7 +92,7 @@ export class WorkerHandler implements RequestTaker {
         if (read !== undefined && answered.has(status)) permits.request(request, read.database);
       });
     } catch (error) {
-      // An error that nobody catches would end this process, and with it the connections of other clients.
+      // An uncaught error would end this process, and with it the connections of other clients.
       const { message } = error as Error;
       this.#fail(request, response, arrival, new RequestError('bad_request', message));
     }

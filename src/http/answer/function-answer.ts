@@ -105,8 +105,7 @@ function bodyOf({ json, body, base64 }: FunctionAnswer): { type: string; text: B
   if (base64 !== undefined) {
     if (typeof base64 !== 'string') throw wrong('a `base64` that is no string');
     const plain = base64.replace(/\s+/g, '');
-    if (!/^[A-Za-z0-9+/]*={0,2}$/.test(plain) || plain.length % 4 !== 0)
-      throw wrong('a `base64` that is none');
+    if (!/^[A-Za-z0-9+/]*={0,2}$/.test(plain) || plain.length % 4 !== 0) throw wrong('invalid `base64`');
     return { type: 'application/binary', text: Buffer.from(plain, 'base64').toString('latin1') };
   }
   if (body === undefined || body === null) return { type: 'application/json', text: noBytes };

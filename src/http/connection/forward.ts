@@ -176,7 +176,7 @@ function relay(exchange: Exchange, answer: IncomingMessage): void {
   for (let i = 0; i < rawHeaders.length; i += 2)
     if (!ofAnswersConnection.has(rawHeaders[i]!.toLowerCase()))
       headers.push(rawHeaders[i]!, rawHeaders[i + 1]!);
-  // A client that goes on sending what nobody reads is cut off some time after the answer.
+  // A client that keeps sending data that is not read is cut off some time after the answer.
   const isUnread = !request.complete && hasBody(request);
   if (isUnread && request.httpVersionMajor === 1) response.shouldKeepAlive = false;
   response.writeHead(statusCode!, headers);

@@ -137,7 +137,7 @@ export function wholeNumber(query: Query, name: string): number | undefined {
   return Number(text);
 }
 
-/** A negative limit is none. */
+/** A negative limit means no limit. */
 const limitOf = (query: Query): number =>
   /^-\d+$/.test(query.get('limit') ?? '') ? Infinity : (wholeNumber(query, 'limit') ?? Infinity);
 

@@ -206,7 +206,7 @@ async function save(
   await answerSaved(exchange, database, input, saved, options);
 }
 
-/** What would be refused by the gates when nobody hears of it any more is refused now. */
+/** The gates refuse documents now: later there would be no response to report it in. */
 function saveLater(exchange: Exchange, database: Database, input: NamedInput): void {
   if (isDesignId(input.id)) checkDbAdmin(exchange.user, database.security);
   exchange.services.batches.add(database, exchange.user, input);

@@ -62,7 +62,7 @@ export class TreeReader {
     this.#source = new NodeSource(store, prefix, cache, state.root);
   }
 
-  /** Rows before the bound. Whoever asks for the rows of a range may have asked for their number before. */
+  /** Rows before the bound. A caller that reads the rows of a range may have counted them before. */
   rank(bound: Bound): number {
     for (const known of this.#ranked) if (known?.bound === bound) return known.rank;
     const rank = this.#rankOf(bound);

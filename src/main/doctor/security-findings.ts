@@ -138,7 +138,7 @@ function otherFindings(config: Config): Finding[] {
     findings.push(
       note(
         '[chttpd_auth] iterations',
-        `New passwords are hashed ${made} times: whoever gets hold of the hashes can try many passwords a second.`,
+        `New passwords are hashed ${made} times: anyone who obtains the hashes can try many passwords a second.`,
         `Set it to ${iterationsAdvised}, as CouchDB 3.4 has it. A login then takes some tenths of a second of a processor; hashes that exist stay as they are until the password is set anew.`,
       ),
     );

@@ -87,7 +87,7 @@ async function replicationsIn(server: RemoteServer, name: string): Promise<numbe
 const isReplicator = (name: string): boolean => name === '_replicator' || name.endsWith('/_replicator');
 
 async function migrateDatabase(name: string, options: MigrateOptions): Promise<DatabaseReport> {
-  // One that an earlier run has begun is gone on with.
+  // One that an earlier run has begun is continued.
   await createTarget(name, options.from, options.to, [412]);
   return await copyDatabase(name, options);
 }

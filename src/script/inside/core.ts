@@ -19,7 +19,7 @@ export interface Core {
   ownMember: (value: unknown, name: string) => unknown;
   /** An array without a prototype, so that user code cannot change how it is filled or serialized. */
   newList: () => unknown[];
-  /** Whether this exception says that there is no memory left. Sometimes there is none left to say it with. */
+  /** Whether this exception says that memory is exhausted. Sometimes there is not even enough left to build its message. */
   isExhausted: (thrown: unknown) => boolean;
   /** An exception in words. */
   describe: (thrown: unknown) => string;

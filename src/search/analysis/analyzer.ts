@@ -29,7 +29,7 @@ export interface Analyzer {
 const fieldsMax = 10_000;
 const stopWordsMax = 100_000;
 
-/** Reads what stands as an analyzer; undefined where that is none. */
+/** Reads the value of an analyzer option; undefined if it is not an analyzer. */
 export function readAnalyzer(given: unknown, inField = false): AnalyzerDefinition | undefined {
   if (given === undefined) return { name: 'standard' };
   if (typeof given === 'string') return { name: given };

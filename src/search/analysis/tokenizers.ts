@@ -44,7 +44,7 @@ const notAscii = /[^\x00-\x7f]/;
 const underscore = 0x5f;
 const hasContent = /[\p{L}\p{N}]/u;
 
-/** A word without letters and digits is none. */
+/** A word without letters and digits does not count. */
 export const isWord = (term: string): boolean => term.charCodeAt(0) !== underscore || hasContent.test(term);
 
 export const standardTokens: Tokenizer = function* (text: string) {

@@ -1,4 +1,4 @@
-/** Reads a text of a query as a number; undefined where it is none. */
+/** Reads a text of a query as a number; undefined if it is not a number. */
 export type NumberReader = (text: string) => number | undefined;
 
 /** What counts as a number in a query, as in CouchDB. */
