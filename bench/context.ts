@@ -1,11 +1,11 @@
 import type { BenchDocument } from './documents.js';
 import type { BenchOptions } from './options.js';
-import type { ServerProcess } from './processes.js';
+import type { BenchServer } from './processes.js';
 
 /** What all figures share: a running server with a database that holds the documents. */
 export interface BenchContext {
   options: BenchOptions;
-  server: ServerProcess;
+  server: BenchServer;
   documents: readonly BenchDocument[];
   /** The database that holds them, by name. */
   database: string;

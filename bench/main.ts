@@ -20,11 +20,12 @@ import { searchAnd, searchBuild, searchOr } from './figures/search.js';
 import { viewBuild, viewFresh, viewGroup, viewKey, viewReduce } from './figures/views.js';
 import { postAll } from './load/http-client.js';
 import { ensureWrk } from './load/wrk.js';
-import { measure, type Result } from './measure.js';
+import { compare, measure, type Result } from './measure.js';
 import { parseOptions, usage, type BenchOptions } from './options.js';
 import { ServerProcess } from './processes.js';
 import { residentMegabytes } from './processor-time.js';
 import { Profiles, profilingOptions } from './profile.js';
+import { ReferenceServer } from './reference-server.js';
 import { report } from './report.js';
 
 /**
@@ -74,9 +75,9 @@ async function main(): Promise<void> {
   if (options === undefined) {
     const line = ({ name, title }: { name: string; title: string }): string =>
       `  ${name.padEnd(16)} ${title}\n`;
-    const named = [...namedFigures, { name: clusterName, title: 'all of a cluster' }];
+    const further = [...namedFigures, { name: clusterName, title: 'all of a cluster' }];
     process.stdout.write(
-      `${usage}\nFigures:\n${figures.map(line).join('')}\nOnly when they are named:\n${named.map(line).join('')}`,
+      `${usage}\nFigures:\n${figures.map(line).join('')}\nOnly when they are named:\n${further.map(line).join('')}`,
     );
     return;
   }
@@ -90,18 +91,35 @@ async function main(): Promise<void> {
 }
 
 async function run(options: BenchOptions, folder: string): Promise<void> {
+  const reference = options.reference === undefined ? undefined : new ReferenceServer(options.reference);
+  try {
+    await runWith(reference, options, folder);
+  } finally {
+    await reference?.deleteDatabases();
+  }
+}
+
+async function runWith(
+  reference: ReferenceServer | undefined,
+  options: BenchOptions,
+  folder: string,
+): Promise<void> {
   const profiles = path.join(folder, 'profiles');
   const profiling = options.profile ? { nodeOptions: profilingOptions(profiles) } : {};
   const server = await ServerProcess.start(folder, options.logLevel, profiling);
   const documents = makeDocuments(options.docs);
-  await server.createDatabase(database);
-  await postAll(`${server.url}/${database}/_bulk_docs`, bulkBodies(documents));
+  for (const each of reference === undefined ? [server] : [server, reference]) {
+    await each.createDatabase(database);
+    await postAll(`${each.url}/${database}/_bulk_docs`, bulkBodies(documents));
+  }
   const context: BenchContext = { options, server, documents, database, folder };
   const results: Result[] = [];
-  for (const figure of chosen(options.names)) {
+  for (const figure of chosen(options)) {
     console.error(`${figure.title}…`);
     try {
-      results.push(await measure(figure, context));
+      results.push(
+        await (reference === undefined ? measure(figure, context) : compare(figure, context, reference)),
+      );
     } catch (error) {
       // The others tell what they tell all the same.
       console.error(`${figure.name}: ${error instanceof Error ? error.message : String(error)}`);
@@ -111,7 +129,7 @@ async function run(options: BenchOptions, folder: string): Promise<void> {
   await sleep(options.rest * 1_000);
   const memory = residentMegabytes(server.pid);
   await server.stop();
-  process.stdout.write(`${report(results, options, memory)}\n`);
+  process.stdout.write(`${report(results, options, memory, await reference?.version())}\n`);
   if (options.profile) {
     const ofThreads = new Profiles(profiles);
     for (const { name, spans } of results) process.stdout.write(`\n${name}: ${ofThreads.describe(spans)}\n`);
@@ -121,7 +139,12 @@ async function run(options: BenchOptions, folder: string): Promise<void> {
   }
 }
 
-function chosen(names: readonly string[]): Figure[] {
+function chosen({ names, reference }: BenchOptions): Figure[] {
+  const those = named(names);
+  return reference === undefined ? those : those.filter(({ isComparable }) => isComparable);
+}
+
+function named(names: readonly string[]): Figure[] {
   if (names.length === 0) return figures;
   const all = names.includes(clusterName) ? [...names, ...clusterFigures.map(({ name }) => name)] : names;
   return [...figures, ...namedFigures].filter(({ name }) => all.includes(name));

@@ -1,7 +1,10 @@
+import path from 'node:path';
+import fs from 'node:fs';
 import type { BenchContext } from './context.js';
 import type { Figure, Sample, Samples } from './figures/figure.js';
 import { monotonicMicroseconds, type Span } from './profile.js';
 import { processorSeconds } from './processor-time.js';
+import type { BenchServer } from './processes.js';
 
 export interface Result {
   name: string;
@@ -37,7 +40,32 @@ const attemptsMsMax = 25_000;
 
 /** Takes floor and server in turn, so that a busy moment of the machine hits both, and compares the medians. */
 export async function measure(figure: Figure, context: BenchContext): Promise<Result> {
-  const samples = await figure.prepare(context);
+  return await measureSamples(figure, context, await figure.prepare(context));
+}
+
+/** The same with another server in place of the floor. */
+export async function compare(
+  figure: Figure,
+  context: BenchContext,
+  reference: BenchServer,
+): Promise<Result> {
+  const folder = path.join(context.folder, 'reference');
+  fs.mkdirSync(folder, { recursive: true });
+  const own = await figure.prepare(context);
+  const other = await figure.prepare({ ...context, server: reference, folder });
+  const samples: Samples = {
+    floor: other.server,
+    server: own.server,
+    floorPid: reference.pid,
+    close: async () => {
+      await own.close();
+      await other.close();
+    },
+  };
+  return await measureSamples({ ...figure, floorLeast: 0 }, context, samples);
+}
+
+async function measureSamples(figure: Figure, context: BenchContext, samples: Samples): Promise<Result> {
   try {
     // The first of each warm up the compiler and the caches: a server that runs for hours is asked about.
     for (let i = 0; i < warmups; i++) {

@@ -10,6 +10,8 @@ export interface BenchOptions {
   /** The server's; the default is its own. */
   logLevel: string;
   json: string | undefined;
+  /** The address of a CouchDB to compare with in place of floors, with the credentials of its admin. */
+  reference: string | undefined;
   /** How long the server rests before its memory is measured. */
   rest: number;
   /** Whether to tell what the server spent its time on. */
@@ -24,6 +26,8 @@ export const usage = `Usage: npm run bench [-- options] [names]
   --rounds R       samples of each figure and of its floor, taken in turn (default 5)
   --log-level L    log level of the server (default notice, as the server has it)
   --json FILE      also keep the result there
+  --reference URL  compare with a CouchDB in place of floors; URL has the name and password of its admin.
+                   A test server: the databases that are created there are deleted at the end
   --rest S         seconds of rest before the server's memory is measured (default 1)
   --profile        tell what the server's threads spent their time on; rates are lower then
 `;
@@ -38,6 +42,7 @@ export function parseOptions(args: string[], known: readonly string[]): BenchOpt
       rounds: { type: 'string', default: '5' },
       'log-level': { type: 'string', default: 'notice' },
       json: { type: 'string' },
+      reference: { type: 'string' },
       rest: { type: 'string', default: '1' },
       profile: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -52,6 +57,7 @@ export function parseOptions(args: string[], known: readonly string[]): BenchOpt
     rounds: count('rounds', values.rounds),
     logLevel: values['log-level'],
     json: values.json,
+    reference: values.reference,
     rest: count('rest', values.rest),
     profile: values.profile,
     names: positionals,

@@ -10,7 +10,27 @@ process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-export const authorization = `Basic ${Buffer.from('admin:bench').toString('base64')}`;
+/** A server that figures are measured on. */
+export interface BenchServer {
+  readonly url: string;
+  readonly host: string;
+  readonly port: number;
+  /** The header of its admin. */
+  readonly authorization: string;
+  /** NaN where its processor time cannot be known. */
+  readonly pid: number;
+  /** Creates a database that everyone may read and write. */
+  createDatabase(name: string): Promise<void>;
+  documentCount(name: string): Promise<number>;
+}
+
+export const basic = (credentials: string): string => `Basic ${Buffer.from(credentials).toString('base64')}`;
+
+/** The headers of a request by which a server's admin sends JSON. */
+export const jsonHeaders = ({ authorization }: BenchServer): Record<string, string> => ({
+  authorization,
+  'Content-Type': 'application/json',
+});
 
 interface StartOptions {
   /** The name of its data folder. */
@@ -20,7 +40,9 @@ interface StartOptions {
 }
 
 /** The server under test, in a process of its own with a data folder of its own. Its log goes to a file. */
-export class ServerProcess {
+export class ServerProcess implements BenchServer {
+  readonly authorization = basic('admin:bench');
+
   private constructor(
     private readonly child: ChildProcess,
     readonly url: string,
@@ -65,6 +87,7 @@ export class ServerProcess {
   }
 
   async createDatabase(name: string): Promise<void> {
+    const { authorization } = this;
     const answer = await fetch(`${this.url}/${name}`, { method: 'PUT', headers: { authorization } });
     if (answer.status !== 201) throw new Error(`PUT /${name} was answered ${answer.status}.`);
   }

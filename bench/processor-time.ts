@@ -3,7 +3,7 @@ import fs from 'node:fs';
 
 /** Seconds of processor time that a process and those it has started have used; NaN where it cannot be known. */
 export function processorSeconds(pid: number): number {
-  if (process.platform !== 'linux') return NaN;
+  if (process.platform !== 'linux' || Number.isNaN(pid)) return NaN;
   const children = fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
   return children.reduce((sum, child) => sum + processorSeconds(Number(child)), ownSeconds(pid));
 }

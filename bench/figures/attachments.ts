@@ -19,6 +19,7 @@ export const uploadAttachment: Figure = {
   unit: 'requests/s',
   floorTitle: 'HTTP, a file with fdatasync for each request',
   bar: 0.75,
+  isComparable: true,
   floorLeast: 0,
   prepare: async ({ server, folder, options }) => {
     const database = 'uploads';
@@ -52,6 +53,7 @@ export const downloadAttachment: Figure = {
   unit: 'requests/s',
   floorTitle: 'HTTP, a file streamed',
   bar: 0.5,
+  isComparable: true,
   floorLeast: 0,
   prepare: prepareDownloads,
 };

@@ -14,6 +14,7 @@ export const bulkInsert: Figure = {
   unit: 'documents/s',
   floorTitle: 'parse, hash, two puts, one commit a batch',
   bar: 0.5,
+  isComparable: true,
   floorLeast: 60_000,
   prepare: async ({ documents, server, folder }) => {
     const bodies = bulkBodies(documents);

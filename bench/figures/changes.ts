@@ -14,6 +14,7 @@ export const changes: Figure = {
   unit: 'rows/s',
   floorTitle,
   bar: 0.5,
+  isComparable: true,
   floorLeast: 0,
   prepare: (context) => prepare(context, `/${context.database}/_changes`, 'changes'),
 };
@@ -25,6 +26,7 @@ export const continuousChanges: Figure = {
   unit: 'events/s',
   floorTitle,
   bar: 0.4,
+  isComparable: true,
   floorLeast: 0,
   prepare: (context) =>
     prepare(

@@ -31,5 +31,7 @@ export interface Figure {
   slowerMsMax?: number;
   /** A floor under this says that the machine is too busy or too slow to tell anything. */
   floorLeast: number;
+  /** Whether other servers with the same interface can be asked the same. */
+  isComparable?: true;
   prepare(context: BenchContext): Promise<Samples>;
 }

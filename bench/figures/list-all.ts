@@ -11,6 +11,7 @@ export const listAll: Figure = {
   unit: 'documents/s',
   floorTitle: 'bare range scan, as many bytes',
   bar: 0.5,
+  isComparable: true,
   floorLeast: 0,
   prepare: async ({ documents, database, server, folder, options }) => {
     const listing = `/${database}/_all_docs?include_docs=true`;

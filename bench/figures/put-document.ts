@@ -17,6 +17,7 @@ export const putDocument: Figure = {
   name: 'put',
   title: 'durable PUT of a new document, 32 connections',
   bar: 0.4,
+  isComparable: true,
   prepare: (context) => puts(context, 'puts', 32),
 };
 
@@ -25,6 +26,7 @@ export const putAlone: Figure = {
   name: 'put-alone',
   title: 'durable PUT of a new document, one connection',
   bar: 0.5,
+  isComparable: true,
   prepare: (context) => puts(context, 'lone-puts', 1),
 };
 

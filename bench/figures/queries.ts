@@ -3,13 +3,12 @@ import path from 'node:path';
 import { randomNumbers } from '../documents.js';
 import { sampleAnswer } from '../load/sample-answer.js';
 import { wrk, writeScripts } from '../load/wrk.js';
-import { authorization, FloorProcess, type ServerProcess } from '../processes.js';
+import { FloorProcess, jsonHeaders, type BenchServer } from '../processes.js';
 import type { BenchContext } from '../context.js';
 import type { Figure, Sample } from './figure.js';
 
-const headers = { authorization, 'Content-Type': 'application/json' };
-
-async function post(server: ServerProcess, to: string, body: object): Promise<Record<string, unknown>> {
+async function post(server: BenchServer, to: string, body: object): Promise<Record<string, unknown>> {
+  const headers = jsonHeaders(server);
   const answer = await fetch(server.url + to, { method: 'POST', headers, body: JSON.stringify(body) });
   if (!answer.ok) throw new Error(`POST ${to} was answered ${answer.status}: ${await answer.text()}`);
   return (await answer.json()) as Record<string, unknown>;
@@ -22,6 +21,7 @@ export const findScan: Figure = {
   unit: 'documents/s',
   floorTitle: 'bare range scan that parses each document',
   bar: 0.4,
+  isComparable: true,
   enough: 200_000,
   floorLeast: 0,
   prepare: async ({ documents, database, server, folder }) => {
@@ -79,13 +79,15 @@ export const findIndexed: Figure = {
   unit: 'requests/s',
   floorTitle: 'bare HTTP with the bytes of such an answer',
   bar: 0.45,
+  isComparable: true,
   floorLeast: 10_000,
   prepare: async (context) => {
     const { documents, database, server } = context;
     const { bodies, first } = await prepareQueries(context, 'find-index', (random) => ({
       selector: { number: { $gt: Math.floor(random() * (documents.length - 30)) } },
     }));
-    const answer = await sampleAnswer(`${server.url}/${database}/_find`, { method: 'POST', headers }, first);
+    const asked = { method: 'POST', headers: jsonHeaders(server) };
+    const answer = await sampleAnswer(`${server.url}/${database}/_find`, asked, first);
     const floor = await FloorProcess.start<{ port: number }>('bare-http', answer);
     const sample = sampler(context);
     return {
@@ -139,6 +141,7 @@ export const findBuild: Figure = {
   unit: 'documents/s',
   floorTitle: 'bare loop that parses each document and picks the field',
   bar: 0.5,
+  isComparable: true,
   enough: 60_000,
   floorLeast: 0,
   prepare: async ({ documents, database, server }) => {
@@ -155,7 +158,7 @@ export const findBuild: Figure = {
         await post(server, `/${database}/_find`, query);
         const seconds = (performance.now() - started) / 1000;
         const path = `/${database}/_index/_design/${name}/json/${name}`;
-        await fetch(server.url + path, { method: 'DELETE', headers });
+        await fetch(server.url + path, { method: 'DELETE', headers: jsonHeaders(server) });
         await post(server, `/${database}/_view_cleanup`, {});
         return { units: documents.length, seconds };
       },

@@ -18,6 +18,7 @@ export const getDocument: Figure = {
   name: 'get',
   title: 'GET a document, 32 connections',
   bar: 0.75,
+  isComparable: true,
   prepare: (context) => randomReads(context, (database, id) => `/${database}/${id}`),
 };
 
@@ -26,6 +27,7 @@ export const listPage: Figure = {
   name: 'page',
   title: '_all_docs, 20 rows from an id on, 32 connections',
   bar: 0.45,
+  isComparable: true,
   prepare: (context) =>
     randomReads(context, (database, id) => `/${database}/_all_docs?limit=20&startkey=%22${id}%22`),
 };

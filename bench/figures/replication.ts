@@ -1,13 +1,13 @@
 import { bulkBodies } from '../documents.js';
 import { postAll } from '../load/http-client.js';
-import { authorization, type ServerProcess } from '../processes.js';
+import { jsonHeaders, type BenchServer } from '../processes.js';
 import type { BenchContext } from '../context.js';
 import type { Figure, Sample } from './figure.js';
 
 let databases = 0;
 
 /** Here the floor is the server itself, taking the same documents by bulk requests. */
-async function insert(server: ServerProcess, bodies: readonly Buffer[], docs: number): Promise<Sample> {
+async function insert(server: BenchServer, bodies: readonly Buffer[], docs: number): Promise<Sample> {
   const name = `replication-floor-${++databases}`;
   await server.createDatabase(name);
   const started = performance.now();
@@ -15,16 +15,11 @@ async function insert(server: ServerProcess, bodies: readonly Buffer[], docs: nu
   return { units: docs, seconds: (performance.now() - started) / 1000 };
 }
 
-async function replicate(
-  server: ServerProcess,
-  source: string,
-  target: string,
-  docs: number,
-): Promise<Sample> {
+async function replicate(server: BenchServer, source: string, target: string, docs: number): Promise<Sample> {
   const started = performance.now();
   const answer = await fetch(`${server.url}/_replicate`, {
     method: 'POST',
-    headers: { authorization, 'content-type': 'application/json' },
+    headers: jsonHeaders(server),
     body: JSON.stringify({ source, target, create_target: true }),
   });
   const { history } = (await answer.json()) as { history?: { docs_written: number }[] };

@@ -2,18 +2,17 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { BenchContext } from '../context.js';
 import { wrk, writeScripts } from '../load/wrk.js';
-import { authorization, FloorProcess, type ServerProcess } from '../processes.js';
+import { FloorProcess, jsonHeaders, type BenchServer } from '../processes.js';
 import { makeTexts, makeWordPairs } from '../texts.js';
 import type { Figure, Sample, Samples } from './figure.js';
 
-const headers = { authorization, 'Content-Type': 'application/json' };
 const database = 'texts';
 const docsOfRequest = 1_000;
 const pairsCount = 500;
 
-async function send(server: ServerProcess, method: string, to: string, body?: object): Promise<void> {
+async function send(server: BenchServer, method: string, to: string, body?: object): Promise<void> {
   const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-  const answer = await fetch(server.url + to, { method, headers, ...sent });
+  const answer = await fetch(server.url + to, { method, headers: jsonHeaders(server), ...sent });
   if (!answer.ok) throw new Error(`${method} ${to} was answered ${answer.status}: ${await answer.text()}`);
   await answer.arrayBuffer();
 }
@@ -21,8 +20,11 @@ async function send(server: ServerProcess, method: string, to: string, body?: ob
 /** Texts are three times as long as the documents of other figures. */
 const textsOf = ({ options }: BenchContext): number => Math.ceil(options.docs / 3);
 
-async function saveTexts(server: ServerProcess, count: number): Promise<void> {
-  const { status } = await fetch(`${server.url}/${database}`, { method: 'PUT', headers });
+async function saveTexts(server: BenchServer, count: number): Promise<void> {
+  const { status } = await fetch(`${server.url}/${database}`, {
+    method: 'PUT',
+    headers: jsonHeaders(server),
+  });
   if (status === 412) return;
   const docs = makeTexts(count).map((text, i) => ({ _id: String(i).padStart(8, '0'), text }));
   for (let at = 0; at < count; at += docsOfRequest)
@@ -30,7 +32,7 @@ async function saveTexts(server: ServerProcess, count: number): Promise<void> {
 }
 
 /** Builds an index that is not there yet. */
-async function build(server: ServerProcess, name: string): Promise<void> {
+async function build(server: BenchServer, name: string): Promise<void> {
   const index = `function (doc) { index('default', doc.text); } // ${name}`;
   await send(server, 'PUT', `/${database}/_design/${name}`, { indexes: { text: { index } } });
   await send(server, 'GET', `/${database}/_design/${name}/_search/text?q=none&limit=0`);

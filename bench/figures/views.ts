@@ -4,7 +4,7 @@ import type { BenchContext } from '../context.js';
 import { randomNumbers } from '../documents.js';
 import { sampleAnswer } from '../load/sample-answer.js';
 import { wrk, writeScripts } from '../load/wrk.js';
-import { authorization, FloorProcess, type ServerProcess } from '../processes.js';
+import { FloorProcess, jsonHeaders, type BenchServer } from '../processes.js';
 import { benchViews } from '../views.js';
 import type { Figure, Sample, Samples } from './figure.js';
 
@@ -15,20 +15,20 @@ const pathsCount = 2_000;
 let builds = 0;
 
 /** New views, so that nothing of them is there yet. Gives the path of the design document. */
-export async function newViews(server: ServerProcess, database: string): Promise<string> {
+export async function newViews(server: BenchServer, database: string): Promise<string> {
   const name = `_design/build${++builds}`;
   await save(server, `/${database}/${name}`, { views: benchViews(String(builds)) });
   return `/${database}/${name}`;
 }
 
-async function save(server: ServerProcess, to: string, doc: object): Promise<void> {
-  const headers = { authorization, 'Content-Type': 'application/json' };
+async function save(server: BenchServer, to: string, doc: object): Promise<void> {
+  const headers = jsonHeaders(server);
   const answer = await fetch(server.url + to, { method: 'PUT', headers, body: JSON.stringify(doc) });
   if (!answer.ok) throw new Error(`PUT ${to} was answered ${answer.status}: ${await answer.text()}`);
 }
 
-export async function ask(server: ServerProcess, from: string): Promise<unknown> {
-  const answer = await fetch(server.url + from, { headers: { authorization } });
+export async function ask(server: BenchServer, from: string): Promise<unknown> {
+  const answer = await fetch(server.url + from, { headers: jsonHeaders(server) });
   if (!answer.ok) throw new Error(`GET ${from} was answered ${answer.status}: ${await answer.text()}`);
   return await answer.json();
 }
@@ -39,6 +39,7 @@ export const viewBuild: Figure = {
   unit: 'documents/s',
   floorTitle: 'the same functions in the same sandbox, rows thrown away',
   bar: 0.7,
+  isComparable: true,
   floorLeast: 0,
   prepare: async ({ documents, database, server }) => {
     const floor = await FloorProcess.start<string>('map-loop', { docs: documents.length });
@@ -67,6 +68,7 @@ export const viewReduce: Figure = {
   name: 'view-reduce',
   title: 'reduce over a random range, 32 connections',
   bar: 0.5,
+  isComparable: true,
   prepare: (context) =>
     queries(context, (random, docs) => {
       const [low, high] = [random(docs), random(docs)].sort((a, b) => a - b);
@@ -79,6 +81,7 @@ export const viewGroup: Figure = {
   name: 'view-group',
   title: 'group_level=1 of 100 groups, 32 connections',
   bar: 0.5,
+  isComparable: true,
   prepare: (context) => queries(context, () => '/_view/group?group_level=1'),
 };
 
@@ -87,6 +90,7 @@ export const viewKey: Figure = {
   name: 'view-key',
   title: 'rows of one key, 32 connections',
   bar: 0.5,
+  isComparable: true,
   prepare: (context) =>
     queries(
       context,
@@ -123,8 +127,8 @@ async function queries(
   };
 }
 
-async function exists(server: ServerProcess, what: string): Promise<boolean> {
-  return (await fetch(server.url + what, { headers: { authorization } })).ok;
+async function exists(server: BenchServer, what: string): Promise<boolean> {
+  return (await fetch(server.url + what, { headers: jsonHeaders(server) })).ok;
 }
 
 /** The median, for the bar is one. */
@@ -137,6 +141,7 @@ export const viewFresh: Figure = {
   unit: 'changes/s',
   floorTitle: 'one in 3 ms',
   bar: 1,
+  isComparable: true,
   floorLeast: 0,
   prepare: async ({ server, documents, database }) => {
     const views = `/${database}/${design}`;
