@@ -119,6 +119,28 @@ describe('streams that are moved', skipWithoutNats, async () => {
     assert.equal(status, 200, text);
     assert.equal(body.rows.length, 11);
   });
+
+  test('functions see nothing of what nodes say to each other, and cannot say it', async () => {
+    const show = 'function (doc, req) { return { json: req.headers }; }';
+    const admin = encodeURIComponent(JSON.stringify({ name: 'admin', roles: ['_admin'] }));
+    const rewrites = `function (req) {
+      return { path: '_show/seen', headers: { 'X-Tuffet-Cluster-User': '${admin}', 'X-Given': '1' } };
+    }`;
+    assert.equal((await a.client.put('/db/_design/f', { shows: { seen: show }, rewrites })).status, 201);
+    const serving = await host();
+    for (const { client } of nodes.filter((node) => node !== serving)) {
+      const headers = { 'X-Own': '1' };
+      const { body: seen } = await client.get('/db/_design/f/_show/seen', { ...fresh, ...headers });
+      assert.deepEqual(internal(seen), []);
+      assert.equal(seen['X-Own'], '1');
+      const { body: rewritten } = await client.get('/db/_design/f/_rewrite/x', { ...fresh, ...headers });
+      assert.deepEqual(internal(rewritten), []);
+      assert.equal(rewritten['X-Given'], '1');
+    }
+  });
+
+  const internal = (headers: object): string[] =>
+    Object.keys(headers).filter((name) => /^x-tuffet-(?!reads$)/i.test(name));
 });
 
 test('streams without databases, or without documents, are moved too', skipWithoutNats, async (context) => {

@@ -4,12 +4,12 @@ import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Unavailable } from '../../base/errors.js';
 import { fromBytes, noBytes } from '../../base/bytes.js';
-import { catalogueHeader, nodeHeader, secretHeader, userHeader } from '../../cluster/blob-exchange.js';
+import { userHeader } from '../../cluster/blob-exchange.js';
 import type { Cluster } from '../../cluster/cluster.js';
 import { fail } from '../answer/error-answer.js';
 import type { Exchange } from '../exchange.js';
 import { readsHeader, wantsFresh } from '../request/freshness.js';
-import { addressHeader, isFromNode } from '../request/from-node.js';
+import { addressHeader, forwardedHeader, isFromNode, nodeHeaders } from '../request/from-node.js';
 import { forwardedMethod, hasBody, hopHeaders, namesMovable } from '../request/request-facts.js';
 import { AnswerLimit } from './answer-limit.js';
 import { endAfterBody } from './linger.js';
@@ -20,19 +20,8 @@ const ofOwner: ReadonlySet<string> = new Set(['_replicate', '_scheduler', '_resh
 /** Of an answer, those that concern one connection only. */
 const ofAnswersConnection: ReadonlySet<string> = new Set([...hopHeaders, 'transfer-encoding']);
 
-/** Marks a request that comes from another node, with the names of those that it has passed. */
-const forwardedHeader = 'x-tuffet-forwarded';
 /** A database may be moved while a request for it is on its way: it is passed on once more then. */
 const passedMax = 2;
-
-/** What one node says to another: not what a client says. */
-const ofNodes: ReadonlySet<string> = new Set([
-  addressHeader,
-  secretHeader,
-  nodeHeader,
-  userHeader,
-  catalogueHeader,
-]);
 
 /** Hands a request over to the node that can answer it, which asks for the login. Tells whether it has. */
 export function forward(exchange: Exchange): boolean {
@@ -198,7 +187,7 @@ function relay(exchange: Exchange, answer: IncomingMessage): void {
 function forwardedHeaders(request: IncomingMessage): http.OutgoingHttpHeaders {
   const { headers } = request;
   const entries = Object.entries(headers).filter(
-    ([name]) => !name.startsWith(':') && !hopHeaders.has(name) && !ofNodes.has(name),
+    ([name]) => !name.startsWith(':') && !hopHeaders.has(name) && !nodeHeaders.has(name),
   );
   // HTTP/2 needs no length; without one, Node would send the body of a GET as if it were the next request.
   const isChunked = hasBody(request) && headers['content-length'] === undefined;

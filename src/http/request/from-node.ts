@@ -1,9 +1,22 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { secretHeader } from '../../cluster/blob-exchange.js';
+import { catalogueHeader, nodeHeader, secretHeader, userHeader } from '../../cluster/blob-exchange.js';
 import type { Cluster } from '../../cluster/cluster.js';
 
 /** Where a request came from that another node forwards. Believed only of a node that knows the secret of the cluster. */
 export const addressHeader = 'x-tuffet-client-address';
+
+/** Marks a request that comes from another node, with the names of those that it has passed. */
+export const forwardedHeader = 'x-tuffet-forwarded';
+
+/** What one node says to another: no client says it, and functions of design documents neither see it nor set it. */
+export const nodeHeaders: ReadonlySet<string> = new Set([
+  addressHeader,
+  forwardedHeader,
+  secretHeader,
+  nodeHeader,
+  userHeader,
+  catalogueHeader,
+]);
 
 interface Headers {
   header(name: string): string | undefined;

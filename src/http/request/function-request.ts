@@ -3,6 +3,7 @@ import type { Database } from '../../node/database.js';
 import { databaseInfo } from '../../node/database-info.js';
 import { functionSecurity, functionUser } from '../../design/validate-docs.js';
 import type { Exchange } from '../exchange.js';
+import { nodeHeaders } from './from-node.js';
 import { splitPath } from './path.js';
 import { Query } from './query.js';
 
@@ -60,10 +61,11 @@ export async function functionBody(exchange: Exchange): Promise<string> {
 }
 
 /**
- * Headers with credentials. Functions get the user's name and roles, but not these: authors of functions administer one
- * database, and not the accounts of the server.
+ * Headers with credentials, of users or of nodes. Functions get the user's name and roles, but not these: authors of functions
+ * administer one database, and neither the accounts of the server nor its cluster.
  */
 const secretHeaders = new Set([
+  ...nodeHeaders,
   'authorization',
   'cookie',
   'proxy-authorization',

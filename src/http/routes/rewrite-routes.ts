@@ -7,6 +7,7 @@ import { openDesignDoc, requireJavascript } from '../../design/design-functions.
 import { callFunction } from '../request/design-call.js';
 import { Exchange } from '../exchange.js';
 import { answerFunction } from '../answer/function-answer.js';
+import { nodeHeaders } from '../request/from-node.js';
 import { functionBody, functionRequest, requestedParts } from '../request/function-request.js';
 import { encodePart, splitPath } from '../request/path.js';
 import { Query } from '../request/query.js';
@@ -157,7 +158,9 @@ function texts(value: unknown): [string, string][] | undefined {
 function changedRequest(request: IncomingMessage, { headers = {}, body }: Change): IncomingMessage {
   if (body === undefined && Object.keys(headers).length === 0) return request;
   const changed = new IncomingMessage(request.socket);
-  const given = Object.entries(headers).map(([name, value]): [string, string] => [name.toLowerCase(), value]);
+  const given = Object.entries(headers)
+    .map(([name, value]): [string, string] => [name.toLowerCase(), value])
+    .filter(([name]) => !nodeHeaders.has(name));
   const names = new Set(given.map(([name]) => name));
   const bytes = Buffer.from(body === undefined || body === 'undefined' ? '' : body);
   const raw: string[] = [];
