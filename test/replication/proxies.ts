@@ -10,7 +10,8 @@ export interface ProxyLog {
   authorizations: (string | undefined)[];
 }
 
-async function listen(server: net.Server): Promise<number> {
+/** Gives the port. */
+export async function listen(server: net.Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const sockets = new Set<net.Socket>();
   server.on('connection', (socket: net.Socket) => {

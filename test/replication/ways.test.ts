@@ -1,11 +1,12 @@
 /** How other servers are reached: logins, sessions, proxies, TLS. */
 import assert from 'node:assert/strict';
+import net from 'node:net';
 import { describe, test } from 'node:test';
 import { HttpClient } from '../support/http-client.js';
 import { newDb, startServer, temporaryFolder } from '../support/server.js';
 import { pemFile, startTlsServer } from '../support/tls.js';
 import { Front, type Passing } from './front.js';
-import { startHttpProxy, startSocksProxy } from './proxies.js';
+import { listen, startHttpProxy, startSocksProxy } from './proxies.js';
 import { addressOf, assertSame, newest, replicate } from './scene.js';
 
 const here = await startServer({ dataDir: temporaryFolder() });
@@ -195,6 +196,32 @@ describe('a proxy', () => {
       assert.ok(!text.includes('hidden'));
     }
   });
+
+  const tunnels: [string, (socket: net.Socket) => void][] = [
+    ['closes every tunnel', (socket) => socket.once('data', () => socket.destroy())],
+    ['says nothing when it is asked for a tunnel', () => undefined],
+  ];
+  for (const [what, meet] of tunnels) {
+    test(`that ${what} makes the replication fail`, async () => {
+      let connections = 0;
+      const port = await listen(
+        net.createServer((socket) => {
+          connections++;
+          meet(socket.on('error', () => undefined));
+        }),
+      );
+      const { status, body, text } = await here.post('/_replicate', {
+        source: 'https://127.0.0.1:1/db',
+        target: name(await newDb(here)),
+        source_proxy: `http://127.0.0.1:${port}`,
+        retries_per_request: 1,
+        connection_timeout: 1_000,
+      });
+      assert.deepEqual([status, body.error], [500, 'replication_failed'], text);
+      assert.match(text, /the proxy opened no tunnel/);
+      assert.equal(connections, 2);
+    });
+  }
 });
 
 describe('TLS', () => {

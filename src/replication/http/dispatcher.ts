@@ -62,7 +62,29 @@ export function makeDispatcher({
     requestTls: connect,
     proxyTls: connect,
     connections,
+    clientFactory: (origin, options) => new Tunnels(origin, { ...options, headersTimeout: timeoutMs }),
     // Plain requests go through a proxy as such: many let nothing but TLS through a tunnel.
     proxyTunnel: false,
   });
+}
+
+/**
+ * Connections to a proxy, on which tunnels are asked for. Where a proxy closes them, the library would ask again at once and without
+ * end: it does so for errors of sockets, and this is made another one.
+ */
+class Tunnels extends Pool {
+  override connect(options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData>;
+  override connect(
+    options: Dispatcher.ConnectOptions,
+    callback: (error: Error | null, data: Dispatcher.ConnectData) => void,
+  ): void;
+  override connect(
+    options: Dispatcher.ConnectOptions,
+    callback?: (error: Error | null, data: Dispatcher.ConnectData) => void,
+  ): Promise<Dispatcher.ConnectData> | void {
+    if (callback !== undefined) return super.connect(options, callback);
+    return super.connect(options).catch((cause: unknown) => {
+      throw new Error('the proxy opened no tunnel', { cause });
+    });
+  }
 }
