@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Runtime } from '../../base/runtime.js';
 import { asBytes, type Bytes } from '../../base/bytes.js';
 import type { Config } from '../../config/config.js';
+import { hasQueued } from '../connection/pipelining.js';
 
 /** What Node keeps of an answer, and looks at itself. */
 interface Unsent {
@@ -132,6 +133,8 @@ export class WholeAnswers {
       // A client that sends one request after the other has nothing to gain from waiting.
       if (this.#inLastTurn <= 1) return void write(answer);
     }
+    // What waits behind it may have been made already.
+    if (hasQueued(answer.socket)) return void write(answer);
     const nowMs = this.runtime.monotonicMs();
     if (this.#unwritten.length === 0) this.#sinceMs = nowMs;
     this.#unwritten.push(answer);

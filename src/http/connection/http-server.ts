@@ -61,6 +61,8 @@ export class HttpServer {
       this.#connections.add(socket);
       services.metrics.connections++;
       readers.add(socket);
+      // Node writes no more when a client has sent its last byte, and hears of it behind this.
+      socket.prependListener('end', () => services.wholeAnswers.flush());
       socket.on('close', () => {
         this.#connections.delete(socket);
         services.metrics.connections--;
@@ -175,7 +177,10 @@ export class HttpServer {
     socket[lastAnswer] = response;
     // Requests sent without waiting for answers: one that changes something runs after what came before it, and
     // what comes after it sees what it did.
-    if (before !== undefined && !before.closed) watchQueued(socket, response);
+    if (before !== undefined && !before.closed) {
+      watchQueued(socket, response);
+      this.services.wholeAnswers.flush();
+    }
     if (before !== undefined && mustWait(before, request)) {
       before.once('close', () => socket.destroyed || this.#handler.handle(request, response, arrival));
     } else this.#handler.handle(request, response, arrival);

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 /** Where a socket keeps the answer to its latest request. */
@@ -36,6 +37,9 @@ export function watchQueued(socket: Pipelined, answer: ServerResponse): void {
   const all = answers.add(answer);
   answer.once('close', () => all.delete(answer));
 }
+
+/** Whether answers of a connection wait for their turn. */
+export const hasQueued = (socket: Socket): boolean => ((socket as Pipelined)[queuedAnswers]?.size ?? 0) > 0;
 
 /** Whether a request has to wait for the answer before it: one of the two may change something. */
 export const mustWait = (before: ServerResponse, request: IncomingMessage): boolean =>
