@@ -6,7 +6,15 @@ import { answerClientError, answerRaw, type ClientError } from './client-error.j
 import { SocketServer, wantsWebSocket, type UpgradeRequest } from '../feeds/socket-server.js';
 import { expectationFailed } from './head-checks.js';
 import { limitConnections, listenOn } from './listen.js';
-import { isUnused, lastAnswer, mustWait, takeOver, watchQueued, type Pipelined } from './pipelining.js';
+import {
+  closeIdle,
+  isUnused,
+  lastAnswer,
+  mustWait,
+  takeOver,
+  watchQueued,
+  type Pipelined,
+} from './pipelining.js';
 import { hasBody } from '../request/request-facts.js';
 import { RequestHandler, type HandlerOptions } from './request-handler.js';
 import type { Services } from '../services.js';
@@ -138,10 +146,9 @@ export class HttpServer {
   /** Takes no new requests, and waits for those under way; what takes longer than its time is cut off. */
   async close(): Promise<void> {
     this.#closing = true;
-    this.#closeIdle();
     const closed = Promise.all(
       [this.#server, this.#front].map(
-        (each) => new Promise<void>((end) => (each ? each.close(() => end()) : end())),
+        (each) => new Promise<void>((end) => (each ? this.#closeIdle(() => each.close(() => end())) : end())),
       ),
     );
     // Browsers open connections ahead of their requests; Node doesn't take those for idle.
@@ -155,10 +162,10 @@ export class HttpServer {
     timer.cancel();
   }
 
-  /** Node takes a connection for idle when its answer was given, though it may not be written. */
-  #closeIdle(): void {
+  /** Node closes idle connections when it is told to, and when it closes the server. */
+  #closeIdle(close = () => this.#server.closeIdleConnections()): void {
     this.services.wholeAnswers.flush();
-    this.#server.closeIdleConnections();
+    closeIdle(this.#connections, () => void close());
   }
 
   /** Node does not count connections that were accepted elsewhere. */

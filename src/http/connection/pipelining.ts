@@ -59,3 +59,22 @@ export function takeOver(socket: Duplex, proceed: () => void): void {
   else if (before.writableEnded) before.once('close', () => socket.destroyed || proceed());
   else socket.destroy();
 }
+
+/** What Node looks at to tell whether a connection is idle: the answer whose turn it is, and whether it was given. */
+interface Answering {
+  _httpMessage?: { finished: boolean } | null;
+}
+
+/**
+ * Has Node close idle connections. It takes one for idle when its answer was given, though a part of that may wait for the
+ * client to take it, and further answers behind it: such connections are passed over.
+ */
+export function closeIdle(connections: Iterable<Pipelined>, close: () => void): void {
+  const given = [...connections].flatMap((socket) => {
+    const answer = (socket as Answering)._httpMessage;
+    return answer?.finished && (socket.writableLength > 0 || hasQueued(socket)) ? [answer] : [];
+  });
+  for (const answer of given) answer.finished = false;
+  close();
+  for (const answer of given) answer.finished = true;
+}
