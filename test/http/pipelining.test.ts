@@ -56,6 +56,13 @@ async function withUnread(
   }
 }
 
+test('few answers are made ahead for a client that takes none, and all come in the end', () =>
+  withUnread(async (socket, client) => {
+    const stats = await client.get('/_node/_local/_stats/couchdb/database_reads');
+    assert.ok(stats.body.value < requests / 3, `${stats.body.value} answers were made`);
+    assert.equal(await readAnswers(socket, requests), requests);
+  }));
+
 test('a server that is closed still sends what a slow client has asked for', () =>
   withUnread(async (socket, _, close) => {
     const closed = close();

@@ -39,11 +39,19 @@ export function watchQueued(socket: Pipelined, answer: ServerResponse): void {
 }
 
 /** Whether answers of a connection wait for their turn. */
-export const hasQueued = (socket: Socket): boolean => ((socket as Pipelined)[queuedAnswers]?.size ?? 0) > 0;
+export const hasQueued = (socket: Socket): boolean => queued(socket) > 0;
 
-/** Whether a request has to wait for the answer before it: one of the two may change something. */
+const queued = (socket: Pipelined): number => socket[queuedAnswers]?.size ?? 0;
+
+/** So many answers are made before the client has taken those before them: each is held in memory. */
+const queuedMax = 16;
+
+/** Whether a request has to wait for the answer before it: one of the two may change something, or too many answers wait. */
 export const mustWait = (before: ServerResponse, request: IncomingMessage): boolean =>
-  !before.closed && !(isSafe(before.req.method) && isSafe(request.method));
+  !before.closed &&
+  (!(isSafe(before.req.method) && isSafe(request.method)) || isFull(request.socket as Pipelined));
+
+const isFull = (socket: Pipelined): boolean => queued(socket) > queuedMax;
 
 const isSafe = (method: string | undefined): boolean =>
   method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
