@@ -1,4 +1,5 @@
 import { asBytes, toBytes } from '../base/bytes.js';
+import { Unavailable } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
 import { viewLanguages, type DesignViews, type ViewDefinition } from '../indexes/definition.js';
 import type { ViewReader } from '../indexes/view-reader.js';
@@ -37,11 +38,19 @@ export function viewSource(
   if (!viewLanguages.has(design.language)) throw unknownLanguage(design.language);
   const indexed = registry.indexed(database);
   const onUpdate = taskOf(registry, named);
+  // When groups have been divided, those that were there are left for a while.
+  const readerNow = (): ViewReader | undefined =>
+    indexed.reader(view) ?? registry.indexed(database).reader(view);
   const sourceOf = (reader: ViewReader | undefined): ViewSource => ({
     database,
     reader: reader?.inPartition(partition),
-    // When groups have been divided, those that were there are left for a while.
-    again: () => (indexed.reader(view) ?? registry.indexed(database).reader(view))?.inPartition(partition),
+    again: () => {
+      const current = readerNow();
+      // An answer that has begun must not end as if it were complete.
+      if (current === undefined && reader !== undefined)
+        throw new Unavailable('The index was removed while it was read; try again.');
+      return current?.inPartition(partition);
+    },
     reduce: view.reduce === undefined ? undefined : indexed.reduce(view.reduce),
     show,
   });

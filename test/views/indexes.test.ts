@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import http, { type IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { createServer, type TuffetServer } from '../../src/server/create-server.js';
@@ -68,6 +69,30 @@ test('_view_cleanup removes indexes that no design document needs, and keeps the
   await until(async () => (await client.get(`${db}/_design/d/_view/n?update=false`)).body.total_rows === 0);
   const kept = await client.get(`${db}/_design/d/_view/text?update=false`);
   assert.deepEqual(kept.body.rows, [{ key: null, value: 50 }]);
+});
+
+test('an answer whose index is removed meanwhile does not end as if it were complete', async () => {
+  const client = await startServer({ dataDir: temporaryFolder() });
+  const db = await newDb(client);
+  const views = { v: { map: 'function (doc) { emit(doc.n, doc.text) }' } };
+  const saved = await client.put(`${db}/_design/d`, { views });
+  const text = 'x'.repeat(100_000);
+  for (let part = 0; part < 3; part++)
+    await client.post(`${db}/_bulk_docs`, { docs: Array.from({ length: 40 }, (_, n) => ({ n, text })) });
+  const totalOf = async (update: string): Promise<number> =>
+    (await client.get(`${db}/_design/d/_view/v?limit=0&update=${update}`)).body.total_rows as number;
+  await until(async () => (await totalOf('lazy')) === 120);
+  const answer = await new Promise<IncomingMessage>((resolve) => {
+    http.get(`${client.urlWithCredentials}${db}/_design/d/_view/v`, { agent: false }, resolve);
+  });
+  const changed = await client.put(`${db}/_design/d`, { _rev: saved.body.rev });
+  await client.post(`${db}/_view_cleanup`, {});
+  await client.put(`${db}/_design/d`, { _rev: changed.body.rev, views });
+  await until(async () => (await totalOf('false')) === 0);
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  const end = Buffer.concat(chunks).subarray(-200).toString();
+  assert.match(end, /\}\n\{"error":"service_unavailable","reason":"The index was removed.*\n$/);
 });
 
 test('members with names in any script are indexed', async () => {
