@@ -114,7 +114,8 @@ export class WorkerHandle {
     // Where this process was stopped itself, what the worker has sent meanwhile is read only after this.
     if (now - this.#lookedAt > lateMs) this.#heardAt = now;
     this.#lookedAt = now;
-    if (now - this.#heardAt > silenceMs) this.kill();
+    // One that has not begun is given its own time for that.
+    if (this.isReady && now - this.#heardAt > silenceMs) this.kill();
   }
 
   #send(message: unknown): void {

@@ -139,8 +139,10 @@ export class WorkerPool implements OtherReaders {
     await this.#askAll({ type: 'ended', group });
   }
 
+  /** Workers that have not begun have nothing open. */
   async #askAll(message: OwnerMessage): Promise<void> {
-    await Promise.all([...this.#workers].map((worker) => worker.ask(message)));
+    const begun = [...this.#workers].filter(({ isReady }) => isReady);
+    await Promise.all(begun.map((worker) => worker.ask(message)));
   }
 
   /** Brings the figures of requests that workers have answered up to date. */

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { CompactSign } from 'jose';
 import { noBytes } from '../../src/base/bytes.js';
-import { SystemRuntime } from '../../src/base/runtime.js';
+import { SystemRuntime, type Timer } from '../../src/base/runtime.js';
 import { Config } from '../../src/config/config.js';
 import { Compression } from '../../src/http/answer/compression.js';
 import { ProxyAndCorsPolicy } from '../../src/http/answer/proxy-and-cors-policy.js';
@@ -16,6 +16,7 @@ import { WholeAnswers } from '../../src/http/answer/whole-answers.js';
 import type { Services } from '../../src/http/services.js';
 import { createServer, type TuffetServer } from '../../src/server/create-server.js';
 import { EpochReader } from '../../src/workers/epochs.js';
+import { WorkerHandle } from '../../src/workers/worker-handle.js';
 import { WorkerHandler } from '../../src/workers/worker-handler.js';
 import { withoutProc } from '../long/server-process.js';
 import { HttpClient } from '../support/http-client.js';
@@ -145,6 +146,35 @@ test(
     }
   },
 );
+
+test('a worker that is slow to start is waited for longer than one that falls silent', async () => {
+  let now = 0;
+  let look = (): void => undefined;
+  class Clock extends SystemRuntime {
+    override monotonicMs(): number {
+      return now;
+    }
+    override setIdleRepeating(run: () => void): Timer {
+      look = run;
+      return { cancel: () => undefined };
+    }
+  }
+  const worker = new WorkerHandle(new Clock(), { asked: () => undefined, ended: () => undefined });
+  const lookFor = (seconds: number): void => {
+    for (let n = 0; n < seconds; n++) {
+      now += 1_000;
+      look();
+    }
+  };
+  let hasEnded = false;
+  void worker.exited().then(() => (hasEnded = true));
+  lookFor(20);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assert.ok(!hasEnded);
+  worker.isReady = true;
+  lookFor(12);
+  await worker.exited();
+});
 
 test('a server of one process voids the permits of one that had several', async (t) => {
   const dataDir = temporaryFolder();
