@@ -1,11 +1,13 @@
 import { asBytes, fromBytes, noBytes, toBytes, type Bytes } from '../base/bytes.js';
-import { badRequest, RequestError } from '../base/errors.js';
+import { badRequest, RequestError, Unavailable } from '../base/errors.js';
 import { encodeBookmark, noBookmark } from './bookmark.js';
 import type { Choice } from './choose-index.js';
-import { Cursor, type Collector, type CursorStats, type Wait } from './cursor.js';
+import { Cursor, type CursorStats, type Wait } from './cursor.js';
 import { explain } from './explain.js';
 import type { FindContext } from './find-context.js';
+import { viewOfIndex } from './index-view.js';
 import { readFindRequest, type FindRequest } from './find-request.js';
+import { MatchCounter } from './match-counter.js';
 import { Seen, type IndexReader, type IndexRow } from './index-reader.js';
 import type { DocSource, Visible } from './matching.js';
 import { chooseFor, planQuery, type Plan, type Scope } from './plan.js';
@@ -17,8 +19,6 @@ import { TextCursor } from './text-cursor.js';
 import { openText, type TextSource } from './text-source.js';
 import { warnings, type QueryWarning } from './warnings.js';
 import type { Database } from '../node/database.js';
-import { designOf, viewOf } from '../design/design-docs.js';
-import { designPrefix } from '../shard/doc-id.js';
 import type { LocalReader } from '../shard/group-reader.js';
 import { checkPartition, partitionRange } from '../shard/partitions.js';
 import type { Selector } from '../selectors/selector.js';
@@ -73,10 +73,15 @@ export interface QueryOutcome extends CursorStats {
   warnings: readonly QueryWarning['kind'][];
 }
 
+/** How often a query is planned while indexes change. */
+const plansMax = 100;
+
 /** A query under way: its answer as text, piece by piece. */
 export class DocSearch {
-  readonly #plan: Plan;
-  readonly #choice: Choice;
+  #plan: Plan;
+  #choice: Choice;
+  /** How often it was planned. */
+  #plans = 1;
   readonly #started: number;
   /** Undefined while the documents themselves are read. */
   #view: ViewSource | undefined;
@@ -101,16 +106,25 @@ export class DocSearch {
 
   /** Gives a promise where what is to be read is not there yet. */
   ready(): void | Promise<void> {
-    const { ddoc, name, type } = this.#plan.index;
-    if (type === 'special') return;
-    if (type === 'text') return this.#openText();
+    const { index } = this.#plan;
+    if (index.type === 'special') return;
+    if (index.type === 'text') return this.#openText();
     const { registry, database, user } = this.context;
-    const design = designOf(database, ddoc!.slice(designPrefix.length));
-    const named = { database, ddoc: ddoc!.slice(designPrefix.length), design, view: viewOf(design, name) };
+    const named = viewOfIndex(database, index);
+    if (named === undefined) return this.#planAgain();
     const update = this.request.update && this.request.stale === false ? 'true' : 'false';
     const view = viewSource(registry, named, { update }, user);
     if (!(view instanceof Promise)) this.#view = view;
     else return view.then((source) => void (this.#view = source));
+  }
+
+  /** The index that was chosen is another by now. */
+  async #planAgain(): Promise<void> {
+    const { database } = this.context;
+    if (++this.#plans > plansMax) throw new Unavailable('The indexes of the database are being changed.');
+    await database.runtime.nextTurn();
+    ({ plan: this.#plan, choice: this.#choice } = planQuery(this.request, scopeOf(database)));
+    await this.ready();
   }
 
   async #openText(): Promise<void> {
@@ -275,16 +289,6 @@ function visibleTo(show: Show | undefined): Visible | undefined {
       return shown instanceof RequestError ? undefined : shown;
     })
   );
-}
-
-class MatchCounter implements Collector {
-  readonly isFull = false;
-  readonly isHeavy = false;
-  matched = 0;
-
-  take(): void {
-    this.matched++;
-  }
 }
 
 /** An index that is still empty. */
