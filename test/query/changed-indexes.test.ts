@@ -10,7 +10,9 @@ const conditions = 3_000;
 /** An index of that field, by the same name. */
 const indexOf = (field: string): Record<string, unknown> => ({
   language: 'query',
-  views: { n: { map: { fields: { [field]: 'asc' } }, reduce: '_count', options: { def: { fields: [field] } } } },
+  views: {
+    n: { map: { fields: { [field]: 'asc' } }, reduce: '_count', options: { def: { fields: [field] } } },
+  },
 });
 
 test('a query finds all documents while its index becomes one of another field', async () => {
