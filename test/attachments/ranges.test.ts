@@ -84,6 +84,9 @@ test('ranges behind the end cannot be satisfied', async () => {
     ['small', 'bytes=0-1,99-100'],
     ['small', 'bytes=5-2'],
     ['packed', 'bytes=104000-'],
+    ['empty', 'bytes=0-0'],
+    ['empty', 'bytes=5-'],
+    ['empty', 'bytes=-3'],
   ] as const) {
     const answer = await ranged(id, range);
     assert.equal(answer.status, 416, `${id} ${range}`);

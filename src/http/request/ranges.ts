@@ -25,7 +25,6 @@ export function parseRanges(header: string | undefined, length: number): ByteRan
     if (first !== '' && Number(first) === 0 && last === '') return undefined;
     const start = first === '' ? Math.max(0, length - Number(last)) : Number(first);
     const end = first === '' || last === '' ? length : Math.min(length, Number(last) + 1);
-    if (length === 0) return undefined;
     if (start >= length || start >= end)
       throw new RequestError('requested_range_not_satisfiable', 'Requested range not satisfiable');
     ranges.push({ start, end });
