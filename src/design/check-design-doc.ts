@@ -13,7 +13,6 @@ export function designDocGate(scripts: ScriptHost): SaveGate {
   return {
     concerns: (_, id) => isDesignId(id),
     check: async (database, input) => {
-      if (input.deleted) return input;
       const ddoc = JSON.parse(fromBytes(formMembers.of(splitContent(input.body).body))) as Members;
       const functions = checkForm(ddoc);
       if (functions.length === 0) return input;

@@ -5,7 +5,7 @@ import { functionSecurity, functionUser } from '../../design/validate-docs.js';
 import type { Exchange } from '../exchange.js';
 import { nodeHeaders } from './from-node.js';
 import { splitPath } from './path.js';
-import { Query } from './query.js';
+import { parseJsonText, Query } from './query.js';
 
 /** What a function is told of the request beside what the request itself says. */
 export interface FunctionRequestOptions {
@@ -34,7 +34,7 @@ export function functionRequest(
     requested_path: requestedParts(exchange).map(fromBytes),
     path,
     raw_path: rawPath,
-    query: Object.fromEntries(query.entries()),
+    query: parametersOf(query),
     headers,
     body,
     peer: exchange.sender,
@@ -46,6 +46,16 @@ export function functionRequest(
   };
   return toBytes(JSON.stringify(value));
 }
+
+/** Parameters are texts, except for those that are JSON in queries of views, as in CouchDB. */
+function parametersOf(query: Query): Record<string, unknown> {
+  const parameters: [string, unknown][] = [];
+  for (const [name, text] of query.entries())
+    parameters.push([name, jsonParameters.has(name) ? parseJsonText(text) : text]);
+  return Object.fromEntries(parameters);
+}
+
+const jsonParameters: ReadonlySet<string> = new Set(['startkey', 'endkey', 'key', 'descending']);
 
 /** The parts of what the client asked for. As in CouchDB, the query string is part of the last one. */
 export function requestedParts({ rawPath, requestedParts }: Exchange): readonly Bytes[] {

@@ -14,7 +14,7 @@ export function builtinFold(source: string): Fold<unknown> | undefined {
   return fold as Fold<unknown> | undefined;
 }
 
-export const namesBuiltin = (source: string): boolean => source.trimStart().startsWith('_');
+export const namesBuiltin = (source: string): boolean => source.startsWith('_');
 
 /** What is wrong with the rank of a `_top_N` or `_bottom_N`, if anything. */
 export function rankProblem(source: string): string | undefined {

@@ -5,7 +5,10 @@ export interface MediaTypes {
   register: (name: string, ...types: string[]) => void;
   /** All types of a short name; empty if it is not registered. */
   of: (name: string) => string[];
-  /** Which of these names a request's `Accept` prefers, and by which type; the first where it is all the same. */
+  /**
+   * Which of these names a request's `Accept` prefers, and by which type. Where it is all the same, that is the last type of
+   * the first name, as in CouchDB.
+   */
   best: (names: string[], accept: string) => { name: string; type: string } | undefined;
 }
 
@@ -82,7 +85,8 @@ export function makeMediaTypes({ isArray }: Core, wish: Wish): MediaTypes {
         const types = known[names[i]!] ?? [];
         for (let k = 0; k < types.length; k++) {
           const wanted = wish(types[k]!, accept);
-          if (wanted <= most) continue;
+          const isSameName = found !== undefined && found.name === names[i];
+          if (wanted < most || wanted === 0 || (wanted === most && !isSameName)) continue;
           most = wanted;
           found = { name: names[i]!, type: types[k]! };
         }
