@@ -114,7 +114,7 @@ interface Parts {
 }
 
 function parse(value: string): Parts {
-  const bytes = /^[A-Za-z0-9_+/-]*=*$/.test(value) ? Buffer.from(value, 'base64') : Buffer.alloc(0);
+  const bytes = /^[\w-]*$/.test(value) ? Buffer.from(value, 'base64url') : Buffer.alloc(0);
   const first = bytes.indexOf(0x3a);
   const second = first < 0 ? -1 : bytes.indexOf(0x3a, first + 1);
   const time = second < 0 ? '' : bytes.toString('latin1', first + 1, second);

@@ -1,5 +1,5 @@
 import { fromBytes, noBytes, toBytes, type Bytes } from '../../base/bytes.js';
-import { badRequest } from '../../base/errors.js';
+import { badRequest, RequestError } from '../../base/errors.js';
 import type { Database } from '../../node/database.js';
 import { requirePartitioned } from '../../documents/partition-info.js';
 import { checkPartition } from '../../shard/partitions.js';
@@ -11,7 +11,7 @@ export function pathPartition({ parts, query }: Exchange, database: Database): B
   if (parts[1] !== '_partition') return undefined;
   requirePartitioned(database);
   const partition = parts[2] ?? noBytes;
-  if (!isText(partition)) throw badRequest('Partition must be valid UTF-8');
+  if (!isText(partition)) throw new RequestError('illegal_partition', 'Partition must be valid UTF-8');
   checkPartition(partition);
   if ((query.first('partition') ?? fromBytes(partition)) !== fromBytes(partition))
     throw badRequest('Conflicting value for `partition` in query string');

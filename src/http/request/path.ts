@@ -35,7 +35,7 @@ export function targetOf(url: string, method: string): string {
 }
 
 /** Percent escapes and pluses undone; gives bytes, which need not be UTF-8. */
-export function decodeComponent(text: string, plusIsSpace = true): Bytes {
+export function decodeComponent(text: string, plusIsSpace = true, isLenient = false): Bytes {
   // Node reads request lines as latin1: raw bytes beyond ASCII are bytes already.
   if (!escaped.test(text)) return asBytes(text);
   let bytes = '';
@@ -45,9 +45,11 @@ export function decodeComponent(text: string, plusIsSpace = true): Bytes {
     else if (character !== '%') bytes += character;
     else {
       const hex = text.slice(i + 1, i + 3);
-      if (!/^[0-9a-fA-F]{2}$/.test(hex)) throw badRequest('invalid_url_encoding');
-      bytes += String.fromCharCode(parseInt(hex, 16));
-      i += 2;
+      if (/^[0-9a-fA-F]{2}$/.test(hex)) {
+        bytes += String.fromCharCode(parseInt(hex, 16));
+        i += 2;
+      } else if (isLenient) bytes += character;
+      else throw badRequest('invalid_url_encoding');
     }
   }
   return asBytes(bytes);

@@ -62,8 +62,8 @@ function readAtOnce(bytes: Buffer, saver: BulkSaver): Bulk {
   const scanned = scanBulk(bytes, 'docs');
   if (scanned === undefined) throw notAnObject();
   checkDocs(scanned.members, scanned.elements !== undefined);
-  const settings = bulkSettings(bytes, scanned.members);
-  return { inputs: scanned.elements!.map((element) => saver.read(element)), settings };
+  const inputs = scanned.elements!.map((element) => saver.read(element));
+  return { inputs, settings: bulkSettings(bytes, scanned.members) };
 }
 
 async function readInSlices(bytes: Buffer, saver: BulkSaver): Promise<Bulk> {

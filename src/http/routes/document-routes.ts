@@ -268,17 +268,24 @@ async function copyDocument(exchange: Exchange, database: Database, id: Bytes): 
   database.checkPlace(id);
   const targetId = writableId(exchange, database, target.id);
   const source = isLocalId(id)
-    ? { ...openLocal(database, id, false), deleted: false }
+    ? { ...copiedLocal(database, id, rev), deleted: false }
     : contentOf(database, id, rev, exchange.services.registry.showFor(database, exchange.user));
   const body = isLocalId(target.id) ? splitContent(source.content).body : source.content;
   const input = plainInput(targetId, target.rev, body, source.deleted);
   await save(exchange, database, input, { newEdits: true, created: 201, etag: true });
 }
 
+/** Local documents have no revisions to choose from. */
+function copiedLocal(database: Database, id: Bytes, rev: Rev | undefined): OpenedDoc {
+  if (rev !== undefined) throw notFound('missing');
+  return openLocal(database, id, false);
+}
+
 function parseDestination(header: string): { id: Bytes; rev: Rev | undefined } {
   const [path = '', query] = header.split('?');
   if (/^https?:\/\//i.test(path)) throw badRequest('Destination URL must be relative.');
-  const id = decodeComponent(path);
+  // As in CouchDB, a percent sign without digits stands for itself.
+  const id = decodeComponent(path, true, true);
   if (query === undefined) return { id, rev: undefined };
   // Nothing but a revision can be said of the target.
   const rev = /^rev=([^&]*)$/.exec(query)?.[1];

@@ -5,6 +5,7 @@ import { openDesignDoc } from '../../design/design-functions.js';
 import { isSystemName } from '../../auth/system-databases.js';
 import { checkDatabaseAccess, checkServerAccess } from './access.js';
 import type { Exchange } from '../exchange.js';
+import { pathPartition } from '../request/partition-path.js';
 import { encodePart } from '../request/path.js';
 import { accessOf, RouteTable, type Access, type Route } from './route.js';
 import { attachmentName, attachmentRoute, designAttachmentRoute } from './attachment-routes.js';
@@ -125,8 +126,16 @@ export function route(exchange: Exchange): void | Promise<void> {
   if (isReserved && !isFormer && !isSystemName(exchange.services.config, fromBytes(parts[0]!)))
     checkServerAccess('server_admin', exchange);
   if (parts.length === 1) return callDatabase(exchange);
-  const database = exchange.services.registry.database(fromBytes(parts[0]!));
-  return routeBelow(exchange, database);
+  return routeBelow(exchange, databaseBelow(exchange));
+}
+
+/** The database of a path; for what only server admins may do, others don't learn whether it is there. */
+function databaseBelow(exchange: Exchange): Database {
+  const name = fromBytes(exchange.parts[0]!);
+  const { registry } = exchange.services;
+  if (registry.find(name) === undefined && databaseTable.find(exchange.parts)?.access === 'server_admin')
+    checkServerAccess('server_admin', exchange);
+  return registry.database(name);
 }
 
 function routeBelow(exchange: Exchange, database: Database): void | Promise<void> {
@@ -167,6 +176,7 @@ function routeReserved(exchange: Exchange, database: Database): void | Promise<v
     return callDocument(localDocumentRoute, exchange, database, asBytes(`_local/${third}`));
   }
   if (second === '_design' && third !== undefined) {
+    if (parts[3]?.charCodeAt(0) === underscore) openDesignDoc(database, third);
     if (parts.length > 3)
       return callAttachment(designAttachmentRoute, exchange, database, asBytes(`_design/${third}`), 3);
     return callDocument(designDocumentRoute, exchange, database, asBytes(`_design/${third}`));
@@ -216,6 +226,7 @@ function permittedHandler<Handler>(route: Route<Handler>, exchange: Exchange, da
     exchange,
     database,
   );
+  if (route.path.startsWith('/{db}/_partition/{partition}/')) pathPartition(exchange, database);
   if (handler !== undefined) return handler;
   // What is below a design document is asked of it, so a missing one is told of first.
   if (route.path.startsWith('/{db}/_design/{ddoc}/_')) openDesignDoc(database, exchange.parts[2]!);

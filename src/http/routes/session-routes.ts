@@ -5,6 +5,7 @@ import { badRequest, invalidJson, notAnObject, RequestError } from '../../base/e
 import { parseJson } from '../../json/scan.js';
 import type { Exchange } from '../exchange.js';
 import { addressOf, wantsPage } from '../request/login-request.js';
+import { Query } from '../request/query.js';
 import type { ServerRoute } from './route.js';
 
 /** Sessions: who am I, log in, log out. */
@@ -96,8 +97,8 @@ async function readLogin(exchange: Exchange): Promise<Credentials> {
 type Fields = (name: string) => string | undefined;
 
 function formFields(bytes: Buffer): Fields {
-  const form = new URLSearchParams(bytes.toString('utf8'));
-  return (name) => form.get(name) ?? undefined;
+  const form = new Query(bytes.toString('latin1'));
+  return (name) => form.first(name);
 }
 
 function jsonFields(bytes: Buffer): Fields {
