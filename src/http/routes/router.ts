@@ -133,7 +133,9 @@ export function route(exchange: Exchange): void | Promise<void> {
 function databaseBelow(exchange: Exchange): Database {
   const name = fromBytes(exchange.parts[0]!);
   const { registry } = exchange.services;
-  if (registry.find(name) === undefined && databaseTable.find(exchange.parts)?.access === 'server_admin')
+  const found = registry.find(name);
+  if (found !== undefined) return found;
+  if (databaseTable.find(exchange.parts)?.access === 'server_admin')
     checkServerAccess('server_admin', exchange);
   return registry.database(name);
 }
