@@ -23,6 +23,9 @@ export interface IndexRequest {
 
 export type IndexType = 'json' | 'text';
 
+/** What `w` is where a request does not say it. */
+const copiesUsual = 2;
+
 const members = new Set(['index', 'type', 'name', 'ddoc', 'w', 'partitioned']);
 
 export function readIndexRequest(body: JsonObject): IndexRequest {
@@ -31,12 +34,17 @@ export function readIndexRequest(body: JsonObject): IndexRequest {
   if (typeof givenType !== 'string') throw invalidString(givenType);
   const given = readName(body, 'name');
   const givenDdoc = readName(body, 'ddoc');
-  if (Object.hasOwn(body, 'w')) readPositive(body['w']);
+  const copies = Object.hasOwn(body, 'w') ? readPositive(body['w']) : copiesUsual;
   const partitioned = Object.hasOwn(body, 'partitioned') ? readBoolean(body['partitioned']) : undefined;
   for (const name of Object.keys(body)) if (!members.has(name)) throw invalidKey(name);
   const type = readType(givenType);
   const definition = type === 'json' ? viewOf(body['index']) : textIndexOf(body['index']);
-  const generated = (of: unknown): string => createHash('sha1').update(JSON.stringify(of)).digest('hex');
+  // As in CouchDB, the options of a request tell generated names apart too.
+  const isUsual = copies === copiesUsual && partitioned === undefined;
+  const generated = (of: unknown): string =>
+    createHash('sha1')
+      .update(JSON.stringify(isUsual ? of : [of, copies, partitioned ?? null]))
+      .digest('hex');
   const name = given ?? generated(definition);
   // Indexes of different names have design documents of their own, so that one can be deleted without the other.
   const ddoc = givenDdoc ?? generated(given === undefined ? definition : [given, definition]);

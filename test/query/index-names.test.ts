@@ -32,3 +32,18 @@ test('an empty name is refused before anything else that is wrong with an index'
     assert.deepEqual([status, body.error], [400, 'invalid_empty_string']);
   }
 });
+
+test('what else a request says of an index tells generated names apart', async () => {
+  const db = await newDb(client);
+  const index = { fields: ['a'] };
+  const made = async (options: object): Promise<{ name: string; result: string }> =>
+    (await client.post(`${db}/_index`, { index, ...options })).body;
+  const plain = await made({});
+  assert.equal(plain.result, 'created');
+  assert.deepEqual(await made({ w: 2 }), { ...plain, result: 'exists' });
+  for (const options of [{ w: 1 }, { partitioned: false }]) {
+    const other = await made(options);
+    assert.equal(other.result, 'created');
+    assert.notEqual(other.name, plain.name);
+  }
+});
