@@ -131,13 +131,15 @@ export function route(exchange: Exchange): void | Promise<void> {
 
 /** The database of a path; for what only server admins may do, others don't learn whether it is there. */
 function databaseBelow(exchange: Exchange): Database {
-  const name = fromBytes(exchange.parts[0]!);
-  const { registry } = exchange.services;
-  const found = registry.find(name);
-  if (found !== undefined) return found;
-  if (databaseTable.find(exchange.parts)?.access === 'server_admin')
-    checkServerAccess('server_admin', exchange);
-  return registry.database(name);
+  const { services, parts } = exchange;
+  try {
+    return services.registry.database(fromBytes(parts[0]!));
+  } catch (error) {
+    const isMissing = error instanceof RequestError && error.error === 'not_found';
+    if (isMissing && databaseTable.find(parts)?.access === 'server_admin')
+      checkServerAccess('server_admin', exchange);
+    throw error;
+  }
 }
 
 function routeBelow(exchange: Exchange, database: Database): void | Promise<void> {
