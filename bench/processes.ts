@@ -39,6 +39,12 @@ interface StartOptions {
   args?: readonly string[];
 }
 
+/** How many documents a database of a server has. */
+export async function countDocuments(url: string, name: string): Promise<number> {
+  const answer = await fetch(`${url}/${name}`);
+  return ((await answer.json()) as { doc_count: number }).doc_count;
+}
+
 /** The server under test, in a process of its own with a data folder of its own. Its log goes to a file. */
 export class ServerProcess implements BenchServer {
   readonly authorization = basic('admin:bench');
@@ -93,8 +99,7 @@ export class ServerProcess implements BenchServer {
   }
 
   async documentCount(name: string): Promise<number> {
-    const answer = await fetch(`${this.url}/${name}`);
-    return ((await answer.json()) as { doc_count: number }).doc_count;
+    return await countDocuments(this.url, name);
   }
 
   async stop(): Promise<void> {

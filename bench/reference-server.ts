@@ -1,4 +1,4 @@
-import { basic, jsonHeaders, type BenchServer } from './processes.js';
+import { basic, countDocuments, jsonHeaders, type BenchServer } from './processes.js';
 
 /**
  * A CouchDB that figures are compared with. It is somebody's: databases that are there already are left alone, and those
@@ -28,8 +28,7 @@ export class ReferenceServer implements BenchServer {
   }
 
   async documentCount(name: string): Promise<number> {
-    const answer = await fetch(`${this.url}/${name}`);
-    return ((await answer.json()) as { doc_count: number }).doc_count;
+    return await countDocuments(this.url, name);
   }
 
   /** Which version it says it is. */
