@@ -1,5 +1,6 @@
-import { RequestError } from '../base/errors.js';
+import { RequestError, type ErrorName } from '../base/errors.js';
 import type { UserContext } from '../base/user-context.js';
+import { untilConfirmed } from '../log/confirmation.js';
 import type { DatabaseRegistry } from '../node/database-registry.js';
 import type { Database } from '../node/database.js';
 import { adminsOnly } from '../node/new-system-databases.js';
@@ -27,36 +28,45 @@ export function securityOfNew(config: Config, name: string): Record<string, unkn
   return closed ? adminsOnly : undefined;
 }
 
+/** Runs a write, once or until it has succeeded. */
+type Persistence = <T>(write: () => Promise<T>) => Promise<T>;
+
 /** Makes those of the databases that are missing. */
 export async function ensureDatabases(
   registry: DatabaseRegistry,
   config: Config,
   names: readonly string[],
+  persist: Persistence = (write) => write(),
 ): Promise<void> {
   const missing = [...new Set(names)].filter((name) => !registry.exists(name));
   await Promise.all(
     missing.map(async (name) => {
       const security = securityOfNew(config, name);
       const settings = { q: config.number('cluster/q'), ...(security && { security }) };
-      try {
-        await registry.createDatabase(name, settings);
-      } catch (error) {
-        // Another request created it first.
-        if (error instanceof RequestError && error.error === 'file_exists') return;
-        throw error;
-      }
-      await addAuthDesign(registry, config, name);
+      // Another request, or an attempt whose outcome was unknown, may have done either before.
+      await unless('file_exists', () => persist(() => registry.createDatabase(name, settings)));
+      await unless('conflict', () => persist(() => addAuthDesign(registry, config, name)));
     }),
   );
 }
 
-/** Gives a data folder that was never used before the databases that clients expect to find. */
+/** Ends quietly where a write fails in this way. */
+async function unless(name: ErrorName, write: () => Promise<unknown>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (!(error instanceof RequestError) || error.error !== name) throw error;
+  }
+}
+
+/**
+ * Gives a data folder that was never used before the databases that clients expect to find. Waits for the log of a cluster: a
+ * start that ended here would not be made up for by the next one.
+ */
 export async function setUp(registry: DatabaseRegistry, config: Config): Promise<void> {
   if (!registry.isNew || !config.boolean('tuffet/auto_setup')) return;
-  await ensureDatabases(registry, config, [
-    usersDatabase(config),
-    ...systemDatabases.filter((name) => name !== '_users'),
-  ]);
+  const names = [usersDatabase(config), ...systemDatabases.filter((name) => name !== '_users')];
+  await ensureDatabases(registry, config, names, untilConfirmed);
 }
 
 /** Listing a system database shows other users' documents, so only server admins may list users and replications. */

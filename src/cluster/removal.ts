@@ -1,4 +1,5 @@
 import type { Logger } from '../base/logger.js';
+import { untilConfirmed } from '../log/confirmation.js';
 import type { StreamReplica } from '../log/stream-replica.js';
 import { encodeCatalogueCommand } from '../node/catalogue-codec.js';
 import { memberPrefix } from '../node/shared-values.js';
@@ -25,11 +26,20 @@ export class Removal {
     this.#wasRemoved = this.isRemoved;
   }
 
-  /** From now on the others count this node, also if it was removed. */
+  /**
+   * From now on the others count this node, also if it was removed. Waits for the log as long as it takes: its servers may be
+   * electing a leader, as they do when everything was started at once.
+   */
   async undo(catalogue: StreamReplica): Promise<void> {
-    await catalogue.fresh();
-    if (!this.isRemoved) return;
     const name = memberPrefix + this.node;
-    await catalogue.send(encodeCatalogueCommand({ type: 'share', name, value: null }));
+    try {
+      await untilConfirmed(() => catalogue.fresh());
+      if (this.isRemoved)
+        await untilConfirmed(() =>
+          catalogue.send(encodeCatalogueCommand({ type: 'share', name, value: null })),
+        );
+    } catch (error) {
+      if (catalogue.lost === undefined) throw error;
+    }
   }
 }

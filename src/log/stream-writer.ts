@@ -3,6 +3,7 @@ import { RequestError, Unavailable } from '../base/errors.js';
 import type { Logger } from '../base/logger.js';
 import type { Runtime, Timer } from '../base/runtime.js';
 import { encodeBatch, type Batch } from './batch-codec.js';
+import { Unconfirmed } from './confirmation.js';
 import { commandBytesMax } from './log.js';
 import type { OriginMark } from './stream-place.js';
 import type { Outcome } from './stream-target.js';
@@ -195,7 +196,7 @@ export class StreamWriter {
     if (late.length > 0) this.#waiting = this.#waiting.filter(({ deadlineMs }) => deadlineMs > now);
     for (const entry of late) {
       this.#waitingBytes -= entry.bytes?.length ?? barrierBytes;
-      entry.reject(new Unavailable('The log of the cluster cannot be reached; it was not saved.'));
+      entry.reject(new Unconfirmed('The log of the cluster cannot be reached; it was not saved.'));
     }
     for (const { entries } of this.#messages.values())
       for (const entry of entries) if (entry.deadlineMs <= now) entry.reject(unknownOutcome());
@@ -214,8 +215,8 @@ export function answer(outcome: Outcome, sent: Sent | undefined): void {
 export const appliedBefore = (): Unavailable =>
   new Unavailable('The write was applied, but its result is not known any more.');
 
-const unknownOutcome = (): Unavailable =>
-  new Unavailable('The log of the cluster did not confirm the write in time; it may have been saved.');
+const unknownOutcome = (): Unconfirmed =>
+  new Unconfirmed('The log of the cluster did not confirm the write in time; it may have been saved.');
 
 /** Lets the first outcome count. */
 function settling(entry: Sent): Sent {
