@@ -41,7 +41,7 @@ export interface ReplicationWork {
   open(): Promise<void>;
   /** Goes to the end of the source, or, if it is continuous, on until it is stopped. Gives what `/_replicate` answers. */
   run(): Promise<LocalDoc>;
-  /** Notes how far it has come: for one that is stopped. */
+  /** Begins with no further changes, and notes how far it has come: for one that is stopped or has failed. */
   checkpoint(): Promise<void>;
 }
 
@@ -73,6 +73,7 @@ export class Replication implements ReplicationWork {
   #sourceTakesNotes = true;
   /** Until the feed has come to its end for the first time. */
   #targetIsNew = false;
+  #isEnding = false;
 
   constructor(private readonly options: ReplicationOptions) {
     this.updatedAt = options.runtime.date();
@@ -129,6 +130,7 @@ export class Replication implements ReplicationWork {
   }
 
   async checkpoint(): Promise<void> {
+    this.#isEnding = true;
     if (this.#progress !== undefined) await this.#checkpoint();
   }
 
@@ -174,6 +176,7 @@ export class Replication implements ReplicationWork {
       const done = this.#progress.begin(lastSeq);
       const release = await workers.acquire();
       signal.throwIfAborted();
+      if (this.#isEnding) return release();
       const context: CopyContext = { ...base, targetIsNew: this.#targetIsNew };
       if (pending === 0) this.#targetIsNew = false;
       this.#copy(context, changes, done).catch(fail).finally(release);

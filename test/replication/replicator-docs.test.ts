@@ -5,6 +5,7 @@ import type { HttpClient } from '../support/http-client.js';
 import { newDb, startServer, temporaryFolder } from '../support/server.js';
 import { createServer } from '../../src/server/create-server.js';
 import { HttpClient as Client } from '../support/http-client.js';
+import { Front } from './front.js';
 import { addressOf, until } from './scene.js';
 
 const config = {
@@ -87,6 +88,35 @@ describe('a document of a replicator database', () => {
     assert.ok(!jobs.some(({ doc_id }) => doc_id === id));
     await client.put(`${from}/last`, {});
     await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.equal((await client.get(`${to}/last`)).status, 404);
+  });
+
+  test('copies nothing that comes after it was deleted, however long the note of its place takes', async () => {
+    const { from, to } = await pair();
+    const front = await Front.start(client.url);
+    let hold!: (release: () => void) => void;
+    const held = new Promise<() => void>((resolve) => (hold = resolve));
+    front.interfere = ({ method, path }, response) => {
+      if (method !== 'PUT' || !path.includes('/_local/')) return false;
+      hold(() => response.writeHead(201).end('{"ok":true,"id":"_local/x","rev":"0-1"}'));
+      return true;
+    };
+    const id = newId();
+    const ends = { source: front.url(from), target: addressOf(client, to) };
+    const { rev } = (await client.put(`/_replicator/${id}`, { ...ends, continuous: true })).body;
+    await until(
+      () => client.get(`${to}/a`),
+      ({ status }) => status === 200,
+    );
+    await client.delete(`/_replicator/${id}?rev=${rev}`);
+    const release = await held;
+    await client.put(`${from}/last`, {});
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    release();
+    await until(
+      () => client.get('/_active_tasks'),
+      ({ body }) => !JSON.stringify(body).includes(`"${id}"`),
+    );
     assert.equal((await client.get(`${to}/last`)).status, 404);
   });
 
