@@ -71,6 +71,8 @@ export class Replication implements ReplicationWork {
   #written: LocalDoc | undefined;
   #checkpointing: Promise<void> = Promise.resolve();
   #sourceTakesNotes = true;
+  /** Whether any change has come: as in CouchDB, a session without one notes nothing. */
+  #hasChanges = false;
   /** Until the feed has come to its end for the first time. */
   #targetIsNew = false;
   #isEnding = false;
@@ -147,8 +149,8 @@ export class Replication implements ReplicationWork {
   }
 
   async #findStart(source: Peer, target: Peer): Promise<ReturnType<typeof commonStart>> {
-    const { spec, id } = this.options;
-    if (!spec.useCheckpoints) return { seq: 0, history: [] };
+    const { id } = this.options;
+    // As in CouchDB, a replication that writes no notes still goes on from those that are there.
     const [onSource, onTarget] = await Promise.all([source.readLocal(id.base), target.readLocal(id.base)]);
     this.#log = onSource;
     return commonStart(onSource, onTarget);
@@ -171,8 +173,8 @@ export class Replication implements ReplicationWork {
       this.#sourceSeq = lastSeq;
       this.#pending = pending;
       this.#noteProgress();
-      // Where none of the named documents has come, there is nothing to note.
-      if (changes.length === 0 && spec.selection.kind === 'doc_ids') continue;
+      this.#hasChanges ||= changes.length > 0;
+      if (!this.#hasChanges) continue;
       const done = this.#progress.begin(lastSeq);
       const release = await workers.acquire();
       signal.throwIfAborted();
@@ -238,8 +240,8 @@ export class Replication implements ReplicationWork {
   }
 
   #answer(): LocalDoc {
-    if (!this.options.spec.useCheckpoints) return { ok: true, use_checkpoints: false };
     if (this.#written !== undefined) return { ok: true, ...answerOf(this.#written) };
+    if (this.#hasChanges && !this.options.spec.useCheckpoints) return { ok: true, use_checkpoints: false };
     return { ok: true, no_changes: true, ...answerOf(this.#log ?? {}) };
   }
 }

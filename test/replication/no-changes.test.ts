@@ -14,3 +14,24 @@ test('a replication of documents that are not there has no changes, and leaves n
   const one = await replicate(['a', 'nope']);
   assert.deepEqual([one['ok'], one['no_changes'], one['docs_written']], [true, undefined, 1]);
 });
+
+test('a selection that nothing matches has no changes, and leaves no note either', async () => {
+  const [source, target] = [await newDb(client), await newDb(client)];
+  await client.put(`${source}/a`, { n: 1 });
+  await client.put(`${source}/_design/d`, { filters: { none: 'function () { return false; }' } });
+  const ends = { source: source.slice(1), target: target.slice(1) };
+  const replicate = async (body: Record<string, unknown>): Promise<Record<string, unknown>> =>
+    (await client.post('/_replicate', { ...ends, ...body })).body;
+  const nothing = { ok: true, no_changes: true };
+  for (const selection of [{ selector: { n: 2 } }, { filter: 'd/none' }, { since_seq: 'now' }]) {
+    assert.deepEqual(await replicate(selection), nothing, JSON.stringify(selection));
+    assert.deepEqual(await replicate({ ...selection, use_checkpoints: false }), nothing);
+  }
+  for (const db of [source, target]) assert.deepEqual((await client.get(`${db}/_local_docs`)).body.rows, []);
+  await client.put(`${source}/b`, { n: 2 });
+  const one = await replicate({ selector: { n: 2 } });
+  assert.deepEqual([one['no_changes'], (one['history'] as unknown[]).length], [undefined, 1]);
+  await client.put(`${source}/c`, { n: 3 });
+  const none = await replicate({ selector: { n: 2 } });
+  assert.deepEqual([none['no_changes'], none['session_id']], [true, one['session_id']]);
+});

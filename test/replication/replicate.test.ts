@@ -102,13 +102,18 @@ describe('a replication', () => {
     assert.equal(newest(answer)['end_last_seq'], 1);
   });
 
-  test('without checkpoints leaves no note, and reads everything again', async () => {
+  test('without checkpoints leaves no note, and goes on from the one that is there', async () => {
     const [from, to] = [await newDb(here), await newDb(here)];
     await here.put(`${from}/x`, {});
     const request = { source: name(from), target: name(to), use_checkpoints: false };
     assert.deepEqual(await replicate(here, request), { ok: true, use_checkpoints: false });
     assert.deepEqual((await here.get(`${from}/_local_docs`)).body.rows, []);
     assert.equal((await here.get(to)).body.doc_count, 1);
+    const noted = await replicate(here, { ...request, use_checkpoints: true });
+    assert.deepEqual(await replicate(here, request), { ...noted, no_changes: true });
+    await here.put(`${from}/y`, {});
+    assert.deepEqual(await replicate(here, request), { ok: true, use_checkpoints: false });
+    assert.equal((await here.get(to)).body.doc_count, 2);
   });
 
   test('begins anew when one side is another database by now', async () => {
