@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Endpoint } from './endpoint.js';
+import { filterParts } from './filter-params.js';
 import type { LocalDoc, Selection } from './peer.js';
 import type { ReplicationSpec } from './spec.js';
 import { notFound } from '../base/errors.js';
@@ -64,7 +65,7 @@ async function filterCode(
   address: string,
   readSourceDoc: (id: string) => Promise<LocalDoc | undefined>,
 ): Promise<string> {
-  const [ddoc, filter] = name.split('/') as [string, string];
+  const [ddoc, filter] = filterParts(name)!;
   const doc = await readSourceDoc(`_design/${ddoc}`);
   if (doc === undefined)
     throw notFound(`Couldn't open document \`_design/${ddoc}\` from source database \`${address}\``);

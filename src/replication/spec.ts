@@ -5,6 +5,7 @@ import type { UserContext } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
 import { compileSelector } from '../selectors/selector.js';
 import { parseEndpoint, parseProxy, type Endpoint } from './endpoint.js';
+import { filterParts } from './filter-params.js';
 import type { Selection, Seq } from './peer.js';
 import { isSeq } from './seq.js';
 
@@ -187,8 +188,7 @@ function unescape(text: string): string {
 
 function checkFilterName(name: string): void {
   if (name.startsWith('_') && name.length > 1) return;
-  const [ddoc, filter, ...rest] = name.split('/');
-  if (!ddoc || !filter || rest.length > 0)
+  if (filterParts(name) === undefined)
     throw new RequestError('error', 'Invalid filter. Must match `ddocname/filtername`.');
 }
 

@@ -35,3 +35,14 @@ test('a selection that nothing matches has no changes, and leaves no note either
   const none = await replicate({ selector: { n: 2 } });
   assert.deepEqual([none['no_changes'], none['session_id']], [true, one['session_id']]);
 });
+
+test('a filter whose name is no filter of the design document is missing', async () => {
+  const [source, target] = [await newDb(client), await newDb(client)];
+  await client.put(`${source}/_design/d`, { filters: { 'f/x': 'function () { return true; }' } });
+  const ends = { source: source.slice(1), target: target.slice(1) };
+  for (const filter of ['d/', '/', 'd/f/y', '/f']) {
+    const answer = await client.post('/_replicate', { ...ends, filter });
+    assert.deepEqual([answer.status, answer.body.error], [404, 'not_found'], filter);
+  }
+  assert.equal((await client.post('/_replicate', { ...ends, filter: 'd/f/x' })).body.ok, true);
+});

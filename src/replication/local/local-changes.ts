@@ -20,7 +20,7 @@ import { functionSecurity, functionUser } from '../../design/validate-docs.js';
 import type { ScriptHost } from '../../script/script-host.js';
 import { compileSelector } from '../../selectors/selector.js';
 import { decodeChange } from '../../shard/change-record.js';
-import { paramText } from '../filter-params.js';
+import { filterParts, paramText } from '../filter-params.js';
 import type { Change, ChangesPage, ChangesRequest, Selection } from '../peer.js';
 import { seqText } from '../seq.js';
 
@@ -122,7 +122,7 @@ function filterOf(place: Place, selection: Selection): ChangeFilter | undefined 
     return scriptFilter(ScriptFilter.byView(scripts, database, ddoc, view));
   }
   if (name.startsWith('_')) throw badRequest(`unknown builtin filter name: ${name}`);
-  const [ddoc, filter] = name.split('/') as [string, string];
+  const [ddoc, filter] = filterParts(name)!;
   const request = toBytes(JSON.stringify(requestOf(place, selection)));
   return scriptFilter(ScriptFilter.byFunction(scripts, database, ddoc, filter, request));
 }
