@@ -39,9 +39,9 @@ const badSpec = (reason: string): RequestError => new RequestError('bad_rep_doc'
 export function parseEndpoint(value: unknown, rules: EndpointRules): Endpoint {
   if (value === undefined) throw new RequestError('error', 'Missing replicator database');
   if (typeof value === 'string') {
-    if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return remote(value, {}, undefined, rules);
+    if (/^https?:\/\//i.test(value)) return remote(value, {}, undefined, rules);
     if (!rules.localNames) throw badSpec('local_endpoints_not_supported');
-    if (value === '') throw badSpec('endpoint has an invalid url');
+    if (value === '' || value.includes('://')) throw badSpec('endpoint has an invalid url');
     return { kind: 'local', name: value.replace(/\/$/, '') };
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -99,19 +99,15 @@ function readBasic(header: string): Login | undefined {
   return name === undefined ? undefined : { name, password: password! };
 }
 
+/** As in CouchDB, what is no complete `basic` says nothing: the address or the headers may have a login. */
 function readAuth(auth: unknown): Login | undefined {
   if (auth === undefined) return undefined;
-  const { basic, ...others } = (typeof auth === 'object' && auth !== null ? auth : {}) as Record<
-    string,
-    unknown
-  >;
-  const { username, password } = (typeof basic === 'object' && basic !== null ? basic : {}) as Record<
-    string,
-    unknown
-  >;
-  if (typeof username !== 'string' || typeof password !== 'string' || Object.keys(others).length > 0)
-    throw badSpec('The `auth` of an endpoint must hold `basic` with a `username` and a `password`.');
-  return { name: username, password };
+  if (typeof auth !== 'object' || auth === null || Array.isArray(auth))
+    throw badSpec('The `auth` of an endpoint must be an object.');
+  const { username, password } = ((auth as { basic?: unknown }).basic ?? {}) as Record<string, unknown>;
+  return typeof username === 'string' && typeof password === 'string'
+    ? { name: username, password }
+    : undefined;
 }
 
 /** Reads the address of a proxy. */

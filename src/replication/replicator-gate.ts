@@ -37,7 +37,7 @@ export class ReplicatorGate implements SaveGate, ReadGate {
   }
 
   check(database: Database, input: NamedInput, context: GateContext): NamedInput {
-    const { user, newEdits } = context;
+    const { user } = context;
     if (user === replicatorUser) return input;
     const { attachments, body } = splitContent(input.body);
     const isAdmin = this.isAdmin(user, database.security);
@@ -48,7 +48,6 @@ export class ReplicatorGate implements SaveGate, ReadGate {
       previous: before === undefined ? undefined : readBody(before),
       user,
       isAdmin,
-      newEdits,
     };
     const owner = checkOwner(change);
     checkMembers(change);

@@ -1,4 +1,4 @@
-import { RequestError } from '../base/errors.js';
+import { badRequest, RequestError } from '../base/errors.js';
 import { serverAdminRole, type UserContext } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
 import type { LocalDoc } from './peer.js';
@@ -13,8 +13,6 @@ export interface DocChange {
   user: UserContext;
   /** Whether the user is an admin of the database. */
   isAdmin: boolean;
-  /** False for revisions made elsewhere. */
-  newEdits: boolean;
 }
 
 const forbidden = (reason: string): RequestError => new RequestError('forbidden', reason);
@@ -46,6 +44,7 @@ export function checkOwner({ body, previous, deleted, user, isAdmin }: DocChange
 export function checkMembers(change: DocChange): void {
   if (change.deleted) return;
   checkStateMembers(change);
+  checkCancel(change);
   checkUserContext(change);
 }
 
@@ -60,27 +59,33 @@ export function specRefusal(body: LocalDoc, user: UserContext, config: Config): 
   }
 }
 
-/** Only the replicator writes states; clients may omit them or send them unchanged. */
-function checkStateMembers({ body, previous, user, newEdits }: DocChange): void {
-  // Copies of whole databases bring their states with them.
-  if (!newEdits && user.roles.includes(serverAdminRole)) return;
+/** Only the replicator and server admins, who restore documents, write states; others may omit them or send them unchanged. */
+function checkStateMembers({ body, previous, user }: DocChange): void {
+  if (user.roles.includes(serverAdminRole)) return;
   for (const name of stateMembers) {
     if (name in body && JSON.stringify(body[name]) !== JSON.stringify(previous?.[name]))
       throw forbidden(`The member \`${name}\` is written by the replicator alone.`);
   }
 }
 
+/** Only `/_replicate` cancels, but its type is checked here too. */
+function checkCancel({ body: { cancel } }: DocChange): void {
+  if (cancel !== undefined && typeof cancel !== 'boolean')
+    throw forbidden(reasonFor(badRequest('parameter `cancel` must be a boolean')));
+}
+
 function checkUserContext({ body, user, isAdmin }: DocChange): void {
   const context = body['user_ctx'];
-  if (context === undefined || context === null) return;
-  if (typeof context !== 'object' || Array.isArray(context))
+  if (context === undefined) return;
+  if (typeof context !== 'object' || context === null || Array.isArray(context))
     throw forbidden('The `user_ctx` property must be an object.');
+  // What an admin writes is not compared with anything; the replicator ignores a name or roles of another type.
+  if (isAdmin) return;
   const { name, roles = [] } = context as Record<string, unknown>;
   if (name !== undefined && name !== null && (typeof name !== 'string' || name === ''))
     throw forbidden('The `user_ctx.name` property must be a non-empty string or null.');
   if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string' && role !== ''))
     throw forbidden('The `user_ctx.roles` property must be an array of non-empty strings.');
-  if (isAdmin) return;
   if ((name ?? null) !== user.name) throw forbidden('The given `user_ctx.name` is not valid');
   const foreign = roles.find((role) => !user.roles.includes(role as string)) as string | undefined;
   if (foreign !== undefined) throw forbidden(`Invalid role (\`${foreign}\`) in the \`user_ctx\``);

@@ -41,6 +41,15 @@ describe('an endpoint', () => {
     assert.deepEqual([token.login, token.headers], [undefined, { authorization: 'Bearer abc' }]);
   });
 
+  test('ignores an `auth` without a complete login', () => {
+    for (const auth of [{}, { basic: {} }, { basic: 5 }, { basic: { username: 'you' } }, { oauth: {} }]) {
+      const { login } = sourceOf({ url: 'http://me:secret@host/a', auth });
+      assert.deepEqual(login, { name: 'me', password: 'secret' }, JSON.stringify(auth));
+    }
+    const auth = { basic: { username: 'you', password: 'b' }, iam: {} };
+    assert.equal(sourceOf({ url: 'http://me:secret@host/a', auth }).login?.name, 'you');
+  });
+
   test('is the name of a database of this server, where that is allowed', () => {
     assert.deepEqual(parse({ source: 'a/b', target: 'b' }).source, { kind: 'local', name: 'a/b' });
     refused(
@@ -73,14 +82,10 @@ describe('an endpoint', () => {
       refused({ source: { url }, target: 'b' }, 'bad_rep_doc', /^endpoint has an invalid url$/);
     for (const headers of [5, [], { a: 5 }, { 'a b': 'x' }, { a: 'x\r\ny: z' }])
       refused({ source: { url: 'http://host/a', headers }, target: 'b' }, 'bad_rep_doc', /header/);
-    for (const auth of [
-      5,
-      {},
-      { basic: {} },
-      { oauth: {} },
-      { basic: { username: 'a', password: 'b' }, iam: {} },
-    ])
+    for (const auth of [5, [], null, 'x'])
       refused({ source: { url: 'http://host/a', auth }, target: 'b' }, 'bad_rep_doc', /`auth`/);
+    for (const source of ['ftp://host/a', 'x://host'])
+      refused({ source, target: 'b' }, 'bad_rep_doc', /^local_endpoints_not_supported$/, false);
   });
 
   test('is shown without a login, whatever its form', () => {
@@ -110,13 +115,7 @@ describe('a specification', () => {
   });
 
   test('is refused for options of the wrong type', () => {
-    for (const name of [
-      'continuous',
-      'create_target',
-      'winning_revs_only',
-      'use_checkpoints',
-      'use_bulk_get',
-    ])
+    for (const name of ['continuous', 'create_target', 'winning_revs_only', 'use_bulk_get'])
       for (const value of ['x', null])
         refused(
           { ...ends, [name]: value },
@@ -140,6 +139,12 @@ describe('a specification', () => {
     refused({ ...ends, source_proxy: 'ftp://host' }, 'bad_request', /`source_proxy`/);
     refused({ ...ends, doc_ids: [], selector: {} }, 'bad_request', /mutually exclusive/);
     refused({ ...ends, proxy: 'http://p', target_proxy: 'http://p' }, 'bad_request', /`target_proxy`/);
+  });
+
+  test('does without checkpoints only where they are false', () => {
+    for (const use_checkpoints of [undefined, true, null, 'x', 0])
+      assert.equal(parse({ ...ends, use_checkpoints }).useCheckpoints, true);
+    assert.equal(parse({ ...ends, use_checkpoints: false }).useCheckpoints, false);
   });
 
   test('takes document ids as they stand in addresses', () => {

@@ -56,7 +56,8 @@ export function parseSpec(body: Body, { config, user, localNames, docIds }: Spec
     selection: readSelection(body, docIds),
     winningRevsOnly: flag(body, 'winning_revs_only', false),
     sinceSeq: readSince(body),
-    useCheckpoints: flag(body, 'use_checkpoints', config.boolean('replicator/use_checkpoints')),
+    // As in CouchDB, only false turns them off.
+    useCheckpoints: (body['use_checkpoints'] ?? config.boolean('replicator/use_checkpoints')) !== false,
     useBulkGet: flag(body, 'use_bulk_get', config.boolean('replicator/use_bulk_get')),
     checkpointIntervalMs: count(body, 'checkpoint_interval', config.number('replicator/checkpoint_interval')),
     workers: count(body, 'worker_processes', config.number('replicator/worker_processes'), 64),

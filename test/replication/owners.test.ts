@@ -101,6 +101,13 @@ describe('a document of a replicator database', () => {
     assertRefused(await put({ name: 'bob' }), 403, 'forbidden');
     assertRefused(await put({ name: 'anna', roles: ['_admin'] }), 403, 'forbidden');
     assertRefused(await put({ roles: [] }), 403, 'forbidden');
+    for (const wrong of [
+      { name: '' },
+      { name: 5 },
+      { name: 'anna', roles: [5] },
+      { name: 'anna', roles: 'x' },
+    ])
+      assertRefused(await put(wrong), 403, 'forbidden');
     assert.equal((await put({ name: 'anna', roles: ['staff'] })).status, 201);
   });
 

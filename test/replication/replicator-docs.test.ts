@@ -257,9 +257,8 @@ describe('the rules of a replicator database', () => {
     await refused({ ...good, doc_ids: ['a'], filter: 'a/b' }, /mutually exclusive/);
     await refused({ ...good, selector: { a: { $nope: 1 } } }, /\$nope/);
     await refused({ ...good, filter: 'x' }, /ddocname/);
-    await refused({ ...good, user_ctx: 5 }, /`user_ctx`/);
-    await refused({ ...good, user_ctx: { name: '' } }, /`user_ctx.name`/);
-    await refused({ ...good, user_ctx: { name: 'a', roles: [5] } }, /`user_ctx.roles`/);
+    await refused({ ...good, cancel: 'x' }, /`cancel` must be a boolean/);
+    for (const user_ctx of [5, null, [], 'x']) await refused({ ...good, user_ctx }, /`user_ctx`/);
     assert.equal((await client.get('/_replicator/refused')).status, 404);
   });
 
@@ -274,25 +273,30 @@ describe('the rules of a replicator database', () => {
     assert.equal(body[0].error, 'conflict');
   });
 
-  test('let nobody write states but the replicator', async () => {
-    for (const member of [
-      '_replication_state',
-      '_replication_state_time',
-      '_replication_id',
-      '_replication_stats',
-    ])
-      await refused({ ...good, [member]: 'completed' }, /by the replicator alone/);
+  test('let server admins restore documents with their states, which are not run again', async () => {
     const { ends } = await pair();
     const id = newId();
     await client.put(`/_replicator/${id}`, ends);
     const { body } = await docState(id, 'completed');
     assert.equal((await client.put(`/_replicator/${id}`, { ...body, note: 1 })).status, 201);
-    const changed = {
-      ...body,
-      _rev: (await client.get(`/_replicator/${id}`)).body._rev,
-      _replication_state: 'failed',
-    };
-    assert.equal((await client.put(`/_replicator/${id}`, changed)).status, 403);
+    for (const state of ['completed', 'failed']) {
+      const restored = newId();
+      const { _rev, ...members } = body;
+      const answer = await client.put(`/_replicator/${restored}`, { ...members, _replication_state: state });
+      assert.equal(answer.status, 201, `${state} ${_rev}`);
+      assert.equal((await client.get(`/_scheduler/docs/_replicator/${restored}`)).body.state, state);
+      assert.equal((await client.get(`/_replicator/${restored}`)).body._rev, answer.body.rev);
+    }
+  });
+
+  test('let admins write any name and roles into `user_ctx`', async () => {
+    for (const user_ctx of [{ name: 5 }, { name: '' }, { roles: 'x' }, { name: 'a', roles: [5] }, {}]) {
+      const id = newId();
+      const { status, text } = await client.put(`/_replicator/${id}`, { ...good, user_ctx });
+      assert.equal(status, 201, text);
+      const { _rev } = (await client.get(`/_replicator/${id}`)).body as { _rev: string };
+      await client.delete(`/_replicator/${id}?rev=${_rev}`);
+    }
   });
 
   test('let copies of documents bring their states', async () => {
