@@ -22,8 +22,7 @@ export class ProxyHeaders {
       if (token === undefined || !this.#isToken(name, token)) return undefined;
     }
     const roles = this.#value(asker, 'roles', 'X-Auth-Svc-Roles', 'X-Auth-CouchDB-Roles');
-    const list = roles === undefined ? [] : headerText(roles).split(/\s*,\s*/);
-    return Object.freeze({ name: headerText(name), roles: Object.freeze(list) });
+    return Object.freeze({ name: headerText(name), roles: Object.freeze(rolesOf(roles)) });
   }
 
   /** If the header's name is not configured, CouchDB's default name is accepted too. Two differing values are rejected. */
@@ -49,4 +48,13 @@ export class ProxyHeaders {
       return given.length === expected.length && timingSafeEqual(given, expected);
     });
   }
+}
+
+/** As in CouchDB, commas at the end separate nothing, while an empty header is one empty role. */
+function rolesOf(roles: string | undefined): string[] {
+  if (roles === undefined) return [];
+  if (roles === '') return [''];
+  const list = headerText(roles).split(/\s*,\s*/);
+  while (list.at(-1) === '') list.pop();
+  return list;
 }

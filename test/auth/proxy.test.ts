@@ -37,6 +37,11 @@ describe('Headers of a proxy', () => {
       assert.deepEqual(answer.body.userCtx, { name: 'jürgen', roles: ['a', 'b'] });
       assert.equal(answer.body.info.authenticated, 'proxy');
     }
+    const roles = { 'a,': ['a'], ' a , ,b,, ': ['a', '', 'b'], ',': [], ',a': ['', 'a'], '': [''] };
+    for (const [header, expected] of Object.entries(roles)) {
+      const headers = { 'x-auth-svc-username': 'ann', 'x-auth-svc-roles': header };
+      assert.deepEqual((await nobody.get('/_session', headers)).body.userCtx.roles, expected, header);
+    }
     assert.equal(await whoAmI(nobody, { 'x-auth-svc-username': '' }), null);
     assert.equal(await whoAmI(admin), 'admin', 'others go on as before');
   });
