@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, test } from 'node:test';
 import { createServer } from '../../src/server/create-server.js';
 import { assertOk, assertRefused } from '../support/expect.js';
-import { HttpClient } from '../support/http-client.js';
+import { HttpClient, type Answer } from '../support/http-client.js';
 import { newDb, startServer, temporaryFolder } from '../support/server.js';
 import { addUser, logIn, resetOption, setOption, whoAmI } from '../support/users.js';
 
@@ -113,6 +113,22 @@ describe('A login', () => {
     assertRefused(login, 415, 'bad_content_type');
   });
 
+  test('is JSON or a form by what its type begins with', async () => {
+    const send = (type: string): Promise<Answer> =>
+      nobody.send('POST', '/_session', {
+        raw: '{"name":"ann","password":"pw"}',
+        headers: { 'content-type': type },
+      });
+    for (const type of [
+      'application/json',
+      'application/json; charset=utf-8',
+      'application/json, text/plain',
+    ])
+      assertOk(await send(type), 200);
+    for (const type of ['Application/JSON', 'text/json', '']) assertRefused(await send(type), 415);
+    assertRefused(await send('application/x-www-form-urlencoded;charset=utf-8'), 400);
+  });
+
   test('of a browser leads to the page that is configured', async () => {
     await setOption(admin, 'chttpd_auth/authentication_redirect', '/_utils/');
     const login = { name: 'ann', password: 'pw' };
@@ -130,6 +146,21 @@ describe('A login', () => {
     const page = await nobody.get(pathname + search, { accept: 'text/html' });
     assertOk(page, 200);
     assert.match(page.headers['content-type']!, /^text\/html/);
+  });
+
+  test('page is for those who take pages and no JSON', async () => {
+    const statusFor = async (accept: string): Promise<number> =>
+      (await nobody.get('/_all_dbs', { accept })).status;
+    const pages = ['text/html', 'TEXT/HTML', 'text/*', 'text/html;q=0.5, image/png', 'text/html, */*;q=0'];
+    for (const accept of pages) assert.equal(await statusFor(accept), 302, accept);
+    const others = [
+      'text/html, application/json',
+      'text/html, */*',
+      'text/plain',
+      'text/html;q=0',
+      'image/*',
+    ];
+    for (const accept of others) assert.equal(await statusFor(accept), 401, accept);
   });
 
   test('takes no body that is too large, and none that is no login', async () => {

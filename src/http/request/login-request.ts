@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { asBytes, fromBytes } from '../../base/bytes.js';
 import type { RequestError } from '../../base/errors.js';
+import { takesType } from './negotiate.js';
 import { isText } from './path.js';
 import type { Exchange } from '../exchange.js';
 
@@ -37,7 +38,7 @@ function requiresUser({ services: { config } }: Exchange): boolean {
 /** Whether the client is a browser that shows pages, and no program that takes JSON. */
 export function wantsPage(exchange: Exchange): boolean {
   const accept = exchange.header('accept') ?? '*/*';
-  return accept.includes('text/html') && !/application\/(json|\*)|\*\/\*/.test(accept);
+  return takesType(accept, 'text/html') && !takesType(accept, 'application/json');
 }
 
 /** The address of a page: a path of this server, or an address of its own. */

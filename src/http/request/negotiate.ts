@@ -20,10 +20,16 @@ export function namesTag(header: string | undefined, tag: string): boolean {
 
 /** Whether an `Accept` header takes a multipart type, by its name or with whatever else it takes. */
 export function takesMultipart(accept: string, subtype: 'mixed' | 'related'): boolean {
+  return takesType(accept, `multipart/${subtype}`);
+}
+
+/** Whether an `Accept` header takes a type: by its name, with all of its kind, or with everything. */
+export function takesType(accept: string, type: string): boolean {
+  const kind = type.replace(/\/.*/, '/*');
   return accept.split(',').some((each) => {
     const [range = '', ...parameters] = each.split(';').map((part) => part.trim().toLowerCase());
     if (parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))) return false;
-    return range === '*/*' || range === 'multipart/*' || range === `multipart/${subtype}`;
+    return range === '*/*' || range === kind || range === type;
   });
 }
 

@@ -79,15 +79,17 @@ function pageAfterLogin(exchange: Exchange): string | undefined {
 const loginBytesMax = 64 * 1024;
 
 async function readLogin(exchange: Exchange): Promise<Credentials> {
-  const type = exchange.header('content-type')?.split(';')[0]!.trim().toLowerCase();
-  if (type !== 'application/json' && type !== 'application/x-www-form-urlencoded') {
+  // As in CouchDB, what the header begins with decides.
+  const type = exchange.header('content-type') ?? '';
+  const isJson = type.startsWith('application/json');
+  if (!isJson && !type.startsWith('application/x-www-form-urlencoded')) {
     throw new RequestError(
       'bad_content_type',
       "Content-Type must be 'application/x-www-form-urlencoded' or 'application/json'",
     );
   }
   const bytes = await exchange.body(loginBytesMax);
-  const fields = type === 'application/json' ? jsonFields(bytes) : formFields(bytes);
+  const fields = isJson ? jsonFields(bytes) : formFields(bytes);
   const names = ['name', 'username'].flatMap((field) => fields(field) ?? []);
   if (names.length === 0) throw badRequest('request body must contain a username');
   if (names.some((each) => each !== names[0])) throw badRequest('request body contains different usernames');
