@@ -115,8 +115,14 @@ describe('A browser that asks first', () => {
     for (const method of ['PATCH', 'put', '', 'GET, PUT']) {
       assertRefused(await ask(db, { 'access-control-request-method': method }), 405);
     }
-    const headers = { 'access-control-request-method': 'GET', 'access-control-request-headers': 'cookie' };
-    assertRefused(await ask(db, headers), 405);
+    for (const names of ['cookie', 'accept,,origin', ',accept', 'accept, ,origin']) {
+      const headers = { 'access-control-request-method': 'GET', 'access-control-request-headers': names };
+      assertRefused(await ask(db, headers), 405);
+    }
+    for (const names of ['accept,', 'accept, origin , ,', ',', '']) {
+      const headers = { 'access-control-request-method': 'GET', 'access-control-request-headers': names };
+      assertOk(await ask(db, headers), 204);
+    }
   });
 
   test('changes of the configuration count at once', async () => {

@@ -101,7 +101,7 @@ class CorsRules {
 
   preflight(method: string | undefined, wanted: string): Record<string, string> | undefined {
     if (method === undefined || !this.#methods.includes(method)) return undefined;
-    if (!listOf(wanted).every((name) => this.#headers.has(name.toLowerCase()))) return undefined;
+    if (!namesOf(wanted).every((name) => this.#headers.has(name.toLowerCase()))) return undefined;
     return {
       'Access-Control-Allow-Methods': this.#methods.join(', '),
       'Access-Control-Allow-Headers': wanted,
@@ -122,6 +122,12 @@ const listOf = (text: string): string[] =>
     .split(',')
     .map((each) => each.trim())
     .filter((each) => each !== '');
+
+/** The names of a request's list: as in CouchDB, commas at its end are ignored, and a missing name elsewhere is refused. */
+const namesOf = (text: string): string[] => {
+  const names = text.replace(/[\s,]+$/, '');
+  return names === '' ? [] : names.split(',').map((each) => each.trim());
+};
 
 const allMethods = ['CONNECT', 'COPY', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'TRACE'];
 
