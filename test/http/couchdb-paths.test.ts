@@ -28,6 +28,8 @@ area(
     { do: 'DELETE ~/_temp_view', status: 410 },
     { do: 'PATCH ~/_index/d', status: 404 },
     { do: 'PATCH /_reshard/nope', status: 404 },
+    { do: 'POST /_node/_local/_config/a/b/c', status: 404, has: { reason: 'missing' } },
+    { do: 'COPY /_node/_local/_config/a/b/c', status: 404 },
     { do: 'COPY ~/_design/d/_show', status: 404, has: { error: 'show_error' } },
     { do: 'PATCH ~/_design/d/_update', status: 404, has: { error: 'update_error' } },
     { do: 'PUT ~/_design/d/_list/l', status: 405 },

@@ -61,7 +61,7 @@ export const nodeRoutes: readonly ServerRoute[] = [
     path: '/_node/{node}/_config/{section}/{key}/*',
     allow: 'GET,PUT,DELETE',
     access: 'server_admin',
-    methods: { GET: nothing, PUT: nothing, DELETE: nothing },
+    methods: { GET: nothing, PUT: nothing, DELETE: nothing, POST: nothing, COPY: nothing },
   },
 ];
 
