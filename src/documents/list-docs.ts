@@ -278,12 +278,13 @@ function keyRow(
   id: Bytes | undefined,
   { includeDocs, conflicts, show }: KeyOptions,
 ): Bytes | undefined {
-  if (kind === 'local') {
-    if (!id?.startsWith(localPrefix)) return undefined;
+  const prefix = kind === 'design' ? designPrefix : kind === 'local' ? localPrefix : '';
+  if (prefix !== '' && !id?.startsWith(prefix)) return undefined;
+  // As in CouchDB, `_all_docs` has no local documents, but finds those that are named.
+  if (id?.startsWith(localPrefix) && (kind === 'local' || show === undefined)) {
     const record = database.collection.local(id);
     return record === undefined ? missingRow(key) : localRow(id, record, includeDocs);
   }
-  if (kind === 'design' && !id?.startsWith(designPrefix)) return undefined;
   const doc = id === undefined ? undefined : database.collection.doc(id);
   if (id === undefined || doc === undefined) return missingRow(key);
   const row = `{"id":${key},"key":${key},"value":{"rev":${quoteRev(doc.rev)}${doc.deleted ? ',"deleted":true' : ''}}`;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answerAreas } from '../support/answer-areas.js';
-import { startServer } from '../support/server.js';
+import { newDb, startServer } from '../support/server.js';
 
 /** What CouchDB 3.4.3 answers where several things are unusual at once. */
 const client = await startServer();
@@ -79,4 +79,18 @@ test('semicolons divide the fields of a login too', async () => {
     raw: 'name=admin;password=secret',
   });
   assert.deepEqual([answer.status, answer.body.name], [200, 'admin']);
+});
+
+test('_all_docs finds local documents that are named, and only those', async () => {
+  const db = await newDb(client);
+  await client.put(`${db}/_local/a`, { n: 1 });
+  const row = { id: '_local/a', key: '_local/a', value: { rev: '0-1' } };
+  const missing = { key: '_local/b', error: 'not_found' };
+  const keys = ['_local/a', '_local/b'];
+  const { body } = await client.post(`${db}/_all_docs`, { keys });
+  assert.deepEqual([body.total_rows, body.rows], [0, [row, missing]]);
+  const { rows } = (await client.get(`${db}/_all_docs?include_docs=true&keys=["_local/a"]`)).body;
+  assert.deepEqual(rows, [{ ...row, doc: { _id: '_local/a', _rev: '0-1', n: 1 } }]);
+  assert.deepEqual((await client.get(`${db}/_all_docs?key="_local/a"`)).body.rows, []);
+  assert.deepEqual((await client.post(`${db}/_design_docs`, { keys })).body.rows, []);
 });
