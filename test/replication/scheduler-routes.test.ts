@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createLogger } from '../../src/base/logger.js';
-import { assertRefused } from '../support/expect.js';
+import { assertOk, assertRefused } from '../support/expect.js';
 import { newDb, startServer, temporaryFolder } from '../support/server.js';
 import { addressOf, until } from './scene.js';
 
@@ -111,9 +111,10 @@ describe('the documents of the scheduler', () => {
 
   test('that are no such documents are missing', async () => {
     await client.put('/_replicator/_design/d', {});
-    for (const path of ['_replicator/none', '_replicator/_design/d', 'none/_replicator/x'])
+    for (const path of ['_replicator/none', '_replicator/_design%2Fd', 'none/_replicator/x'])
       assertRefused(await client.get(`/_scheduler/docs/${path}`), 404, 'not_found');
-    assertRefused(await client.get(`/_scheduler/docs${from}`), 400, 'bad_request');
+    for (const path of [from.slice(1), '_replicator/_design/d', '_replicator/a/b'])
+      assertRefused(await client.get(`/_scheduler/docs/${path}`), 400, 'bad_request');
   });
 });
 
@@ -131,7 +132,16 @@ test('the scheduler is for server admins, and answers to GET alone', async () =>
     assert.deepEqual((await client.get(path)).body, { error: 'not found' });
   for (const query of ['limit=x', 'skip=1.5', 'skip=-1'])
     assertRefused(await client.get(`/_scheduler/jobs?${query}`), 400, 'query_parse_error');
-  assertRefused(await client.get('/_scheduler/docs?states=bogus'), 400, 'query_parse_error');
+  for (const states of ['bogus', 'running,%20failed', 'running,'])
+    assertRefused(await client.get(`/_scheduler/docs?states=${states}`), 400, 'query_parse_error');
+  assertOk(await client.get('/_scheduler/docs?states=Running,FAILED'), 200);
+});
+
+test('a replication that is asked for without a body is refused', async () => {
+  const headers = { 'content-type': 'application/json' };
+  const empty = await client.send('POST', '/_replicate', { raw: '', headers });
+  assert.deepEqual([empty.status, empty.body.reason], [400, 'invalid UTF-8 JSON']);
+  assertRefused(await client.send('POST', '/_replicate', { headers }), 400, 'bad_request');
 });
 
 test('no answer and no line of the log holds a password', async () => {

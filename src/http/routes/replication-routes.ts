@@ -1,5 +1,5 @@
 import { asBytes, fromBytes, type Bytes } from '../../base/bytes.js';
-import { badRequest, notFound, RequestError, Unavailable } from '../../base/errors.js';
+import { badRequest, invalidJson, notFound, RequestError, Unavailable } from '../../base/errors.js';
 import { docStates } from '../../replication/scheduler-docs.js';
 import type { Exchange } from '../exchange.js';
 import { hasBody } from '../request/request-facts.js';
@@ -18,7 +18,10 @@ export const replicationRoutes: readonly ServerRoute[] = [
 /** POST /_replicate */
 async function replicate(exchange: Exchange): Promise<void> {
   const { user, services } = exchange;
-  if (!hasBody(exchange.request)) throw badRequest('The request has no body.');
+  if (!hasBody(exchange.request))
+    throw exchange.header('content-length') === undefined
+      ? badRequest('Missing request body')
+      : invalidJson();
   // Other nodes forward requests to the one that runs replications, as long as it is there.
   if (!services.registry.membership.isOwner)
     throw new Unavailable('No node of the cluster runs replications now; nothing was begun.');
@@ -61,10 +64,9 @@ async function docsBelow(exchange: Exchange): Promise<void> {
 
 function splitBelow(parts: readonly Bytes[]): { database: string; id: Bytes | undefined } {
   const last = parts.findIndex((part) => part === '_replicator' || part.endsWith('/_replicator'));
-  if (last < 0) throw badRequest('Invalid path');
+  if (last < 0 || parts.length > last + 2) throw badRequest('Invalid path');
   const database = fromBytes(asBytes(parts.slice(0, last + 1).join('/')));
-  const id = asBytes(parts.slice(last + 1).join('/'));
-  return { database, id: id === '' ? undefined : id };
+  return { database, id: parts[last + 1] };
 }
 
 async function listDocs(exchange: Exchange, databases: readonly string[]): Promise<void> {
@@ -77,7 +79,7 @@ async function listDocs(exchange: Exchange, databases: readonly string[]): Promi
 }
 
 function statesOf(text: string): ReadonlySet<string> {
-  const named = text.split(',').map((each) => each.trim().toLowerCase());
+  const named = text.toLowerCase().split(',');
   const known: readonly string[] = docStates;
   if (!named.every((each) => known.includes(each)))
     throw new RequestError('query_parse_error', `States must be one or more of [${docStates.join(',')}]`);
