@@ -71,7 +71,7 @@ export class Replication implements ReplicationWork {
   #written: LocalDoc | undefined;
   #checkpointing: Promise<void> = Promise.resolve();
   #sourceTakesNotes = true;
-  /** Whether any change has come: as in CouchDB, a session without one notes nothing. */
+  /** Whether any change has come: as in CouchDB, a session that ends without one notes nothing. */
   #hasChanges = false;
   /** Until the feed has come to its end for the first time. */
   #targetIsNew = false;
@@ -174,7 +174,7 @@ export class Replication implements ReplicationWork {
       this.#pending = pending;
       this.#noteProgress();
       this.#hasChanges ||= changes.length > 0;
-      if (!this.#hasChanges) continue;
+      if (!this.#hasChanges && !spec.continuous) continue;
       const done = this.#progress.begin(lastSeq);
       const release = await workers.acquire();
       signal.throwIfAborted();

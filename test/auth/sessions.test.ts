@@ -123,9 +123,10 @@ describe('A login', () => {
       'application/json',
       'application/json; charset=utf-8',
       'application/json, text/plain',
+      'Application/JSON',
     ])
       assertOk(await send(type), 200);
-    for (const type of ['Application/JSON', 'text/json', '']) assertRefused(await send(type), 415);
+    for (const type of ['text/json', '']) assertRefused(await send(type), 415);
     assertRefused(await send('application/x-www-form-urlencoded;charset=utf-8'), 400);
   });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { newDb, startServer } from '../support/server.js';
+import { until } from './scene.js';
 
 const client = await startServer();
 
@@ -34,6 +35,19 @@ test('a selection that nothing matches has no changes, and leaves no note either
   await client.put(`${source}/c`, { n: 3 });
   const none = await replicate({ selector: { n: 2 } });
   assert.deepEqual([none['no_changes'], none['session_id']], [true, one['session_id']]);
+});
+
+test('one that goes on notes how far it has looked, also where nothing matches', async () => {
+  const [source, target] = [await newDb(client), await newDb(client)];
+  await client.put(`${source}/a`, { n: 1 });
+  const ends = { source: source.slice(1), target: target.slice(1), selector: { n: 2 }, continuous: true };
+  await client.post('/_replicate', ends);
+  await until(
+    () => client.get('/_active_tasks'),
+    ({ body }) => JSON.stringify(body).includes('"source_seq":"1-'),
+  );
+  assert.equal((await client.post('/_replicate', { ...ends, cancel: true })).status, 200);
+  for (const db of [source, target]) assert.equal((await client.get(`${db}/_local_docs`)).body.rows.length, 1);
 });
 
 test('a filter whose name is no filter of the design document is missing', async () => {

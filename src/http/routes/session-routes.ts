@@ -80,7 +80,7 @@ const loginBytesMax = 64 * 1024;
 
 async function readLogin(exchange: Exchange): Promise<Credentials> {
   // As in CouchDB, what the header begins with decides.
-  const type = exchange.header('content-type') ?? '';
+  const type = (exchange.header('content-type') ?? '').toLowerCase();
   const isJson = type.startsWith('application/json');
   if (!isJson && !type.startsWith('application/x-www-form-urlencoded')) {
     throw new RequestError(
