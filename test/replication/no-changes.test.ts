@@ -47,7 +47,8 @@ test('one that goes on notes how far it has looked, also where nothing matches',
     ({ body }) => JSON.stringify(body).includes('"source_seq":"1-'),
   );
   assert.equal((await client.post('/_replicate', { ...ends, cancel: true })).status, 200);
-  for (const db of [source, target]) assert.equal((await client.get(`${db}/_local_docs`)).body.rows.length, 1);
+  for (const db of [source, target])
+    assert.equal((await client.get(`${db}/_local_docs`)).body.rows.length, 1);
 });
 
 test('a filter whose name is no filter of the design document is missing', async () => {
