@@ -2,7 +2,8 @@
 //
 //   plain      npm test
 //   kills      servers that are killed and crashes that are simulated, three times as often as in npm test
-//   encoded    every command encoded and decoded before it is applied, as between machines
+//   encoded    every command encoded and decoded before it is applied, as between machines; replications with every
+//              senseless answer, of which npm test draws a third
 //   groups     databases of three groups, or of as many as they have shards
 //   workers    two processes for each server, and another connection for each request of the golden scenarios
 //   cluster    three nodes on a NATS server (*.cluster.test.ts), which is installed where that is possible
@@ -38,7 +39,11 @@ const withoutNats = 'there is no nats-server; on Debian: apt-get install nats-se
 const configurations = [
   { name: 'plain', args: [] },
   { name: 'kills', args: ['test/crash', 'test/simulation/simulation.test'], env: { TUFFET_ALL_KILLS: '1' } },
-  { name: 'encoded', args: [...behaviour, ...writing], env: { TUFFET_ENCODED_COMMANDS: '1' } },
+  {
+    name: 'encoded',
+    args: [...behaviour, ...writing],
+    env: { TUFFET_ENCODED_COMMANDS: '1', TUFFET_ALL_ANSWERS: '1' },
+  },
   { name: 'groups', args: [...behaviour, ...writing], env: { TUFFET_GROUPS: '3' } },
   {
     name: 'workers',
