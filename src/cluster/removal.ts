@@ -33,11 +33,11 @@ export class Removal {
   async undo(catalogue: StreamReplica): Promise<void> {
     const name = memberPrefix + this.node;
     try {
-      await untilConfirmed(() => catalogue.fresh());
-      if (this.isRemoved)
-        await untilConfirmed(() =>
-          catalogue.send(encodeCatalogueCommand({ type: 'share', name, value: null })),
-        );
+      await untilConfirmed(async () => {
+        await catalogue.fresh();
+        if (this.isRemoved)
+          await catalogue.send(encodeCatalogueCommand({ type: 'share', name, value: null }));
+      });
     } catch (error) {
       if (catalogue.lost === undefined) throw error;
     }

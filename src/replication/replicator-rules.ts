@@ -1,9 +1,9 @@
-import { badRequest, RequestError } from '../base/errors.js';
+import { RequestError } from '../base/errors.js';
 import { serverAdminRole, type UserContext } from '../base/user-context.js';
 import type { Config } from '../config/config.js';
 import type { LocalDoc } from './peer.js';
 import { stateMembers } from './replicator-database.js';
-import { mutuallyExclusive, parseSpec } from './spec.js';
+import { flag, mutuallyExclusive, parseSpec } from './spec.js';
 
 /** A document of a replicator database that is about to be saved. */
 export interface DocChange {
@@ -50,8 +50,13 @@ export function checkMembers(change: DocChange): void {
 
 /** The error of a document that asks for a replication that can't be. */
 export function specRefusal(body: LocalDoc, user: UserContext, config: Config): RequestError | undefined {
+  return refusalOf(() => parseSpec(body, { config, user, localNames: false }));
+}
+
+/** What a part of a document is refused with where reading it fails. */
+function refusalOf(read: () => unknown): RequestError | undefined {
   try {
-    parseSpec(body, { config, user, localNames: false });
+    read();
     return undefined;
   } catch (error) {
     if (error instanceof RequestError) return forbidden(reasonFor(error));
@@ -69,9 +74,9 @@ function checkStateMembers({ body, previous, user }: DocChange): void {
 }
 
 /** Only `/_replicate` cancels, but its type is checked here too. */
-function checkCancel({ body: { cancel } }: DocChange): void {
-  if (cancel !== undefined && typeof cancel !== 'boolean')
-    throw forbidden(reasonFor(badRequest('parameter `cancel` must be a boolean')));
+function checkCancel({ body }: DocChange): void {
+  const refusal = refusalOf(() => flag(body, 'cancel', false));
+  if (refusal !== undefined) throw refusal;
 }
 
 function checkUserContext({ body, user, isAdmin }: DocChange): void {

@@ -14,7 +14,7 @@ import { ReplicatorDocs } from './replicator-docs.js';
 import { ReplicatorWatch } from './replicator-watch.js';
 import { SchedulerDocs } from './scheduler-docs.js';
 import { isSeq } from './seq.js';
-import { parseSpec, readManyIds, type ReplicationSpec, type SpecRules } from './spec.js';
+import { flag, parseSpec, readManyIds, type ReplicationSpec, type SpecRules } from './spec.js';
 import { without } from './without.js';
 
 export interface ReplicatorHost extends PeerHost {
@@ -97,9 +97,7 @@ export class Replicator {
 
   /** Does what a request to `/_replicate` asks for. */
   async replicate(body: LocalDoc, user: UserContext): Promise<Replicated> {
-    if (body['cancel'] !== undefined && typeof body['cancel'] !== 'boolean')
-      throw badRequest('parameter `cancel` must be a boolean');
-    const cancel = body['cancel'] === true;
+    const cancel = flag(body, 'cancel', false);
     const named = body['replication_id'] ?? body['_local_id'] ?? body['id'];
     if (cancel && typeof named === 'string') return await this.#cancel(named);
     const docIds = await readManyIds(body, this.host.runtime);

@@ -85,7 +85,8 @@ function readProxies(
   return { source: source ?? both, target: target ?? both };
 }
 
-function flag(body: Body, name: string, standard: boolean): boolean {
+/** The value of an option that is true or false. */
+export function flag(body: Body, name: string, standard: boolean): boolean {
   const value = body[name];
   if (value === undefined) return standard;
   if (typeof value !== 'boolean') throw badRequest(`parameter \`${name}\` must be a boolean`);
